@@ -1,0 +1,126 @@
+/** One run of one agent, reconstructed from its spans or built by hand. */
+import type { SpanId, Tenant, TraceId } from './ids.ts';
+import type { JsonObject, JsonValue } from './json.ts';
+
+/** How we know a value. */
+export type Provenance = 'tool_span' | 'span_event' | 'log_record' | 'model_message' | 'agent_span' | 'given';
+
+export interface ToolError {
+  readonly message: string;
+  readonly type?: string;
+  /** Which sign told us. */
+  readonly sign: 'span_status' | 'exception_event' | 'error_type' | 'is_error' | 'result_status';
+}
+
+/** One execution of a tool. An absent member was not carried by the spans: it is unknown, not empty. */
+export interface ToolCall {
+  readonly name: string;
+  /** The model's id of this call. */
+  readonly id?: string;
+  /** A stable id of the tool itself, not of the call. */
+  readonly toolId?: string;
+  /** Null: arguments were sent but are not an object; `argumentsText` holds what was sent. */
+  readonly arguments?: JsonObject | null;
+  readonly argumentsText?: string;
+  /** Null: the tool returned nothing. */
+  readonly result?: JsonValue;
+  readonly error?: ToolError;
+  /** False: a model asked for the call and nothing shows that it ran. */
+  readonly executed: boolean;
+  readonly spanId?: SpanId;
+  readonly startUnixNano?: bigint;
+  readonly endUnixNano?: bigint;
+  /** Calls with the same number were asked for in one model turn. */
+  readonly turn?: number;
+  readonly provenance?: { readonly [field in 'name' | 'id' | 'arguments' | 'result' | 'error']?: Provenance };
+}
+
+/** The contract of a tool: what the model was told that it may call. */
+export interface ToolDefinition {
+  readonly name: string;
+  readonly description?: string;
+  readonly inputSchema?: JsonValue;
+}
+
+export interface ModelCall {
+  readonly spanId?: SpanId;
+  readonly model?: string;
+  readonly inputTokens?: number;
+  readonly outputTokens?: number;
+  readonly cachedInputTokens?: number;
+  readonly reasoningTokens?: number;
+  readonly startUnixNano?: bigint;
+  readonly endUnixNano?: bigint;
+}
+
+export interface RetrievedDocument {
+  readonly spanId?: SpanId;
+  readonly id?: string;
+  readonly content?: string;
+  readonly score?: number;
+}
+
+/** A link to the agent trace of a sub-agent; `via` tells how the work was passed on. */
+export interface SubAgent {
+  readonly spanId: SpanId;
+  readonly agent?: string;
+  readonly via: 'handoff' | 'tool' | 'child_span';
+  readonly viaTool?: string;
+}
+
+/**
+ * complete: everything that the spans announce has arrived. partial: something was still missing when it closed.
+ * abandoned: no agent span ever came. evicted: closed early to stay within memory.
+ */
+export type Completeness = 'complete' | 'partial' | 'abandoned' | 'evicted';
+
+export interface AgentTrace {
+  readonly agent?: string;
+  readonly input?: string;
+  readonly finalResponse?: JsonValue;
+  readonly systemPrompt?: string;
+  readonly model?: string;
+  readonly sessionId?: string;
+  readonly status: 'ok' | 'error';
+  readonly errorMessage?: string;
+  /** In order: start time, then message order, then end time, then span id. */
+  readonly toolCalls: readonly ToolCall[];
+  readonly toolDefinitions: readonly ToolDefinition[];
+  readonly modelCalls: readonly ModelCall[];
+  readonly documents: readonly RetrievedDocument[];
+  readonly reasoningSteps: readonly string[];
+  readonly subAgents: readonly SubAgent[];
+  /** Input and output tokens of this agent's own model calls; absent when no span carries any. */
+  readonly tokens?: { readonly input?: number; readonly output?: number };
+  /** Tasks that the spans or a builder name; absent when there are none to know. */
+  readonly tasks?: readonly string[];
+  readonly constraints?: string;
+  /** False: this dialect, as configured, carries no tool data at all, so zero calls is no evidence. */
+  readonly toolCallsCarried: boolean;
+}
+
+/** What identifies a run: the agent span (or local root) it hangs on. */
+export interface RunKey {
+  readonly tenant: Tenant;
+  readonly traceId: TraceId;
+  readonly spanId: SpanId;
+}
+
+/** An agent trace with its place in the stream of spans. */
+export interface Run extends RunKey {
+  readonly trace: AgentTrace;
+  readonly dialects: readonly string[];
+  readonly service?: string;
+  readonly serviceVersion?: string;
+  readonly resourceAttributes: JsonObject;
+  readonly traceState: string;
+  readonly parent?: RunKey;
+  readonly startUnixNano: bigint;
+  readonly endUnixNano: bigint;
+  readonly completeness: Completeness;
+  /** 1 for the first close; spans that come later make 2, 3, … under the same key. */
+  readonly revision: number;
+  /** Hash of the content: a later revision is made only when it changes. */
+  readonly contentHash: string;
+  readonly expected?: JsonValue;
+}

@@ -1,0 +1,47 @@
+/**
+ * The names that we put on the wire. `gen_ai.evaluation.*` as the OpenTelemetry GenAI conventions define them (event
+ * `gen_ai.evaluation.result`, since 1.38); what they lack is ours, under `tracejury.*`. No other file spells these names.
+ */
+export const wire = {
+  evaluationEvent: 'gen_ai.evaluation.result',
+  evaluationName: 'gen_ai.evaluation.name',
+  scoreValue: 'gen_ai.evaluation.score.value',
+  scoreLabel: 'gen_ai.evaluation.score.label',
+  explanation: 'gen_ai.evaluation.explanation',
+  errorType: 'error.type',
+  agentName: 'gen_ai.agent.name',
+  serviceName: 'service.name',
+  serviceVersion: 'service.version',
+  sessionId: 'session.id',
+
+  /** True on every span and record that we make: such spans are left alone when they come back in. */
+  generated: 'tracejury.generated',
+  evaluatorId: 'tracejury.evaluator.id',
+  evaluatorKind: 'tracejury.evaluator.kind',
+  evaluatorVersion: 'tracejury.evaluator.version',
+  revision: 'tracejury.revision',
+  decision: 'tracejury.decision',
+  threshold: 'tracejury.threshold',
+  passed: 'tracejury.passed',
+  sampleProbability: 'tracejury.sample.probability',
+  completeness: 'tracejury.completeness',
+  verdict: 'tracejury.verdict',
+  failedNames: 'tracejury.failed',
+  replaces: 'tracejury.replaces',
+  tenant: 'tracejury.tenant',
+  targetSpanId: 'tracejury.target.span_id',
+  targetTool: 'tracejury.target.tool',
+  targetCallId: 'tracejury.target.call_id',
+  targetService: 'tracejury.target.service.name',
+  /** Followed by the configured evaluator name; a number, for backends that search attributes only. */
+  scorePrefix: 'tracejury.score.',
+  /** What is expected of the run, as JSON; on a span or resource. */
+  expected: 'tracejury.expected',
+  exampleId: 'tracejury.example.id',
+  experimentId: 'tracejury.experiment.id',
+
+  /** OpenInference annotations on a carrier span: `evaluations.N.evaluation.*`. */
+  openInferenceKind: 'openinference.span.kind',
+  openInferenceProject: 'openinference.project.name',
+  annotationPrefix: 'evaluations.',
+} as const;

@@ -1,0 +1,20 @@
+/** Time as an argument: floors 0 to 2 never read the machine's clock. */
+export interface Clock {
+  /** Milliseconds since the Unix epoch. */
+  nowMs(): number;
+}
+
+export interface ManualClock extends Clock {
+  advance(ms: number): void;
+}
+
+/** A clock that stands still until it is moved. Tests use it; so does replay of recorded runs. */
+export function manualClock(startMs = 1_700_000_000_000): ManualClock {
+  let now = startMs;
+  return {
+    nowMs: () => now,
+    advance(ms) {
+      now += ms;
+    },
+  };
+}

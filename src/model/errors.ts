@@ -1,0 +1,51 @@
+/** Every error that a user can meet: code, what it means and what to do about it. The thrower adds why. */
+
+interface ErrorRow {
+  readonly what: string;
+  readonly todo: string;
+  /** HTTP status when it happens while a request is answered. */
+  readonly status: number;
+  readonly retryable: boolean;
+}
+
+export const errorCatalogue = {
+  OTLP_MALFORMED: { what: 'The body is not a valid OTLP request.', todo: 'Check the exporter and its Content-Type.', status: 400, retryable: false },
+  OTLP_TOO_LARGE: { what: 'The body is larger than limits.body_bytes, or inflates beyond limits.inflated_bytes.', todo: 'Send smaller batches or raise the limit.', status: 413, retryable: false },
+  OTLP_MEDIA_TYPE: { what: 'The Content-Type is neither application/x-protobuf nor application/json.', todo: 'Set the exporter to http/protobuf or http/json.', status: 415, retryable: false },
+  OTLP_ENCODING: { what: 'The Content-Encoding is not identity, gzip, deflate or zstd, or the body does not inflate.', todo: 'Use gzip or no compression.', status: 415, retryable: false },
+  UNAUTHENTICATED: { what: 'The request carries no valid token.', todo: 'Send Authorization: Bearer with a token of listen.tokens that may do this.', status: 401, retryable: false },
+  OVERLOADED: { what: 'More bytes are in flight than limits.memory_bytes allows.', todo: 'The exporter retries by itself; raise the limit or add a machine when it lasts.', status: 429, retryable: true },
+  STOPPING: { what: 'The service is stopping.', todo: 'The exporter retries by itself.', status: 503, retryable: true },
+  CONFIG_INVALID: { what: 'The configuration has faults.', todo: 'Mend the lines named; tracejury config check lists all faults at once.', status: 500, retryable: false },
+  INPUT_UNREADABLE: { what: 'The file cannot be read as recorded spans.', todo: 'Give OTLP as protobuf, JSON or JSON lines.', status: 400, retryable: false },
+  JUDGE_UNAVAILABLE: { what: 'The judge endpoint did not answer.', todo: 'Check judges.<name>.base_url and the key; the verdict is failed, never a score.', status: 502, retryable: true },
+  JUDGE_ANSWER_INVALID: { what: 'The judge answered outside its schema.', todo: 'Use a model that supports structured output.', status: 502, retryable: false },
+  EXPORT_FAILED: { what: 'A backend did not take the scores.', todo: 'Check export endpoint and headers.', status: 502, retryable: true },
+} as const satisfies { readonly [code: string]: ErrorRow };
+
+export type ErrorCode = keyof typeof errorCatalogue;
+
+export class JuryError extends Error {
+  readonly code: ErrorCode;
+  /** What happened this time, without the catalogue's general sentence. */
+  readonly why: string;
+
+  constructor(code: ErrorCode, why: string, cause?: unknown) {
+    super(`${errorCatalogue[code].what} ${why}`, cause === undefined ? undefined : { cause });
+    this.name = 'JuryError';
+    this.code = code;
+    this.why = why;
+  }
+
+  get status(): number {
+    return errorCatalogue[this.code].status;
+  }
+
+  get retryable(): boolean {
+    return errorCatalogue[this.code].retryable;
+  }
+
+  get todo(): string {
+    return errorCatalogue[this.code].todo;
+  }
+}

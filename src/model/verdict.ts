@@ -1,0 +1,118 @@
+/** Three outcomes: scored, skipped, failed. Missing evidence is never 0 and never 1, and a broken judge is not a bad agent. */
+import type { Completeness, RunKey } from './agent-trace.ts';
+import type { SpanId, Tenant } from './ids.ts';
+import type { JsonObject } from './json.ts';
+
+/** Why there was nothing to score. Machine-readable; the explanation says it in words. */
+export type SkipReason =
+  | 'no_tool_calls'
+  | 'no_tool_definitions'
+  | 'no_expectation'
+  | 'no_input'
+  | 'no_final_response'
+  | 'no_tasks'
+  | 'tool_calls_not_carried'
+  | 'arguments_not_carried'
+  | 'results_not_carried'
+  | 'filtered'
+  | 'too_large';
+
+/** The verdict on one tool call, below the verdict on the run. `index` counts from 0 in the trajectory. */
+export interface PartVerdict {
+  readonly index: number;
+  readonly tool: string;
+  readonly callId?: string;
+  readonly spanId?: SpanId;
+  readonly score: number;
+  readonly passed: boolean;
+  readonly explanation: string;
+}
+
+/** What an evaluator finds; the threshold is applied to it by `verdictOf`. */
+export type Outcome =
+  | {
+      readonly kind: 'scored';
+      /** 0..1, higher is better; one division of whole numbers, so that equal to the threshold passes. */
+      readonly score: number;
+      /** Only for evaluators with labels of their own. */
+      readonly label?: string;
+      /** One sentence that a person can act on. */
+      readonly explanation: string;
+      readonly evidence: readonly SpanId[];
+      readonly parts?: readonly PartVerdict[];
+      readonly details: JsonObject;
+    }
+  | { readonly kind: 'skipped'; readonly reason: SkipReason; readonly explanation: string; readonly details?: JsonObject }
+  | { readonly kind: 'failed'; readonly error: string; readonly explanation: string; readonly details?: JsonObject };
+
+export type Verdict =
+  | {
+      readonly kind: 'scored';
+      readonly score: number;
+      /** Null: a raw metric that neither passes nor fails. */
+      readonly threshold: number | null;
+      readonly passed: boolean | null;
+      /** `pass`, `fail`, or the evaluator's own label; empty for a raw metric without labels. */
+      readonly label: string;
+      readonly explanation: string;
+      readonly evidence: readonly SpanId[];
+      readonly parts: readonly PartVerdict[];
+      readonly details: JsonObject;
+    }
+  | { readonly kind: 'skipped'; readonly reason: SkipReason; readonly explanation: string; readonly details: JsonObject }
+  | { readonly kind: 'failed'; readonly error: string; readonly explanation: string; readonly details: JsonObject };
+
+/** What every (run, evaluator) ends in, exactly once. */
+export type Decision = 'scored' | 'skipped' | 'filtered' | 'sampled_out' | 'over_budget' | 'overload' | 'failed';
+
+/** What a verdict is about; together with the configured name it identifies an evaluation, and the highest revision wins. */
+export interface EvaluationKey {
+  readonly tenant: Tenant;
+  readonly targetKind: 'run' | 'tool_call' | 'session' | 'tool_definition' | 'group';
+  readonly targetId: string;
+  readonly name: string;
+}
+
+/** One verdict of one configured evaluator on one run. */
+export interface Evaluation {
+  readonly key: EvaluationKey;
+  readonly run: RunKey;
+  readonly evaluator: string;
+  readonly evaluatorKind: 'rule' | 'judge';
+  readonly evaluatorVersion: number;
+  /** Hash of the options and the expectation: tells apart verdicts of differently configured evaluators. */
+  readonly optionsHash: string;
+  readonly revision: number;
+  readonly completeness: Completeness;
+  readonly verdict: Verdict;
+  /** The probability with which this run was chosen for this evaluator; 1 for rules. */
+  readonly sampleProbability: number;
+}
+
+/** The text form of an evaluation key: the same run, evaluator name and tenant give the same text everywhere. */
+export function evaluationKeyText(key: EvaluationKey): string {
+  return [key.tenant, key.targetKind, key.targetId, key.name].map((part) => `${part.length}:${part}`).join('|');
+}
+
+/** The id of a run inside an evaluation key. */
+export function runTargetId(run: RunKey): string {
+  return `${run.traceId}/${run.spanId}`;
+}
+
+/** Applies the threshold: `passed` is score ≥ threshold, null without one. */
+export function verdictOf(outcome: Outcome, threshold: number | null): Verdict {
+  if (outcome.kind !== 'scored') return { ...outcome, details: outcome.details ?? {} };
+  const passed = threshold === null ? null : outcome.score >= threshold;
+  const label = outcome.label ?? (passed === null ? '' : passed ? 'pass' : 'fail');
+  return {
+    kind: 'scored',
+    score: outcome.score,
+    threshold,
+    passed,
+    label,
+    explanation: outcome.explanation,
+    evidence: outcome.evidence,
+    parts: outcome.parts ?? [],
+    details: outcome.details,
+  };
+}
