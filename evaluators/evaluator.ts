@@ -1,0 +1,101 @@
+/**
+ * The contract of an evaluator: data plus one function. A rule evaluator is a pure function. A judge evaluator is a generator: it
+ * yields questions, receives the parsed answers and returns its outcome; retry, cost, cache and concurrency are not its concern.
+ */
+import type { AgentTrace } from '../src/model/agent-trace.ts';
+import type { Expectation } from '../src/model/expectation.ts';
+import type { JsonObject, JsonValue } from '../src/model/json.ts';
+import type { Outcome } from '../src/model/verdict.ts';
+
+/** JSON Schema (draft 2020-12) as data. */
+export type JsonSchema = JsonObject;
+
+export interface Subject {
+  readonly trace: AgentTrace;
+  readonly expected: Expectation;
+}
+
+/** What an evaluator looks at. The catalogue prints it, and `inspect` names what is missing. */
+export type Need = 'tool_calls' | 'tool_definitions' | 'tool_results' | 'input' | 'final_response' | 'expected_tool_calls' | 'expected_tool_outputs' | 'tasks';
+
+/** A validator of one JSON Schema. Problems name the place in the value by member names and indexes. */
+export interface CompiledSchema {
+  readonly problems: (value: JsonValue) => readonly SchemaProblem[];
+  /** Parts of the schema that had to be dropped to compile it; empty when it was sound. */
+  readonly faults: readonly string[];
+}
+
+export interface SchemaProblem {
+  readonly path: readonly string[];
+  readonly keyword: string;
+  readonly params: JsonObject;
+  readonly message: string;
+}
+
+/** A linear-time regular expression, searched anywhere in the text. */
+export interface Pattern {
+  readonly source: string;
+  readonly test: (text: string) => boolean;
+}
+
+/** Caches that outlive one evaluation. They are handed in: no evaluator keeps state. */
+export interface EvaluationContext {
+  /** Compiles once per distinct schema, within limits. Undefined: the schema is beyond the limits and is not used. */
+  readonly schema: (schema: JsonValue) => CompiledSchema | undefined;
+  /** Compiles once per distinct source. Throws when the source is not a valid pattern: options are checked when loaded. */
+  readonly pattern: (source: string) => Pattern;
+  /** A run with more tool calls than this is `skipped: too_large`. */
+  readonly toolCallsMax: number;
+}
+
+interface EvaluatorData<Options> {
+  readonly id: string;
+  /** Rises whenever the same trace could get another verdict. */
+  readonly version: number;
+  readonly summary: string;
+  readonly needs: readonly Need[];
+  /** On without any configuration. */
+  readonly onByDefault: boolean;
+  readonly defaultThreshold: number | null;
+  /** The complete options; what a user leaves out is filled from here. */
+  readonly defaults: Options;
+  /** Schema of what a user may write under `options`; checked when the configuration is loaded. */
+  readonly optionsSchema: JsonSchema;
+  /** Schema of what a user may write under `expect`; absent: it takes no expectation. */
+  readonly expectationSchema?: JsonSchema;
+  /** Where the rule comes from, for the reference page. */
+  readonly source: string;
+}
+
+export interface RuleEvaluator<Options = never> extends EvaluatorData<Options> {
+  readonly kind: 'rule';
+  evaluate(subject: Subject, options: Options, context: EvaluationContext): Outcome;
+}
+
+/** One block of foreign data in a question. It is fenced when the prompt is written and never scanned for placeholders. */
+export interface DataBlock {
+  readonly title: string;
+  readonly text: string;
+}
+
+export interface Question {
+  /** Name of the question within its evaluator, and part of the verdict cache's key. */
+  readonly id: string;
+  readonly instruction: string;
+  readonly data: readonly DataBlock[];
+  /** The answer must satisfy it; with fields in the order explanation, then label or score. */
+  readonly answerSchema: JsonSchema;
+  /** Checks beyond the schema (for example one verdict per task). Gives the fault in words, to be named in the retry. */
+  readonly check?: (answer: JsonValue) => string | undefined;
+}
+
+export type Answer =
+  | { readonly kind: 'answered'; readonly value: JsonValue; readonly truncated: boolean; readonly tokens?: { readonly input: number; readonly output: number } }
+  | { readonly kind: 'failed'; readonly error: string };
+
+export interface JudgeEvaluator<Options = never> extends EvaluatorData<Options> {
+  readonly kind: 'judge';
+  evaluate(subject: Subject, options: Options, context: EvaluationContext): Generator<Question, Outcome, Answer>;
+}
+
+export type Evaluator<Options = never> = RuleEvaluator<Options> | JudgeEvaluator<Options>;

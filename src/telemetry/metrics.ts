@@ -1,0 +1,47 @@
+/** Every metric of ours: name, kind, unit, labels, meaning. The page, the reference and the tests read this table. */
+
+interface MetricRow {
+  readonly kind: 'counter' | 'gauge' | 'histogram';
+  /** UCUM, as OpenTelemetry writes units. */
+  readonly unit: string;
+  readonly labels: readonly string[];
+  readonly meaning: string;
+  /** Upper edges, inclusive. Histograms only. */
+  readonly buckets?: readonly number[];
+}
+
+/** An exact 0 sits alone in the first bucket; 1 shares the last one with near misses only. */
+const scoreBuckets = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99, 1] as const;
+const durationBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60] as const;
+const target = ['gen_ai.evaluation.name', 'gen_ai.agent.name', 'tracejury.evaluator.kind', 'tracejury.target.service.name'] as const;
+
+export const metrics = {
+  'tracejury.evaluation.score': { kind: 'histogram', unit: '1', labels: target, buckets: scoreBuckets, meaning: 'Scores of the first verdict of each run and evaluator.' },
+  'tracejury.evaluation.results': { kind: 'counter', unit: '{result}', labels: [...target, 'gen_ai.evaluation.score.label', 'error.type'], meaning: 'Verdicts by label: pass, fail, an evaluator’s own label, skipped or error.' },
+  'tracejury.evaluation.duration': { kind: 'histogram', unit: 's', labels: ['gen_ai.evaluation.name', 'tracejury.evaluator.kind', 'error.type'], buckets: durationBuckets, meaning: 'Time to reach a verdict.' },
+  'tracejury.evaluation.tokens': { kind: 'counter', unit: '{token}', labels: ['gen_ai.evaluation.name', 'gen_ai.token.type', 'gen_ai.request.model'], meaning: 'Tokens that judges used.' },
+  'tracejury.evaluation.revisions': { kind: 'counter', unit: '{revision}', labels: ['gen_ai.evaluation.name', 'tracejury.change'], meaning: 'Verdicts of later revisions of a run, by whether they changed.' },
+  'tracejury.decisions': { kind: 'counter', unit: '{decision}', labels: ['gen_ai.evaluation.name', 'tracejury.decision', 'tracejury.reason'], meaning: 'How every (run, evaluator) pair ended.' },
+  'tracejury.runs': { kind: 'counter', unit: '{run}', labels: ['gen_ai.agent.name', 'tracejury.target.service.name', 'tracejury.completeness'], meaning: 'Runs closed, first revisions only.' },
+  'tracejury.traces.dropped': { kind: 'counter', unit: '{trace}', labels: ['tracejury.reason'], meaning: 'Traces that were closed without a run: no agent, model or tool span in them.' },
+  'tracejury.spans.late': { kind: 'counter', unit: '{span}', labels: ['tracejury.reason'], meaning: 'Spans that came after their trace was closed, by what became of them.' },
+  'tracejury.spans.own': { kind: 'counter', unit: '{span}', labels: [], meaning: 'Spans of ours that came back in and were left alone.' },
+  'tracejury.spans.duplicate': { kind: 'counter', unit: '{span}', labels: [], meaning: 'Spans that were already there.' },
+  'tracejury.spans.over_limit': { kind: 'counter', unit: '{span}', labels: [], meaning: 'Spans beyond limits.spans_per_trace.' },
+  'tracejury.open.traces': { kind: 'gauge', unit: '{trace}', labels: [], meaning: 'Traces that are being gathered.' },
+  'tracejury.open.bytes': { kind: 'gauge', unit: 'By', labels: [], meaning: 'Bytes of the spans that are being gathered.' },
+  'tracejury.receiver.requests': { kind: 'counter', unit: '{request}', labels: ['tracejury.signal', 'http.response.status_code'], meaning: 'Requests answered.' },
+  'tracejury.receiver.spans': { kind: 'counter', unit: '{span}', labels: ['tracejury.outcome', 'tracejury.reason'], meaning: 'Spans received: accepted, or rejected with the reason.' },
+  'tracejury.receiver.log_records': { kind: 'counter', unit: '{record}', labels: ['tracejury.outcome', 'tracejury.reason'], meaning: 'Log records received: accepted, ignored (no trace id), or rejected with the reason.' },
+  'tracejury.receiver.bytes': { kind: 'counter', unit: 'By', labels: ['tracejury.signal'], meaning: 'Body bytes received, before inflating.' },
+  'tracejury.receiver.in_flight': { kind: 'gauge', unit: 'By', labels: [], meaning: 'Bytes of requests that are not answered yet.' },
+  'tracejury.exporter.items': { kind: 'counter', unit: '{item}', labels: ['tracejury.exporter', 'tracejury.outcome'], meaning: 'Items sent, retried, or given up.' },
+  'tracejury.exporter.queue': { kind: 'gauge', unit: '{item}', labels: ['tracejury.exporter'], meaning: 'Items waiting to be sent.' },
+  'tracejury.judge.requests': { kind: 'counter', unit: '{request}', labels: ['tracejury.judge', 'tracejury.outcome'], meaning: 'Questions to judges, by how they ended.' },
+  'tracejury.judge.queue': { kind: 'gauge', unit: '{question}', labels: [], meaning: 'Runs waiting for a judge.' },
+  'tracejury.metrics.folded': { kind: 'counter', unit: '{value}', labels: ['tracejury.metric'], meaning: 'Label sets beyond the bound, counted under the label value other.' },
+} as const satisfies { readonly [name: string]: MetricRow };
+
+export type MetricName = keyof typeof metrics;
+export type Metric = MetricRow;
+export const metricRows: { readonly [name: string]: MetricRow } = metrics;
