@@ -42,7 +42,7 @@ export function jsonText(value: JsonValue, options: { readonly sortKeys?: boolea
   if (typeof value === 'bigint') return value.toString();
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
   if (isJsonArray(value)) return `[${value.map((item) => jsonText(item, options)).join(',')}]`;
-  const object = value as JsonObject;
+  const object = value;
   const keys = Object.keys(object);
   if (options.sortKeys) keys.sort();
   return `{${keys.map((key) => `${JSON.stringify(key)}:${jsonText(object[key] ?? null, options)}`).join(',')}}`;

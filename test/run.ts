@@ -1,0 +1,85 @@
+/**
+ * The whole suite: types, lint, unused code, every test. Each static check counts as one test. The last line is
+ * `N passed, M failed`; the exit code is 1 when M is not 0.
+ */
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+interface Count {
+  readonly passed: number;
+  readonly failed: number;
+}
+
+/** The part of the JSON reporter's file that is counted. */
+interface VitestReport {
+  readonly numPassedTests: number;
+  readonly numFailedTests: number;
+  readonly numPendingTests: number;
+  readonly numTodoTests: number;
+  readonly testResults: readonly { readonly name: string; readonly status: string; readonly assertionResults: readonly { readonly status: string }[] }[];
+}
+
+const checks: readonly { readonly name: string; readonly command: readonly string[] }[] = [
+  { name: 'types', command: ['tsc', '-p', 'tsconfig.json'] },
+  { name: 'lint', command: ['oxlint'] },
+  { name: 'unused code', command: ['knip'] },
+];
+
+const counts: Count[] = [];
+for (const { name, command } of checks) {
+  const status = await run(command);
+  say(`${status === 0 ? 'ok    ' : 'FAILED'}  ${name}`);
+  counts.push(status === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 });
+}
+counts.push(await tests());
+const passed = total(counts.map((count) => count.passed));
+const failed = total(counts.map((count) => count.failed));
+say(`${passed} passed, ${failed} failed`);
+process.exitCode = failed === 0 ? 0 : 1;
+
+async function tests(): Promise<Count> {
+  const folder = mkdtempSync(join(tmpdir(), 'tracejury-test-'));
+  const report = join(folder, 'report.json');
+  try {
+    const status = await run(['vitest', 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`]);
+    return countOf(JSON.parse(readFileSync(report, 'utf8')) as VitestReport, status);
+  } catch (error) {
+    say(`FAILED  tests: ${String(error)}`);
+    return { passed: 0, failed: 1 };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** A skipped test is a failed one: nothing here may be left out in silence. So is a file that could not be loaded. */
+function countOf(report: VitestReport, status: number): Count {
+  const skipped = report.numPendingTests + report.numTodoTests;
+  const broken = report.testResults.filter((file) => file.status === 'failed' && !file.assertionResults.some((test) => test.status === 'failed'));
+  for (const file of broken) say(`FAILED  ${file.name}`);
+  if (skipped > 0) say(`FAILED  ${skipped} tests were skipped`);
+  const failedTests = report.numFailedTests + skipped + broken.length;
+  // Vitest also fails on an error outside every test, which the report does not count.
+  return { passed: report.numPassedTests, failed: failedTests === 0 && status !== 0 ? 1 : failedTests };
+}
+
+function run([command = '', ...args]: readonly string[]): Promise<number> {
+  // Colours would only hide the words in a log.
+  const child = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit'], env: { ...process.env, NO_COLOR: '1' } });
+  return new Promise((resolve) => {
+    child.once('error', (error) => {
+      say(String(error));
+      resolve(1);
+    });
+    child.once('exit', (code) => resolve(code ?? 1));
+  });
+}
+
+function total(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0);
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
