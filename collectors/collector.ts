@@ -1,0 +1,117 @@
+/**
+ * The contract of a collector: how one dialect of span attributes is recognised, which keys it wants, and how it reads them.
+ * Collectors here gather a run out of spans; the OpenTelemetry Collector is another program.
+ */
+import type { RetrievedDocument, ToolDefinition } from '../src/model/agent-trace.ts';
+import type { JsonObject, JsonValue } from '../src/model/json.ts';
+import type { LogRecord, Span } from '../src/model/span.ts';
+
+/**
+ * agent: one agent at work. workflow: encloses agents and is none itself. model: one request to a model. tool: one execution of a tool.
+ * retriever: one retrieval. step: a stage of the framework without a meaning of its own.
+ * noise: a span that tells nothing and whose children belong to its parent.
+ */
+export type SpanRole = 'agent' | 'workflow' | 'model' | 'tool' | 'retriever' | 'step' | 'noise';
+
+/** A tool call as a model asked for it. */
+export interface AskedCall {
+  readonly id?: string;
+  readonly name: string;
+  readonly arguments?: JsonObject | null;
+  readonly argumentsText?: string;
+}
+
+/** A tool's result as a model was told it. */
+export interface ToldResult {
+  readonly id?: string;
+  readonly name?: string;
+  readonly result: JsonValue;
+  readonly isError?: boolean;
+}
+
+/** One message of a conversation with a model, whatever the dialect. */
+export interface Message {
+  readonly role: 'system' | 'user' | 'assistant' | 'tool';
+  readonly text?: string;
+  readonly reasoning?: string;
+  readonly asked: readonly AskedCall[];
+  readonly told: readonly ToldResult[];
+}
+
+export interface ToolFacts extends Partial<AskedCall> {
+  readonly toolId?: string;
+  /** Null: the tool returned nothing. Absent: not carried. */
+  readonly result?: JsonValue;
+  /** The dialect marks the call as failed beyond the span's status. */
+  readonly failed?: { readonly message: string; readonly type?: string };
+  readonly description?: string;
+  readonly inputSchema?: JsonValue;
+}
+
+/** What one span, or the log records that belong to it, tell about a run. An absent member is not told. */
+export interface SpanFacts {
+  readonly role?: SpanRole;
+  readonly agentName?: string;
+  /** True: the name is only the span's name, and another span may know a better one. */
+  readonly agentNameIsGuess?: boolean;
+  readonly sessionId?: string;
+  readonly input?: string;
+  readonly output?: JsonValue;
+  readonly systemPrompt?: string;
+  readonly inputMessages?: readonly Message[];
+  readonly outputMessages?: readonly Message[];
+  readonly tool?: ToolFacts;
+  readonly toolDefinitions?: readonly ToolDefinition[];
+  readonly model?: string;
+  readonly inputTokens?: number;
+  readonly outputTokens?: number;
+  readonly cachedInputTokens?: number;
+  readonly reasoningTokens?: number;
+  readonly documents?: readonly RetrievedDocument[];
+  /** The agent that a hand-over names as its target. */
+  readonly handoffTo?: string;
+  /** The content of this span travels in log records, which may come later. */
+  readonly contentInLogs?: boolean;
+}
+
+/** Any one of these signs is enough, unless `not` names a key that is there. */
+export interface Recognition {
+  readonly scopes?: readonly string[];
+  readonly scopePrefixes?: readonly string[];
+  readonly keys?: readonly string[];
+  readonly keyPrefixes?: readonly string[];
+  readonly notKeys?: readonly string[];
+}
+
+/** The attribute keys that `read` looks at. A test proves that it looks at no other. */
+export interface Wants {
+  readonly keys: readonly string[];
+  readonly prefixes: readonly string[];
+}
+
+export interface Collector {
+  readonly id: string;
+  /** One line for the dialect page. */
+  readonly summary: string;
+  readonly recognisedBy: Recognition;
+  readonly wants: Wants;
+  read(span: Span): SpanFacts;
+  /** Log records that carry content of this dialect. `read` gets all records of one span, in order of time. */
+  readonly logs?: {
+    readonly events: readonly string[];
+    /** Attribute keys beside the body; declared like those of spans. */
+    readonly wants: Wants;
+    read(records: readonly LogRecord[]): SpanFacts;
+  };
+}
+
+export function recognises(collector: Collector, span: Span): boolean {
+  const by = collector.recognisedBy;
+  if (by.notKeys?.some((key) => span.attribute(key) !== undefined)) return false;
+  return (
+    (by.scopes?.includes(span.scope.name) ?? false) ||
+    (by.scopePrefixes?.some((prefix) => span.scope.name.startsWith(prefix)) ?? false) ||
+    (by.keys?.some((key) => span.attribute(key) !== undefined) ?? false) ||
+    (by.keyPrefixes !== undefined && span.attributeKeys().some((key) => by.keyPrefixes?.some((prefix) => key.startsWith(prefix))))
+  );
+}

@@ -1,0 +1,50 @@
+/** Tool definitions as SDKs write them: flat, nested under `function`, Gemini's declarations, or bare names. */
+import type { ToolDefinition } from '../../src/model/agent-trace.ts';
+import { isJsonArray, isJsonObject, member, parseJson, type JsonObject, type JsonValue } from '../../src/model/json.ts';
+import type { AttributeValue } from '../../src/model/span.ts';
+import { jsonOf, parseText } from './values.ts';
+
+/** More tools than this are not offered to one model in earnest. */
+export const definitionsMax = 1_000;
+
+/** The definitions in a list, a JSON text of a list, or a list of JSON texts. What is no definition is left out. */
+export function readDefinitions(raw: AttributeValue | undefined): readonly ToolDefinition[] {
+  if (raw === undefined || raw === null) return [];
+  let value = jsonOf(raw);
+  if (typeof value === 'string') value = parseText(value);
+  const list = isJsonArray(value) ? value : [value];
+  return list.slice(0, definitionsMax).flatMap(readDefinition);
+}
+
+const schemaKeys = ['inputSchema', 'input_schema', 'parameters', 'parameters_json_schema', 'parametersJsonSchema', 'json_schema'] as const;
+
+function readDefinition(item: JsonValue): readonly ToolDefinition[] {
+  if (typeof item === 'string') {
+    const parsed = item.trimStart().startsWith('{') ? parseJson(item) : undefined;
+    return parsed === undefined ? (item === '' ? [] : [{ name: item }]) : readDefinition(parsed);
+  }
+  if (!isJsonObject(item)) return [];
+  const declarations = member(item, 'functionDeclarations') ?? member(item, 'function_declarations');
+  if (isJsonArray(declarations)) return declarations.flatMap(readDefinition);
+  const nested = member(item, 'function');
+  const from: JsonObject = isJsonObject(nested) ? nested : item;
+  const name = member(from, 'name');
+  if (typeof name !== 'string' || name === '') return [];
+  const description = member(from, 'description');
+  const schema = schemaKeys.map((key) => member(from, key)).find((value) => value !== undefined && value !== null);
+  return [{
+    name,
+    ...(typeof description === 'string' ? { description } : {}),
+    ...(schema === undefined ? {} : { inputSchema: typeof schema === 'string' ? (parseJson(schema) ?? schema) : schema }),
+  }];
+}
+
+/** One list out of several: the first that names a tool counts, later ones fill in what it lacks. */
+export function unitedDefinitions(lists: readonly (readonly ToolDefinition[])[]): readonly ToolDefinition[] {
+  const byName = new Map<string, ToolDefinition>();
+  for (const definition of lists.flat()) {
+    const known = byName.get(definition.name);
+    byName.set(definition.name, known === undefined ? definition : { ...definition, ...known });
+  }
+  return [...byName.values()];
+}

@@ -1,0 +1,125 @@
+/** Reads the text form of Python's own values (`{'x': 1, 'ok': True, 'v': None}`), which several SDKs send instead of JSON. */
+import type { JsonValue } from '../../src/model/json.ts';
+import { jsonDepthMax } from '../../src/model/json.ts';
+
+/** Longer texts are left as texts: nobody compares arguments of this size. */
+export const pythonLiteralCharsMax = 1_000_000;
+
+interface Cursor {
+  readonly text: string;
+  at: number;
+}
+
+class NotALiteral extends Error {}
+
+/** The value of a Python dict, list, tuple or set literal; undefined when the text is anything else. */
+export function parsePythonLiteral(text: string): JsonValue | undefined {
+  const cursor: Cursor = { text, at: 0 };
+  skipBlanks(cursor);
+  if (text.length > pythonLiteralCharsMax || !'{[('.includes(text[cursor.at] ?? ' ')) return undefined;
+  try {
+    const result = value(cursor, 0);
+    skipBlanks(cursor);
+    return cursor.at === text.length ? result : undefined;
+  } catch (error) {
+    if (error instanceof NotALiteral) return undefined;
+    throw error;
+  }
+}
+
+function value(cursor: Cursor, depth: number): JsonValue {
+  if (depth > jsonDepthMax) throw new NotALiteral();
+  skipBlanks(cursor);
+  const first = cursor.text[cursor.at] ?? '';
+  if (first === '{') return dictOrSet(cursor, depth);
+  if (first === '[') return list(cursor, ']', depth);
+  if (first === '(') return list(cursor, ')', depth);
+  if (first === "'" || first === '"') return quoted(cursor);
+  return word(cursor);
+}
+
+function dictOrSet(cursor: Cursor, depth: number): JsonValue {
+  cursor.at++;
+  const members: [string, JsonValue][] = [];
+  const items: JsonValue[] = [];
+  while (!closes(cursor, '}')) {
+    const key = value(cursor, depth + 1);
+    skipBlanks(cursor);
+    if (cursor.text[cursor.at] === ':') {
+      cursor.at++;
+      members.push([typeof key === 'string' ? key : JSON.stringify(key) ?? '', value(cursor, depth + 1)]);
+    } else items.push(key);
+    comma(cursor, '}');
+  }
+  if (items.length > 0 && members.length > 0) throw new NotALiteral();
+  return items.length > 0 ? items : Object.fromEntries(members);
+}
+
+function list(cursor: Cursor, end: string, depth: number): JsonValue {
+  cursor.at++;
+  const items: JsonValue[] = [];
+  while (!closes(cursor, end)) {
+    items.push(value(cursor, depth + 1));
+    comma(cursor, end);
+  }
+  return items;
+}
+
+function closes(cursor: Cursor, end: string): boolean {
+  skipBlanks(cursor);
+  if (cursor.text[cursor.at] !== end) return false;
+  cursor.at++;
+  return true;
+}
+
+function comma(cursor: Cursor, end: string): void {
+  skipBlanks(cursor);
+  const next = cursor.text[cursor.at];
+  if (next === ',') cursor.at++;
+  else if (next !== end) throw new NotALiteral();
+}
+
+const escapes: { readonly [letter: string]: string } = { n: '\n', t: '\t', r: '\r', '\\': '\\', "'": "'", '"': '"', '0': '\0', a: '\x07', b: '\b', f: '\f', v: '\v', '\n': '' };
+const hexDigits: { readonly [letter: string]: number } = { x: 2, u: 4, U: 8 };
+
+function quoted(cursor: Cursor): string {
+  const quote = cursor.text[cursor.at++];
+  let result = '';
+  for (;;) {
+    const char = cursor.text[cursor.at++];
+    if (char === undefined) throw new NotALiteral();
+    if (char === quote) return result;
+    result += char === '\\' ? escaped(cursor) : char;
+  }
+}
+
+function escaped(cursor: Cursor): string {
+  const letter = cursor.text[cursor.at++] ?? '';
+  const digits = hexDigits[letter];
+  if (digits === undefined) return escapes[letter] ?? `\\${letter}`;
+  const hex = cursor.text.slice(cursor.at, cursor.at + digits);
+  const code = Number.parseInt(hex, 16);
+  if (!/^[0-9a-fA-F]+$/.test(hex) || hex.length !== digits || code > 0x10ffff) throw new NotALiteral();
+  cursor.at += digits;
+  return String.fromCodePoint(code);
+}
+
+const WORD = /[A-Za-z0-9_.+-]+/y;
+const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
+
+function word(cursor: Cursor): JsonValue {
+  WORD.lastIndex = cursor.at;
+  const found = WORD.exec(cursor.text)?.[0];
+  if (found === undefined) throw new NotALiteral();
+  cursor.at += found.length;
+  if (found === 'True') return true;
+  if (found === 'False') return false;
+  if (found === 'None') return null;
+  if (!NUMBER.test(found)) throw new NotALiteral();
+  const number = Number(found);
+  return /^[+-]?\d+$/.test(found) && !Number.isSafeInteger(number) ? BigInt(found) : number;
+}
+
+function skipBlanks(cursor: Cursor): void {
+  while (cursor.at < cursor.text.length && ' \t\r\n'.includes(cursor.text[cursor.at] ?? 'x')) cursor.at++;
+}

@@ -1,0 +1,55 @@
+/** Plain spans: `tool.name`, `input.value` and `output.value` on the tool's span, `agent.name` on the agent's. */
+import { isJsonObject, member, type JsonValue } from '../src/model/json.ts';
+import { textAttribute, type AttributeValue, type Span } from '../src/model/span.ts';
+import type { Collector, SpanFacts, ToolFacts } from './collector.ts';
+import { jsonOf, parseText, readArguments, readResult } from './reading/values.ts';
+
+export const toolAttributes: Collector = {
+  id: 'tool_attributes',
+  summary: 'Hand-made spans with tool.name, input.value and output.value.',
+  recognisedBy: { keys: ['tool.name', 'agent.name', 'input.value', 'output.value'], notKeys: ['openinference.span.kind'] },
+  wants: { keys: ['tool.name', 'tool.id', 'tool.synthesized', 'tool.description', 'agent.name', 'session.id', 'input.value', 'output.value'], prefixes: [] },
+  read,
+};
+
+function read(span: Span): SpanFacts {
+  const sessionId = textAttribute(span, 'session.id');
+  const common = sessionId === undefined ? {} : { sessionId };
+  const name = textAttribute(span, 'tool.name');
+  if (name !== undefined && name !== '') return span.attribute('tool.synthesized') === true ? { ...common, role: 'step' } : { ...common, role: 'tool', tool: tool(span, name) };
+  const agentName = textAttribute(span, 'agent.name');
+  const input = span.attribute('input.value');
+  const output = span.attribute('output.value');
+  return {
+    ...common,
+    ...(agentName === undefined ? {} : { role: 'agent' as const, agentName }),
+    ...(input === undefined || input === null ? {} : { input: typeof input === 'string' ? input : JSON.stringify(jsonOf(input)) ?? '' }),
+    ...(output === undefined || output === null ? {} : { output: typeof output === 'string' ? parseText(output) : jsonOf(output) }),
+  };
+}
+
+function tool(span: Span, name: string): ToolFacts {
+  const toolId = textAttribute(span, 'tool.id');
+  const description = textAttribute(span, 'tool.description');
+  const output = span.attribute('output.value');
+  return {
+    name,
+    ...readArguments(span.attribute('input.value')),
+    ...(toolId === undefined ? {} : { toolId }),
+    ...(description === undefined ? {} : { description }),
+    ...(output === undefined ? {} : outcome(output)),
+  };
+}
+
+/** As UiPath writes outputs, the `content` member of an object is the output, whatever else the object holds. */
+function outcome(output: AttributeValue): Pick<ToolFacts, 'result' | 'failed'> {
+  const read = readResult(output);
+  const result = contentOf(read.result);
+  return { result, ...(read.failed === true ? { failed: { message: typeof result === 'string' ? result : '' } } : {}) };
+}
+
+function contentOf(value: JsonValue): JsonValue {
+  if (!isJsonObject(value)) return value;
+  const content = member(value, 'content');
+  return content === undefined ? value : readResult(content).result;
+}
