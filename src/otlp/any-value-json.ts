@@ -1,0 +1,111 @@
+/**
+ * Attribute values in OTLP/JSON: `{ "key": "k", "value": { "stringValue": "v" } }`, with boolValue, intValue (text or number), doubleValue,
+ * arrayValue and kvlistValue (`{ "values": [...] }`), bytesValue (base64) beside it. As in protobuf, no member means null.
+ */
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../model/json.ts';
+import type { Attributed, AttributeMap, AttributeValue } from '../model/span.ts';
+import { lazyAttributes, noAttributes } from './attributes.ts';
+import { field, integer, objects, text } from './json-fields.ts';
+import { note, takeItem, type Scan } from './scan.ts';
+
+/** Checks the attributes of an object as deep as they go, so that reading one later cannot fail. */
+export function attributesOf(scan: Scan, from: JsonObject): Attributed {
+  const pairs = objects(scan, from, 'attributes');
+  if (pairs.length > scan.limits.attributesPerSpan) note(scan, 'too_many_attributes', `${pairs.length} attributes`);
+  for (const pair of pairs) if (takeItem(scan)) checkPair(scan, pair, 1);
+  if (pairs.length === 0) return noAttributes;
+  return lazyAttributes(() => new Map(pairs.map((pair) => [keyOf(pair), pair])), valueOf);
+}
+
+export function checkAnyValue(scan: Scan, value: JsonValue, depth: number): void {
+  scan.bytes += 8;
+  if (!isJsonObject(value)) return note(scan, 'invalid_field', 'an attribute value is not an object');
+  const list = field(value, 'arrayValue', 'array_value');
+  if (list !== undefined) return checkValues(scan, list, depth + 1, checkAnyValue);
+  const map = field(value, 'kvlistValue', 'kvlist_value');
+  if (map !== undefined) return checkValues(scan, map, depth + 1, checkMember);
+  const plain = plainValue(value);
+  if (plain === undefined) note(scan, 'invalid_field', 'an attribute value has a wrong type');
+  else if (typeof plain === 'string' || plain instanceof Uint8Array) scan.bytes += plain.length;
+}
+
+/** The value of an AnyValue that `checkAnyValue` has passed. */
+export function anyValue(value: JsonObject): AttributeValue {
+  const list = field(value, 'arrayValue', 'array_value');
+  if (list !== undefined) return valuesOf(list).map(anyValue);
+  const map = field(value, 'kvlistValue', 'kvlist_value');
+  if (map === undefined) return plainValue(value) ?? null;
+  const members: { [key: string]: AttributeValue } = Object.create(null);
+  for (const pair of valuesOf(map)) members[keyOf(pair)] = valueOf(pair);
+  return members satisfies AttributeMap;
+}
+
+function checkPair(scan: Scan, pair: JsonObject, depth: number): void {
+  const keyBytes = Buffer.byteLength(text(scan, pair, 'key'));
+  if (keyBytes > scan.limits.attributeKeyBytes) note(scan, 'attribute_key_too_long', `a key of ${keyBytes} bytes`);
+  const value = field(pair, 'value');
+  if (value !== undefined) checkAnyValue(scan, value, depth);
+}
+
+function checkMember(scan: Scan, pair: JsonValue, depth: number): void {
+  if (isJsonObject(pair)) checkPair(scan, pair, depth);
+  else note(scan, 'invalid_field', 'a member of kvlistValue is not an object');
+}
+
+function checkValues(scan: Scan, holder: JsonValue, depth: number, check: (scan: Scan, value: JsonValue, depth: number) => void): void {
+  const values = isJsonObject(holder) ? (field(holder, 'values') ?? []) : undefined;
+  if (!isJsonArray(values)) return note(scan, 'invalid_field', 'arrayValue or kvlistValue holds no list');
+  if (values.length > 0 && depth > scan.limits.valueNesting) return note(scan, 'nesting_too_deep', `a value nested deeper than ${scan.limits.valueNesting}`);
+  for (const value of values) if (takeItem(scan)) check(scan, value, depth);
+}
+
+function valuesOf(holder: JsonValue): readonly JsonObject[] {
+  const values = isJsonObject(holder) ? field(holder, 'values') : undefined;
+  return isJsonArray(values) ? values.filter(isJsonObject) : [];
+}
+
+function keyOf(pair: JsonObject): string {
+  const key = field(pair, 'key');
+  return typeof key === 'string' ? key : '';
+}
+
+function valueOf(pair: JsonObject): AttributeValue {
+  const value = field(pair, 'value');
+  return isJsonObject(value) ? anyValue(value) : null;
+}
+
+/** Undefined: the member present has a wrong type. */
+function plainValue(value: JsonObject): AttributeValue | undefined {
+  const string = field(value, 'stringValue', 'string_value');
+  if (string !== undefined) return typeof string === 'string' ? string : undefined;
+  const bool = field(value, 'boolValue', 'bool_value');
+  if (bool !== undefined) return typeof bool === 'boolean' ? bool : undefined;
+  const int = field(value, 'intValue', 'int_value');
+  if (int !== undefined) return int64(int);
+  const double = field(value, 'doubleValue', 'double_value');
+  if (double !== undefined) return float(double);
+  const bytes = field(value, 'bytesValue', 'bytes_value');
+  if (bytes !== undefined) return typeof bytes === 'string' ? new Uint8Array(Buffer.from(bytes, 'base64')) : undefined;
+  return null;
+}
+
+function int64(value: JsonValue): number | bigint | undefined {
+  const exact = integer(value);
+  if (exact === undefined || BigInt.asIntN(64, exact) !== exact) return undefined;
+  const number = Number(exact);
+  return Number.isSafeInteger(number) ? number : exact;
+}
+
+const notFinite = new Map([
+  ['NaN', Number.NaN],
+  ['Infinity', Number.POSITIVE_INFINITY],
+  ['-Infinity', Number.NEGATIVE_INFINITY],
+]);
+
+function float(value: JsonValue): number | undefined {
+  if (typeof value === 'number') return value;
+  if (typeof value === 'bigint') return Number(value);
+  if (typeof value !== 'string') return undefined;
+  const number = notFinite.get(value) ?? (value.trim() === '' ? Number.NaN : Number(value));
+  return Number.isNaN(number) && value !== 'NaN' ? undefined : number;
+}

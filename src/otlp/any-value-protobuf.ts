@@ -1,0 +1,181 @@
+/**
+ * Attribute values in protobuf.
+ *
+ *     KeyValue     = key: text = 1, value: AnyValue = 2
+ *     AnyValue     = one of text = 1, bool = 2, int64 = 3, double = 4, ArrayValue = 5, KeyValueList = 6, bytes = 7; none = null
+ *     ArrayValue   = values: AnyValue = 1, repeated
+ *     KeyValueList = values: KeyValue = 1, repeated
+ *
+ * Of repeated members of one AnyValue, and of equal keys, the last one counts.
+ */
+import type { Attributed, AttributeMap, AttributeValue } from '../model/span.ts';
+import { lazyAttributes, noAttributes } from './attributes.ts';
+import { cursorOver, enter, leave, malformed, readBool, readBytes, readDouble, readInt64, readTag, readText, skip, wireType, type Cursor } from './protobuf.ts';
+import { note, takeItem, type Scan } from './scan.ts';
+
+/** Byte ranges of attributes, four numbers each: key start, key end, value start, value end. */
+export type AttributeRanges = number[];
+
+/** Checks one attribute as deep as it goes and notes where it lies. */
+export function scanAttribute(cursor: Cursor, tag: number, ranges: AttributeRanges, scan: Scan): void {
+  const outerEnd = enter(cursor, tag);
+  if (takeItem(scan)) scanKeyValue(cursor, 1, ranges, scan);
+  leave(cursor, outerEnd);
+}
+
+/** Checks one AnyValue; the cursor has entered it. */
+export function scanAnyValue(cursor: Cursor, depth: number, scan: Scan): void {
+  while (cursor.at < cursor.end) {
+    const tag = readTag(cursor);
+    const field = tag >>> 3;
+    if (field === 5 || field === 6) {
+      const outerEnd = enter(cursor, tag);
+      scanValues(cursor, field === 6, depth + 1, scan);
+      leave(cursor, outerEnd);
+    } else {
+      const type = field <= 7 ? valueTypes[field] : undefined;
+      if (type !== undefined && (tag & 7) !== type) throw malformed(`An attribute value before byte ${cursor.at} has wire type ${tag & 7}, not ${type}.`);
+      skip(cursor, tag);
+    }
+  }
+}
+
+/** Attributes at ranges that `scanAttribute` has checked. */
+export function attributesAt(bytes: Buffer, ranges: AttributeRanges): Attributed {
+  if (ranges.length === 0) return noAttributes;
+  const places = (): ReadonlyMap<string, number> => {
+    const table = new Map<string, number>();
+    for (let at = 0; at < ranges.length; at += 4) table.set(bytes.toString('utf8', ranges[at], ranges[at + 1]), at);
+    return table;
+  };
+  return lazyAttributes(places, (at) => anyValueAt(bytes, ranges[at + 2] ?? 0, ranges[at + 3] ?? 0));
+}
+
+/** The AnyValue that lies in a checked range; an empty range is null. */
+export function anyValueAt(bytes: Buffer, start: number, end: number): AttributeValue {
+  return readAnyValue(cursorOver(bytes, start, end));
+}
+
+const valueTypes: readonly (number | undefined)[] = [undefined, wireType.bytes, wireType.varint, wireType.varint, wireType.fixed64, undefined, undefined, wireType.bytes];
+
+function scanKeyValue(cursor: Cursor, depth: number, ranges: AttributeRanges | undefined, scan: Scan): void {
+  let keyStart = 0;
+  let keyEnd = 0;
+  let valueStart = 0;
+  let valueEnd = 0;
+  while (cursor.at < cursor.end) {
+    const tag = readTag(cursor);
+    const field = tag >>> 3;
+    if (field === 1) {
+      const outerEnd = enter(cursor, tag);
+      keyStart = cursor.at;
+      keyEnd = cursor.end;
+      leave(cursor, outerEnd);
+    } else if (field === 2) {
+      const outerEnd = enter(cursor, tag);
+      valueStart = cursor.at;
+      valueEnd = cursor.end;
+      scanAnyValue(cursor, depth, scan);
+      leave(cursor, outerEnd);
+    } else skip(cursor, tag);
+  }
+  if (keyEnd - keyStart > scan.limits.attributeKeyBytes) note(scan, 'attribute_key_too_long', `a key of ${keyEnd - keyStart} bytes`);
+  ranges?.push(keyStart, keyEnd, valueStart, valueEnd);
+}
+
+/** The members of a list or a map. Beyond the nesting limit nothing is walked: the span is rejected as a whole. */
+function scanValues(cursor: Cursor, isMap: boolean, depth: number, scan: Scan): void {
+  while (cursor.at < cursor.end) {
+    const tag = readTag(cursor);
+    if (tag >>> 3 !== 1) {
+      skip(cursor, tag);
+      continue;
+    }
+    const outerEnd = enter(cursor, tag);
+    if (depth > scan.limits.valueNesting) note(scan, 'nesting_too_deep', `a value nested deeper than ${scan.limits.valueNesting}`);
+    else if (takeItem(scan)) {
+      if (isMap) scanKeyValue(cursor, depth, undefined, scan);
+      else scanAnyValue(cursor, depth, scan);
+    }
+    leave(cursor, outerEnd);
+  }
+}
+
+function readAnyValue(cursor: Cursor): AttributeValue {
+  let value: AttributeValue = null;
+  while (cursor.at < cursor.end) {
+    const tag = readTag(cursor);
+    switch (tag >>> 3) {
+      case 1:
+        value = readText(cursor, tag);
+        break;
+      case 2:
+        value = readBool(cursor, tag);
+        break;
+      case 3:
+        value = readInt64(cursor, tag);
+        break;
+      case 4:
+        value = readDouble(cursor, tag);
+        break;
+      case 5:
+        value = readArray(cursor, tag);
+        break;
+      case 6:
+        value = readMap(cursor, tag);
+        break;
+      case 7:
+        value = readBytes(cursor, tag);
+        break;
+      default:
+        skip(cursor, tag);
+    }
+  }
+  return value;
+}
+
+function readArray(cursor: Cursor, tag: number): readonly AttributeValue[] {
+  const values: AttributeValue[] = [];
+  const outerEnd = enter(cursor, tag);
+  while (cursor.at < cursor.end) {
+    const inner = readTag(cursor);
+    if (inner >>> 3 === 1) values.push(readNested(cursor, inner));
+    else skip(cursor, inner);
+  }
+  leave(cursor, outerEnd);
+  return values;
+}
+
+function readMap(cursor: Cursor, tag: number): AttributeMap {
+  const map: { [key: string]: AttributeValue } = Object.create(null);
+  const outerEnd = enter(cursor, tag);
+  while (cursor.at < cursor.end) {
+    const inner = readTag(cursor);
+    if (inner >>> 3 === 1) readMember(cursor, inner, map);
+    else skip(cursor, inner);
+  }
+  leave(cursor, outerEnd);
+  return map;
+}
+
+function readMember(cursor: Cursor, tag: number, map: { [key: string]: AttributeValue }): void {
+  let key = '';
+  let value: AttributeValue = null;
+  const outerEnd = enter(cursor, tag);
+  while (cursor.at < cursor.end) {
+    const inner = readTag(cursor);
+    const field = inner >>> 3;
+    if (field === 1) key = readText(cursor, inner);
+    else if (field === 2) value = readNested(cursor, inner);
+    else skip(cursor, inner);
+  }
+  leave(cursor, outerEnd);
+  map[key] = value;
+}
+
+function readNested(cursor: Cursor, tag: number): AttributeValue {
+  const outerEnd = enter(cursor, tag);
+  const value = readAnyValue(cursor);
+  leave(cursor, outerEnd);
+  return value;
+}

@@ -1,0 +1,44 @@
+/** Bytes of an OTLP request → spans or log records. */
+import type { LogRecord, Span } from '../model/span.ts';
+import { defaultOtlpLimits, type OtlpLimits } from './limits.ts';
+import { readLogsJson } from './records-json.ts';
+import { readLogsProtobuf } from './records-protobuf.ts';
+import { rejections, scanWithin, type Rejection } from './scan.ts';
+import { readTracesJson } from './spans-json.ts';
+import { readTracesProtobuf } from './spans-protobuf.ts';
+
+export type { Rejection } from './scan.ts';
+export type OtlpEncoding = 'protobuf' | 'json';
+
+export interface ReadTraces {
+  readonly spans: readonly Span[];
+  /** Spans that could not be taken, by reason; the others are in `spans`. */
+  readonly rejections: readonly Rejection[];
+}
+
+export interface ReadLogs {
+  readonly records: readonly LogRecord[];
+  /** Records that belong to no trace. */
+  readonly ignored: number;
+  readonly rejections: readonly Rejection[];
+}
+
+/** The spans of an ExportTraceServiceRequest. They keep the body alive. Throws OTLP_MALFORMED when the body as a whole cannot be read. */
+export function readTraces(body: Uint8Array, encoding: OtlpEncoding, limits: OtlpLimits = defaultOtlpLimits): ReadTraces {
+  const scan = scanWithin(limits);
+  const bytes = bufferOver(body);
+  const spans = encoding === 'json' ? readTracesJson(bytes, scan) : readTracesProtobuf(bytes, scan);
+  return { spans, rejections: rejections(scan) };
+}
+
+/** The log records of an ExportLogsServiceRequest, likewise. */
+export function readLogs(body: Uint8Array, encoding: OtlpEncoding, limits: OtlpLimits = defaultOtlpLimits): ReadLogs {
+  const scan = scanWithin(limits);
+  const bytes = bufferOver(body);
+  const { records, ignored } = encoding === 'json' ? readLogsJson(bytes, scan) : readLogsProtobuf(bytes, scan);
+  return { records, ignored, rejections: rejections(scan) };
+}
+
+function bufferOver(body: Uint8Array): Buffer {
+  return Buffer.isBuffer(body) ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+}

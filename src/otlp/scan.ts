@@ -1,0 +1,90 @@
+/** What a walk over one request keeps: what is left of its limits, the first fault of the span at hand, and what was rejected. */
+import type { OtlpLimits } from './limits.ts';
+import { malformed } from './protobuf.ts';
+
+/** Why a span or a log record was rejected by itself. Machine readable: it is a metric label and part of the answer. */
+export type RejectionReason =
+  | 'invalid_trace_id'
+  | 'invalid_span_id'
+  | 'invalid_parent_span_id'
+  | 'invalid_time'
+  | 'invalid_field'
+  | 'attribute_key_too_long'
+  | 'nesting_too_deep'
+  | 'too_many_attributes'
+  | 'too_many_events'
+  | 'too_many_links'
+  | 'too_many_items'
+  | 'too_many_spans'
+  | 'too_many_records';
+
+export interface Rejection {
+  readonly reason: string;
+  readonly count: number;
+  /** Where the first one stands in the request, and what is wrong with it. */
+  readonly example: string;
+}
+
+export interface Fault {
+  readonly reason: RejectionReason;
+  readonly detail: string;
+}
+
+export interface Scan {
+  readonly limits: OtlpLimits;
+  itemsLeft: number;
+  blocksLeft: number;
+  /** Spans or records seen, rejected ones included. */
+  seen: number;
+  /** Where the item at hand stands: resource block, scope block in it, item in that, each from 0. */
+  readonly place: { resource: number; scope: number; item: number };
+  /** The first fault of the item at hand. */
+  fault: Fault | undefined;
+  /** Text and number bytes of the item at hand; only the JSON reader counts them. */
+  bytes: number;
+  readonly rejected: Map<RejectionReason, { count: number; readonly example: string }>;
+}
+
+export function scanWithin(limits: OtlpLimits): Scan {
+  return { limits, itemsLeft: limits.itemsPerRequest, blocksLeft: limits.blocksPerRequest, seen: 0, place: { resource: -1, scope: -1, item: -1 }, fault: undefined, bytes: 0, rejected: new Map() };
+}
+
+export function note(scan: Scan, reason: RejectionReason, detail: string): void {
+  scan.fault ??= { reason, detail };
+}
+
+/** Counts one attribute, event, link or nested value. False: the request has too many. */
+export function takeItem(scan: Scan): boolean {
+  if (scan.itemsLeft > 0) {
+    scan.itemsLeft--;
+    return true;
+  }
+  note(scan, 'too_many_items', `more than ${scan.limits.itemsPerRequest} attributes, events, links and values in one request`);
+  return false;
+}
+
+/** Counts one resource or scope block. */
+export function takeBlock(scan: Scan): void {
+  if (scan.blocksLeft-- <= 0) throw malformed(`There are more than ${scan.limits.blocksPerRequest} resource and scope blocks.`);
+}
+
+/** Takes the fault away, so that the next item starts clean. */
+export function takeFault(scan: Scan): Fault | undefined {
+  const fault = scan.fault;
+  scan.fault = undefined;
+  return fault;
+}
+
+/** Rejects the item at hand. */
+export function reject(scan: Scan, fault: Fault): void {
+  const row = scan.rejected.get(fault.reason);
+  if (row !== undefined) row.count++;
+  else {
+    const { resource, scope, item } = scan.place;
+    scan.rejected.set(fault.reason, { count: 1, example: `item ${item} of scope ${scope} of resource ${resource}: ${fault.detail}` });
+  }
+}
+
+export function rejections(scan: Scan): readonly Rejection[] {
+  return [...scan.rejected].map(([reason, { count, example }]) => ({ reason, count, example }));
+}

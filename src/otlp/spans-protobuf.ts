@@ -1,0 +1,182 @@
+/** Spans out of protobuf bodies. Structure is checked here, once, all the way down; attribute values are decoded later. */
+import { parseSpanId, parseTraceId } from '../model/ids.ts';
+import type { Resource, Scope, Span, SpanEvent, SpanKind, SpanLink, SpanStatus } from '../model/span.ts';
+import { attributesAt, scanAttribute, type AttributeRanges } from './any-value-protobuf.ts';
+import { checkCount, readEnvelope } from './envelope-protobuf.ts';
+import { optionalSpanId, requiredIds } from './identity.ts';
+import { enter, leave, readFixed32, readFixed64, readHex, readTag, readText, readUint32, skip, type Cursor } from './protobuf.ts';
+import { note, takeItem, type Scan } from './scan.ts';
+
+export function readTracesProtobuf(body: Buffer, scan: Scan): readonly Span[] {
+  const itemsMax = scan.limits.spansPerRequest;
+  return readEnvelope(body, scan, { itemsMax, tooMany: { reason: 'too_many_spans', detail: `more than ${itemsMax} spans in one request` }, read: readSpan });
+}
+
+/**
+ * Span = trace id = 1, span id = 2, trace state = 3, parent span id = 4, flags (fixed32) = 16, name = 5, kind = 6, start (fixed64) = 7,
+ * end (fixed64) = 8, attribute = 9, event = 11, link = 13, status = 15, dropped counts = 10, 12, 14. The end may lie before the start: kept.
+ */
+function readSpan(cursor: Cursor, scan: Scan, resource: Resource, scope: Scope): Span | undefined {
+  const start = cursor.at;
+  const draft = emptyDraft();
+  while (cursor.at < cursor.end) readSpanField(cursor, readTag(cursor), draft, scan);
+  checkCount(scan, draft.ranges);
+  if (draft.events.length > scan.limits.eventsPerSpan) note(scan, 'too_many_events', `${draft.events.length} events`);
+  if (draft.linksSeen > scan.limits.linksPerSpan) note(scan, 'too_many_links', `${draft.linksSeen} links`);
+  const ids = requiredIds(scan, draft.traceIdHex, draft.spanIdHex);
+  const parentSpanId = optionalSpanId(scan, draft.parentHex, 'invalid_parent_span_id');
+  if (ids === undefined || scan.fault !== undefined) return undefined;
+  const { traceState, flags, name, kind, startUnixNano, endUnixNano, status, events, links } = draft;
+  const { traceId, spanId } = ids;
+  const { attribute, attributeKeys } = attributesAt(cursor.bytes, draft.ranges);
+  const wireBytes = cursor.end - start;
+  return { resource, scope, traceId, spanId, parentSpanId, traceState, flags, name, kind, startUnixNano, endUnixNano, status, events, links, wireBytes, attribute, attributeKeys };
+}
+
+interface SpanDraft {
+  readonly ranges: AttributeRanges;
+  readonly events: SpanEvent[];
+  readonly links: SpanLink[];
+  linksSeen: number;
+  traceIdHex: string;
+  spanIdHex: string;
+  parentHex: string;
+  traceState: string;
+  flags: number;
+  name: string;
+  kind: SpanKind;
+  startUnixNano: bigint;
+  endUnixNano: bigint;
+  status: SpanStatus;
+}
+
+const unset: SpanStatus = { code: 'unset', message: '' };
+const okStatus: SpanStatus = { code: 'ok', message: '' };
+
+function emptyDraft(): SpanDraft {
+  return {
+    ranges: [],
+    events: [],
+    links: [],
+    linksSeen: 0,
+    traceIdHex: '',
+    spanIdHex: '',
+    parentHex: '',
+    traceState: '',
+    flags: 0,
+    name: '',
+    kind: 0,
+    startUnixNano: 0n,
+    endUnixNano: 0n,
+    status: unset,
+  };
+}
+
+function readSpanField(cursor: Cursor, tag: number, draft: SpanDraft, scan: Scan): void {
+  switch (tag >>> 3) {
+    case 1:
+      draft.traceIdHex = readHex(cursor, tag);
+      return;
+    case 2:
+      draft.spanIdHex = readHex(cursor, tag);
+      return;
+    case 3:
+      draft.traceState = readText(cursor, tag);
+      return;
+    case 4:
+      draft.parentHex = readHex(cursor, tag);
+      return;
+    case 5:
+      draft.name = readText(cursor, tag);
+      return;
+    case 6:
+      draft.kind = spanKind(readUint32(cursor, tag));
+      return;
+    case 7:
+      draft.startUnixNano = readFixed64(cursor, tag);
+      return;
+    case 8:
+      draft.endUnixNano = readFixed64(cursor, tag);
+      return;
+    case 9:
+      scanAttribute(cursor, tag, draft.ranges, scan);
+      return;
+    case 11:
+      readEvent(cursor, tag, draft.events, scan);
+      return;
+    case 13:
+      draft.linksSeen++;
+      readLink(cursor, tag, draft.links, scan);
+      return;
+    case 15:
+      draft.status = readStatus(cursor, tag);
+      return;
+    case 16:
+      draft.flags = readFixed32(cursor, tag);
+      return;
+    default:
+      skip(cursor, tag);
+  }
+}
+
+function spanKind(kind: number): SpanKind {
+  return kind === 1 || kind === 2 || kind === 3 || kind === 4 || kind === 5 ? kind : 0;
+}
+
+/** Status = message = 2, code = 3. Field 1, the deprecated code, is skipped. */
+function readStatus(cursor: Cursor, tag: number): SpanStatus {
+  let code = 0;
+  let message = '';
+  const outerEnd = enter(cursor, tag);
+  while (cursor.at < cursor.end) {
+    const inner = readTag(cursor);
+    if (inner >>> 3 === 2) message = readText(cursor, inner);
+    else if (inner >>> 3 === 3) code = readUint32(cursor, inner);
+    else skip(cursor, inner);
+  }
+  leave(cursor, outerEnd);
+  if (message === '' && code !== 2) return code === 1 ? okStatus : unset;
+  return { code: code === 2 ? 'error' : code === 1 ? 'ok' : 'unset', message };
+}
+
+/** Event = time (fixed64) = 1, name = 2, attribute = 3, dropped count = 4. */
+function readEvent(cursor: Cursor, tag: number, events: SpanEvent[], scan: Scan): void {
+  const ranges: AttributeRanges = [];
+  let timeUnixNano = 0n;
+  let name = '';
+  const outerEnd = enter(cursor, tag);
+  const wanted = takeItem(scan);
+  while (wanted && cursor.at < cursor.end) {
+    const inner = readTag(cursor);
+    const field = inner >>> 3;
+    if (field === 1) timeUnixNano = readFixed64(cursor, inner);
+    else if (field === 2) name = readText(cursor, inner);
+    else if (field === 3) scanAttribute(cursor, inner, ranges, scan);
+    else skip(cursor, inner);
+  }
+  leave(cursor, outerEnd);
+  checkCount(scan, ranges);
+  events.push({ name, timeUnixNano, ...attributesAt(cursor.bytes, ranges) });
+}
+
+/** Link = trace id = 1, span id = 2, trace state = 3, attribute = 4, dropped count = 5, flags = 6. A link to no valid span is left out. */
+function readLink(cursor: Cursor, tag: number, links: SpanLink[], scan: Scan): void {
+  const ranges: AttributeRanges = [];
+  let traceIdHex = '';
+  let spanIdHex = '';
+  const outerEnd = enter(cursor, tag);
+  const wanted = takeItem(scan);
+  while (wanted && cursor.at < cursor.end) {
+    const inner = readTag(cursor);
+    const field = inner >>> 3;
+    if (field === 1) traceIdHex = readHex(cursor, inner);
+    else if (field === 2) spanIdHex = readHex(cursor, inner);
+    else if (field === 4) scanAttribute(cursor, inner, ranges, scan);
+    else skip(cursor, inner);
+  }
+  leave(cursor, outerEnd);
+  checkCount(scan, ranges);
+  const traceId = parseTraceId(traceIdHex);
+  const spanId = parseSpanId(spanIdHex);
+  if (traceId !== undefined && spanId !== undefined) links.push({ traceId, spanId, ...attributesAt(cursor.bytes, ranges) });
+}
