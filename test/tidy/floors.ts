@@ -1,0 +1,100 @@
+/** Imports go down the floors, never up and never sideways between families; packages are listed per floor. */
+import { posix } from 'node:path';
+import { at, children, isNode, isProduct, nameOf, nodesOf, type Node, type Rule, type SourceFile } from './source.ts';
+
+export interface Place {
+  readonly floor: 0 | 1 | 2 | 3 | 4;
+  /** Files of one family may import each other. */
+  readonly family: string;
+}
+
+/** Folders by floor. A new folder gets its place here first. */
+const floors: readonly (readonly [folder: string, floor: Place['floor']])[] = [
+  ['src/model', 0],
+  ['src/otlp', 1],
+  ['src/telemetry', 1],
+  ['collectors', 1],
+  ['evaluators', 1],
+  // The public entries put the members of floor 1 together, so they stand above it.
+  ['src/library', 2],
+  ['src/pipeline', 2],
+  ['src/receivers', 3],
+  ['src/exporters', 3],
+  ['src/judges', 3],
+  ['src/journals', 3],
+  ['src/stores', 3],
+  ['src/web', 3],
+  ['src/config', 4],
+  ['src/cli', 4],
+];
+
+/** Packages by floor; floors 3 and 4 take what package.json lists. */
+const packages: { readonly [floor in Place['floor']]: RegExp | undefined } = {
+  0: /^$/,
+  1: /^(ajv|ajv\/.+|re2js)$/,
+  2: /^$/,
+  3: undefined,
+  4: undefined,
+};
+
+/** Hashing is arithmetic; everything else of Node is the machine. */
+const hashing: ReadonlySet<string> = new Set(['createHash', 'hash']);
+
+/** A contract `<family>/<singular>.ts` is a word of floor 0: any floor may import it. */
+const contract = /^(?:src\/)?([a-z]+)s\/\1\.ts$/;
+
+export function placeOf(path: string): Place | undefined {
+  if (contract.test(path)) return { floor: 0, family: 'src/model' };
+  if (path === 'src/service.ts') return { floor: 4, family: 'top' };
+  const row = floors.find(([folder]) => path.startsWith(`${folder}/`));
+  if (row === undefined) return undefined;
+  return { floor: row[1], family: row[1] === 4 ? 'top' : row[0] };
+}
+
+export const importsGoDown: Rule = (files) => {
+  const known = new Set(files.map((file) => file.path));
+  return files.filter(isProduct).flatMap((file) => {
+    const place = placeOf(file.path);
+    if (place === undefined) return [`${file.path}: no floor is known for this folder`];
+    return importsOf(file).flatMap(({ node, target, names }) => {
+      const fault = target === undefined ? 'imports what is not a literal' : faultOf({ from: file.path, place, target, names, known });
+      return fault === undefined ? [] : [`${at(file, node)}: ${fault}`];
+    });
+  });
+};
+
+interface Import {
+  readonly node: Node;
+  readonly target: string | undefined;
+  readonly names: readonly string[];
+}
+
+function importsOf(file: SourceFile): readonly Import[] {
+  return nodesOf(file).flatMap(({ node }) => {
+    const isImport = /^(ImportDeclaration|ExportNamedDeclaration|ExportAllDeclaration|ImportExpression|TSImportType)$/.test(node.type);
+    const source = node['source'] ?? node['argument'];
+    if (!isImport || !isNode(source)) return [];
+    const literal = isNode(source['literal']) ? source['literal'] : source;
+    const target = typeof literal['value'] === 'string' ? literal['value'] : undefined;
+    return [{ node, target, names: children(node, 'specifiers').map((specifier) => nameOf(specifier['imported']) ?? '*') }];
+  });
+}
+
+function faultOf(edge: { readonly from: string; readonly place: Place; readonly target: string; readonly names: readonly string[]; readonly known: ReadonlySet<string> }): string | undefined {
+  const { from, place, target, names, known } = edge;
+  if (target.startsWith('node:')) return place.floor > 2 || isHashing(target, names) ? undefined : `floor ${place.floor} may not import ${target}`;
+  if (!target.startsWith('.')) {
+    const allowed = packages[place.floor];
+    return allowed === undefined || allowed.test(target) ? undefined : `floor ${place.floor} may not import the package ${target}`;
+  }
+  const path = posix.join(posix.dirname(from), target);
+  if (!known.has(path)) return `imports ${path}, which is not a file`;
+  const to = placeOf(path);
+  if (to === undefined) return `imports ${path}, outside the product`;
+  if (to.floor > place.floor) return `floor ${place.floor} imports ${path} of floor ${to.floor}`;
+  return to.floor === place.floor && to.family !== place.family ? `imports ${path} sideways` : undefined;
+}
+
+function isHashing(target: string, names: readonly string[]): boolean {
+  return target === 'node:crypto' && names.length > 0 && names.every((name) => hashing.has(name));
+}

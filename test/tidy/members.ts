@@ -1,0 +1,86 @@
+/** Every member of a family stands in its table, has its id from its file name, and has a test and a place in the documentation. */
+import { posix } from 'node:path';
+import { at, isProduct, nodesOf, type Rule, type SourceFile } from './source.ts';
+
+interface Family {
+  readonly folder: string;
+  /** The type that members satisfy. */
+  readonly contract: RegExp;
+  /** Where a member must be described; undefined: anywhere in docs/. */
+  readonly page?: string;
+  /** Each has its own heading on the page, not only a mention. */
+  readonly heading?: true;
+}
+
+const families: readonly Family[] = [
+  { folder: 'evaluators', contract: /(?:satisfies|: )\s*(?:Rule|Judge)Evaluator\b/, page: 'docs/evaluators.md', heading: true },
+  { folder: 'collectors', contract: /(?:satisfies|: )\s*Collector\b(?! *\|)/, page: 'docs/dialects.md' },
+  { folder: 'src/exporters', contract: /(?:satisfies|\):) Exporter\b/ },
+  { folder: 'src/judges', contract: /(?:satisfies|\):) Judge\b/ },
+  { folder: 'src/receivers', contract: /(?:satisfies|\):) (?:Promise<)?Receiver\b/ },
+];
+
+interface Member {
+  readonly family: Family;
+  readonly file: SourceFile;
+  /** The file's name without its ending. */
+  readonly name: string;
+  readonly id: string;
+}
+
+export const membersAreInTheirTable: Rule = (files) =>
+  membersOf(files).flatMap(({ family, file, name }) => {
+    const table = files.find((other) => other.path === `${family.folder}/index.ts`);
+    return table === undefined || table.text.includes(`'./${name}.ts'`) ? [] : [`${file.path}: is not in ${table.path}`];
+  });
+
+/** Files are kebab-case, ids the same in snake_case. */
+export const membersAreNamedAsTheirFile: Rule = (files) =>
+  membersOf(files)
+    .filter(({ family }) => !family.folder.startsWith('src/'))
+    .filter(({ file, id }) => !file.text.includes(`id: '${id}'`))
+    .map(({ file, id }) => `${file.path}: its id is not ${id}`);
+
+export const membersAreTested: Rule = (files) => {
+  const paths = files.map((file) => file.path);
+  return membersOf(files).flatMap(({ family, file, name }) => {
+    const folder = `test/${posix.basename(family.folder)}`;
+    const tested = paths.includes(`${folder}/${name}.test.ts`) || paths.some((path) => path.startsWith(`${folder}/${name}/`) && path.endsWith('.test.ts'));
+    return tested ? [] : [`${file.path}: has no ${folder}/${name}.test.ts`];
+  });
+};
+
+export const membersAreDocumented: Rule = (files) =>
+  membersOf(files).flatMap(({ family, file, name, id }) => {
+    const pages = files.filter((page) => (family.page === undefined ? page.path.startsWith('docs/') && page.path.endsWith('.md') : page.path === family.page));
+    const mention = new RegExp(`${family.heading === true ? '^#+ .*' : ''}(?<![\\w-])(${id}|${name})(?![\\w-])`, 'm');
+    return pages.some((page) => mention.test(page.text)) ? [] : [`${file.path}: is not described in ${family.page ?? 'docs/'}`];
+  });
+
+/** The name of a dialect outside its own file is a special case that belongs into the collector's contract. */
+export const dialectsAreNamedAtHome: Rule = (files) => {
+  const homes = new Map(membersOf(files).filter(({ family }) => family.folder === 'collectors').flatMap(({ file, name, id }) => [[id, file.path], [name, file.path]] as const));
+  return files
+    .filter((file) => isProduct(file) && file.path !== 'collectors/index.ts')
+    .flatMap((file) =>
+      nodesOf(file).flatMap(({ node }) => {
+        const home = node.type === 'Literal' && typeof node['value'] === 'string' ? homes.get(node['value']) : undefined;
+        return home === undefined || home === file.path ? [] : [`${at(file, node)}: names the dialect of ${home}`];
+      }),
+    );
+};
+
+function membersOf(files: readonly SourceFile[]): readonly Member[] {
+  return families.flatMap((family) =>
+    files
+      .filter((file) => posix.dirname(file.path) === family.folder && !isContractOrTable(file.path, family) && family.contract.test(file.text))
+      .map((file) => {
+        const name = posix.basename(file.path, '.ts');
+        return { family, file, name, id: name.replaceAll('-', '_') };
+      }),
+  );
+}
+
+function isContractOrTable(path: string, { folder }: Family): boolean {
+  return path === `${folder}/index.ts` || path === `${folder}/${posix.basename(folder).slice(0, -1)}.ts` || !path.endsWith('.ts');
+}

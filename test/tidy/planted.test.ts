@@ -1,0 +1,97 @@
+/** Each rule, shown the fault that it is there for, and a sound neighbour that it must leave alone. */
+import { expect, test } from 'vitest';
+import { rules, type RuleName } from './rules.ts';
+import type { SourceFile } from './source.ts';
+
+interface Planted {
+  readonly rule: RuleName;
+  readonly name: string;
+  readonly files: { readonly [path: string]: string };
+  /** The faults, each by a piece of its sentence. */
+  readonly want: readonly string[];
+}
+
+const word = { 'src/model/word.ts': 'export const word = 1;' };
+const table = "import { toolError } from './tool-error.ts';";
+const member = "export const toolError = { id: 'tool_error' } satisfies RuleEvaluator<Options>;";
+const dialect = "export const genAi: Collector = { id: 'gen_ai' };";
+
+const planted: readonly Planted[] = [
+  { rule: 'imports go down the floors', name: 'downward is sound', files: { ...word, 'src/pipeline/a.ts': "import { word } from '../model/word.ts';" }, want: [] },
+  { rule: 'imports go down the floors', name: 'upward', files: { 'src/model/a.ts': "import { b } from '../otlp/b.ts';", 'src/otlp/b.ts': 'export const b = 1;' }, want: ['floor 0 imports src/otlp/b.ts of floor 1'] },
+  { rule: 'imports go down the floors', name: 'sideways', files: { 'evaluators/a.ts': "import { b } from '../collectors/b.ts';", 'collectors/b.ts': '' }, want: ['collectors/b.ts sideways'] },
+  { rule: 'imports go down the floors', name: 'type imports count', files: { 'src/otlp/a.ts': "import type { B } from '../pipeline/b.ts';", 'src/pipeline/b.ts': '' }, want: ['of floor 2'] },
+  { rule: 'imports go down the floors', name: 're-exports count', files: { 'src/otlp/a.ts': "export { b } from '../pipeline/b.ts';", 'src/pipeline/b.ts': '' }, want: ['of floor 2'] },
+  { rule: 'imports go down the floors', name: 'inline type imports count', files: { 'src/otlp/a.ts': "export type A = import('../pipeline/b.ts').B;", 'src/pipeline/b.ts': '' }, want: ['of floor 2'] },
+  { rule: 'imports go down the floors', name: 'what is loaded later counts', files: { 'src/otlp/a.ts': "export const a = () => import('../pipeline/b.ts');", 'src/pipeline/b.ts': '' }, want: ['of floor 2'] },
+  { rule: 'imports go down the floors', name: 'a computed import', files: { 'src/cli/a.ts': 'export const a = (b: string) => import(b);' }, want: ['not a literal'] },
+  { rule: 'imports go down the floors', name: 'a contract is a word of floor 0', files: { 'src/pipeline/a.ts': "import type { B } from '../exporters/exporter.ts';", 'src/exporters/exporter.ts': '' }, want: [] },
+  { rule: 'imports go down the floors', name: 'a contract imports words only', files: { 'evaluators/evaluator.ts': "import { b } from './b.ts';", 'evaluators/b.ts': '' }, want: ['floor 0 imports evaluators/b.ts'] },
+  { rule: 'imports go down the floors', name: 'a package of the floor', files: { 'evaluators/a.ts': "import { Ajv2020 } from 'ajv/dist/2020.js'; import { RE2JS } from 're2js';" }, want: [] },
+  { rule: 'imports go down the floors', name: 'a package of a higher floor', files: { 'evaluators/a.ts': "import fastify from 'fastify';" }, want: ['the package fastify'] },
+  { rule: 'imports go down the floors', name: 'a package on floor 2', files: { 'src/pipeline/a.ts': "import { Ajv } from 'ajv';" }, want: ['the package ajv'] },
+  { rule: 'imports go down the floors', name: 'hashing is arithmetic', files: { 'src/pipeline/a.ts': "import { createHash } from 'node:crypto';" }, want: [] },
+  { rule: 'imports go down the floors', name: 'randomness is not', files: { 'src/pipeline/a.ts': "import { createHash, randomBytes } from 'node:crypto';" }, want: ['node:crypto'] },
+  { rule: 'imports go down the floors', name: 'the machine', files: { 'collectors/a.ts': "import { readFileSync } from 'node:fs';" }, want: ['node:fs'] },
+  { rule: 'imports go down the floors', name: 'nowhere', files: { 'src/cli/a.ts': "import { b } from './b.ts';" }, want: ['src/cli/b.ts, which is not a file'] },
+  { rule: 'imports go down the floors', name: 'a test', files: { 'src/cli/a.ts': "import { b } from '../../test/b.ts';", 'test/b.ts': '' }, want: ['outside the product'] },
+  { rule: 'imports go down the floors', name: 'a folder without a floor', files: { 'src/stuff/a.ts': '' }, want: ['no floor is known'] },
+
+  { rule: 'floors 0 to 2 are pure', name: 'the clock', files: { 'src/pipeline/a.ts': 'export const a = () => Date.now() + performance.now();' }, want: ['Date', 'performance'] },
+  { rule: 'floors 0 to 2 are pure', name: 'chance', files: { 'evaluators/a.ts': 'export const a = () => Math.random();' }, want: ['Math.random'] },
+  { rule: 'floors 0 to 2 are pure', name: 'chance by another name', files: { 'evaluators/a.ts': "export const a = () => { const { random } = Math; return random() + Math['random'](); };" }, want: ['Math as a value', 'Math as a value'] },
+  { rule: 'floors 0 to 2 are pure', name: 'the environment', files: { 'collectors/a.ts': "export const a = () => process.env['A'];" }, want: ['process'] },
+  { rule: 'floors 0 to 2 are pure', name: 'timers', files: { 'src/otlp/a.ts': 'export const a = () => setTimeout(a, 1);' }, want: ['setTimeout'] },
+  { rule: 'floors 0 to 2 are pure', name: 'the network', files: { 'src/model/a.ts': "export const a = () => fetch('');" }, want: ['fetch'] },
+  { rule: 'floors 0 to 2 are pure', name: 'the place of the file', files: { 'src/model/a.ts': 'export const a = import.meta.url;' }, want: ['import.meta'] },
+  { rule: 'floors 0 to 2 are pure', name: 'the locale', files: { 'evaluators/a.ts': 'export const a = (b: string, c: string) => b.localeCompare(c);' }, want: ['localeCompare'] },
+  { rule: 'floors 0 to 2 are pure', name: 'sound: members of these names, other Math', files: { 'evaluators/a.ts': 'export const a = (b: { process: number }) => Math.max(b.process, 1); export const c = { fetch: 1 };' }, want: [] },
+  { rule: 'floors 0 to 2 are pure', name: 'floor 3 may', files: { 'src/receivers/a.ts': 'export const a = () => Date.now();' }, want: [] },
+
+  { rule: 'importing a file does nothing', name: 'a call', files: { 'src/receivers/a.ts': 'open(); export function open() {}' }, want: ['only declares'] },
+  { rule: 'importing a file does nothing', name: 'a loop', files: { 'evaluators/a.ts': 'for (const a of []) { a; }' }, want: ['only declares'] },
+  { rule: 'importing a file does nothing', name: 'sound: declarations, and the program itself', files: { 'evaluators/a.ts': "import { b } from './b.ts'; export interface A { a: 1 } export type B = 1; export const c = b; export { b }; class D {} function f() {}", 'src/cli/main.ts': 'start();' }, want: [] },
+
+  { rule: 'there is no module state', name: 'a variable', files: { 'src/cli/a.ts': 'let a = 1; export const b = () => a++;' }, want: ['a variable'] },
+  { rule: 'there is no module state', name: 'an exported variable', files: { 'src/cli/a.ts': 'export let a = 1;' }, want: ['a variable'] },
+  { rule: 'there is no module state', name: 'a map', files: { 'evaluators/a.ts': 'const cache = new Map<string, number>();' }, want: ['a Map'] },
+  { rule: 'there is no module state', name: 'a list that grows', files: { 'evaluators/a.ts': 'const seen: string[] = []; export function see(a: string) { seen.push(a); }' }, want: ['seen is changed'] },
+  { rule: 'there is no module state', name: 'an object that changes', files: { 'evaluators/a.ts': 'const seen = { a: 1 }; export function see() { seen.a = 2; delete seen.a; }' }, want: ['seen is changed', 'seen is changed'] },
+  { rule: 'there is no module state', name: 'a pattern that remembers', files: { 'evaluators/a.ts': 'const word = /a/g; export const a = (b: string) => word.test(b);' }, want: ['word has the flag'] },
+  { rule: 'there is no module state', name: 'sound: read-only tables, state inside functions', files: { 'evaluators/a.ts': "const a: ReadonlySet<string> = new Set(['a']); const b = /a/g; const c = [1] as const; export function d(e: string) { let f = 0; const g = new Map(); g.set(1, 2); f++; return e.replaceAll(b, '') + f + a.has(e) + c; }" }, want: [] },
+
+  { rule: 'files are short', name: '301 lines', files: { 'test/a.ts': '\n'.repeat(300) + 'export const a = 1;\n', 'test/b.ts': '\n'.repeat(299) + 'export const a = 1;\n' }, want: ['test/a.ts: 301 lines'] },
+  { rule: 'functions are short', name: '71 lines', files: { 'src/cli/a.ts': `export function a() {${'\n'.repeat(70)}}\nexport const b = () => {${'\n'.repeat(69)}};` }, want: ['src/cli/a.ts:1: a function of 71 lines'] },
+  { rule: 'names say what is inside', name: 'nothing, camel case, sound', files: { 'src/cli/utils.ts': '', 'src/cli/toolError.ts': '', 'src/cli/tool-error.ts': '', 'test/a.suite.ts': '' }, want: ['src/cli/utils.ts: the name says nothing', 'kebab-case'] },
+  { rule: 'index.ts is the table of a family', name: 'of a mechanism, of a family', files: { 'src/otlp/index.ts': '', 'evaluators/index.ts': '', 'evaluators/evaluator.ts': '' }, want: ['src/otlp/index.ts'] },
+  { rule: 'exports are named', name: 'default, default by name, star', files: { 'test/a.ts': 'export default 1;', 'test/b.ts': 'const b = 1; export { b as default };', 'test/c.ts': "export * from './a.ts';", 'test/d.ts': 'export const d = 1;' }, want: ['test/a.ts:1: a default export', 'test/b.ts:1: a default export', 'export *'] },
+  { rule: 'types are honest', name: 'any, !, enum, namespace, parameter property', files: { 'src/cli/a.ts': 'export let a: any;\nexport const b = a!;\nenum C {}\nnamespace D {}\nclass E { constructor(readonly f: 1) {} }' }, want: ['a.ts:1: any', 'a.ts:2: a !', 'a.ts:3: an enum', 'a.ts:4: a namespace', 'a.ts:5: a parameter property'] },
+  { rule: 'types are honest', name: 'a double cast, in the product only', files: { 'src/cli/a.ts': 'export const a = 1 as unknown as string;', 'test/a.ts': 'export const a = 1 as unknown as string;' }, want: ['src/cli/a.ts:1: a cast'] },
+
+  { rule: 'no banned words', name: 'unfinished work', files: { 'src/cli/a.ts': '// TODO later\n', 'src/cli/b.ts': '// TODO https://example.org/1\n' }, want: ['src/cli/a.ts:1: “TODO”'] },
+  { rule: 'no banned words', name: 'mocks', files: { 'test/a.test.ts': "vi.mock('a');" }, want: ['vi.mock'] },
+  { rule: 'no banned words', name: 'tests that do not run', files: { 'test/a.test.ts': "test.only('a');", 'test/b.test.ts': "describe.concurrent.skip('a');", 'test/c.test.ts': "test('a'); a.skip(1);" }, want: ['test.only', 'describe.concurrent.skip'] },
+  { rule: 'no banned words', name: 'silenced checks', files: { 'src/cli/a.ts': '// @ts-expect-error', 'src/cli/b.ts': '// oxlint-disable-next-line', 'src/cli/c.ts': '/* v8 ignore next */' }, want: ['@ts-expect-error', 'oxlint-disable', 'v8 ignore'] },
+  { rule: 'no banned words', name: 'paths of one machine', files: { 'docs/a.md': 'see /tmp/a', 'src/cli/a.ts': "const a = '/home/me';", 'docs/b.md': 'see https://example.org/home/ and ./work/' }, want: ['docs/a.md:1: “/tmp/”', '“/home/”'] },
+  { rule: 'no banned words', name: 'registries', files: { 'package-lock.json': '{ "resolved": "x" }', 'docs/a.md': 'registry.npmjs.org' }, want: ['package-lock.json', 'docs/a.md'] },
+
+  { rule: 'members are in their table', name: 'left out', files: { 'evaluators/index.ts': table, 'evaluators/tool-error.ts': member, 'evaluators/other.ts': member }, want: ['evaluators/other.ts: is not in'] },
+  { rule: 'members are named as their file', name: 'another id', files: { 'evaluators/tool-error.ts': member, 'evaluators/other.ts': member }, want: ['evaluators/other.ts: its id is not other'] },
+  { rule: 'members are tested', name: 'no test', files: { 'evaluators/tool-error.ts': member, 'collectors/gen-ai.ts': dialect, 'test/collectors/gen-ai.test.ts': '', 'evaluators/schemas.ts': 'export const a = 1;' }, want: ['has no test/evaluators/tool-error.test.ts'] },
+  { rule: 'members are tested', name: 'an exporter without a test', files: { 'src/exporters/log-events.ts': 'export function logEvents(): Exporter {}', 'src/exporters/queue.ts': 'export function queue(exporter: Exporter): void {}' }, want: ['src/exporters/log-events.ts'] },
+  { rule: 'members are documented', name: 'a mention is not a heading', files: { 'evaluators/tool-error.ts': member, 'docs/evaluators.md': 'tool_error\n## tool_error_rate' }, want: ['docs/evaluators.md'] },
+  { rule: 'members are documented', name: 'sound', files: { 'evaluators/tool-error.ts': member, 'docs/evaluators.md': '## `tool_error`', 'collectors/gen-ai.ts': dialect, 'docs/dialects.md': '| gen_ai |', 'src/judges/scripted.ts': 'export function scripted(): Judge {}', 'docs/judges.md': 'the scripted judge' }, want: [] },
+  { rule: 'dialects are named at home', name: 'elsewhere', files: { 'collectors/gen-ai.ts': dialect, 'src/pipeline/a.ts': "export const a = 'gen_ai';", 'test/a.ts': "export const a = 'gen_ai';" }, want: ['src/pipeline/a.ts:1'] },
+];
+
+for (const { rule, name, files, want } of planted) {
+  test(`${rule}: ${name}`, () => {
+    const faults = rules[rule](Object.entries(files).map(([path, text]): SourceFile => ({ path, text })));
+    expect(faults.map((fault, index) => (fault.includes(want[index] ?? '\0') ? 'as wanted' : fault))).toEqual(want.map(() => 'as wanted'));
+  });
+}
+
+test('every rule has found a planted fault', () => {
+  const proved = new Set(planted.filter(({ want }) => want.length > 0).map(({ rule }) => rule));
+  expect([...proved].sort()).toEqual((Object.keys(rules) as RuleName[]).sort());
+});

@@ -1,0 +1,85 @@
+/** The shape of a file: how long, how it is named, what it exports. */
+import { at, children, isCode, isNode, isProduct, lineOf, nameOf, nodesOf, type Node, type Rule, type SourceFile, type Visit } from './source.ts';
+
+const fileLinesMax = 300;
+const functionLinesMax = 70;
+
+/** Data tables are read by looking something up, not from top to bottom. */
+const tables: ReadonlySet<string> = new Set(['src/telemetry/metrics.ts']);
+
+export const filesAreShort: Rule = (files) =>
+  files
+    .filter((file) => isCode(file) && !tables.has(file.path))
+    .map((file) => ({ path: file.path, lines: lineOf(file.text.trimEnd(), file.text.length) }))
+    .filter(({ lines }) => lines > fileLinesMax)
+    .map(({ path, lines }) => `${path}: ${lines} lines, more than ${fileLinesMax}`);
+
+/** Tests are left out: the callback of a `describe` holds a whole table. */
+export const functionsAreShort: Rule = (files) =>
+  files
+    .filter((file) => isCode(file) && !file.path.endsWith('.test.ts'))
+    .flatMap((file) =>
+      nodesOf(file)
+        .filter(({ node }) => /^(FunctionDeclaration|FunctionExpression|ArrowFunctionExpression)$/.test(node.type))
+        .map(({ node }) => ({ node, lines: lineOf(file.text, node.end) - lineOf(file.text, node.start) + 1 }))
+        .filter(({ lines }) => lines > functionLinesMax)
+        .map(({ node, lines }) => `${at(file, node)}: a function of ${lines} lines, more than ${functionLinesMax}`),
+    );
+
+export const namesSayWhatIsInside: Rule = (files) =>
+  files.filter(isCode).flatMap((file) => {
+    const name = file.path.slice(file.path.lastIndexOf('/') + 1);
+    if (/^(utils?|common|misc|helpers?|shared|stuff)\.ts$/.test(name)) return [`${file.path}: the name says nothing about what is inside`];
+    return /^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+)*\.ts$/.test(name) ? [] : [`${file.path}: file names are kebab-case`];
+  });
+
+/** `index.ts` is the table of a family that has a contract, nothing else. */
+export const indexIsATable: Rule = (files) => {
+  const paths = new Set(files.map((file) => file.path));
+  return files
+    .filter((file) => isProduct(file) && file.path.endsWith('/index.ts'))
+    .flatMap((file) => {
+      const folder = file.path.slice(0, -'/index.ts'.length);
+      const family = folder.slice(folder.lastIndexOf('/') + 1);
+      const hasContract = family.endsWith('s') && paths.has(`${folder}/${family.slice(0, -1)}.ts`);
+      return hasContract ? [] : [`${file.path}: only a family with a contract has a table`];
+    });
+};
+
+export const exportsAreNamed: Rule = (files) =>
+  files
+    .filter((file) => isCode(file) && !file.path.endsWith('.config.ts'))
+    .flatMap((file) =>
+      nodesOf(file).flatMap(({ node }) => {
+        if (node.type === 'ExportDefaultDeclaration' || children(node, 'specifiers').some((specifier) => nameOf(specifier['exported']) === 'default')) return [`${at(file, node)}: a default export`];
+        return node.type === 'ExportAllDeclaration' ? [`${at(file, node)}: export * hides what is exported`] : [];
+      }),
+    );
+
+/** What Node cannot strip, and what switches the compiler off. */
+export const typesAreHonest: Rule = (files) =>
+  files.filter(isCode).flatMap((file) =>
+    nodesOf(file).flatMap((visit) => {
+      const fault = typeFault(visit, file);
+      return fault === undefined ? [] : [`${at(file, visit.node)}: ${fault}`];
+    }),
+  );
+
+function typeFault({ node }: Visit, file: SourceFile): string | undefined {
+  if (node.type === 'TSAnyKeyword') return 'any';
+  if (node.type === 'TSNonNullExpression') return 'a ! that no check stands behind';
+  if (node.type === 'TSEnumDeclaration') return 'an enum';
+  if (node.type === 'TSParameterProperty') return 'a parameter property';
+  if (node.type === 'TSModuleDeclaration' && !isAmbientModule(node)) return 'a namespace';
+  // `x as unknown as Y` is a cast that the compiler refused; tests may build broken input with it.
+  return isProduct(file) && node.type === 'TSAsExpression' && isDoubleCast(node) ? 'a cast by way of unknown' : undefined;
+}
+
+function isAmbientModule(node: Node): boolean {
+  return node['declare'] === true && isNode(node['id']) && node['id'].type === 'Literal';
+}
+
+function isDoubleCast(node: Node): boolean {
+  const inner = node['expression'];
+  return isNode(inner) && inner.type === 'TSAsExpression' && isNode(inner['typeAnnotation']) && inner['typeAnnotation'].type === 'TSUnknownKeyword';
+}

@@ -1,0 +1,21 @@
+/** The repository's own text files. Fixtures are foreign data; what tools install or build is not ours to judge. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { SourceFile } from './source.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const leftOut: ReadonlySet<string> = new Set(['node_modules', 'dist', 'coverage', '.git', 'tracejury-data', 'fixtures']);
+const textFile = /\.(ts|js|json|md|ya?ml|html|css)$|^(\.npmrc|Dockerfile|run)$/;
+
+export function repositoryFiles(): readonly SourceFile[] {
+  return filesBelow('');
+}
+
+function filesBelow(folder: string): readonly SourceFile[] {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
+    if (entry.isDirectory()) return leftOut.has(entry.name) ? [] : filesBelow(path);
+    return entry.isFile() && textFile.test(entry.name) ? [{ path, text: readFileSync(join(root, path), 'utf8') }] : [];
+  });
+}
