@@ -2,7 +2,7 @@
 import { isJsonObject, member, type JsonValue } from '../src/model/json.ts';
 import { textAttribute, type AttributeValue, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts, ToolFacts } from './collector.ts';
-import { jsonOf, parseText, readArguments, readResult } from './reading/values.ts';
+import { jsonOf, readArguments, readResult } from './reading/values.ts';
 
 export const toolAttributes: Collector = {
   id: 'tool_attributes',
@@ -24,7 +24,7 @@ function read(span: Span): SpanFacts {
     ...common,
     ...(agentName === undefined ? {} : { role: 'agent' as const, agentName }),
     ...(input === undefined || input === null ? {} : { input: typeof input === 'string' ? input : JSON.stringify(jsonOf(input)) ?? '' }),
-    ...(output === undefined || output === null ? {} : { output: typeof output === 'string' ? parseText(output) : jsonOf(output) }),
+    ...(output === undefined || output === null ? {} : { output: jsonOf(output) }),
   };
 }
 

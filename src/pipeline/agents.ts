@@ -1,0 +1,172 @@
+/** Where agents begin and end in a trace: which span is whose, who works under whom. */
+import type { SubAgent } from '../model/agent-trace.ts';
+import type { SpanId, TraceId } from '../model/ids.ts';
+import { below, byStart, type Node, type Tree } from './tree.ts';
+
+/** One agent at work, with the spans that are its own: below its span, and not below another agent's. */
+export interface AgentScope {
+  /** The span that identifies the run. Absent only while a local root has not arrived. */
+  readonly node: Node | undefined;
+  readonly traceId: TraceId;
+  readonly spanId: SpanId;
+  /** Enclosing spans that only wrap this agent (workflow, crew, outer frame); outermost last. They lend it input and output. */
+  readonly frames: readonly Node[];
+  readonly own: readonly Node[];
+  readonly subAgents: readonly AgentScope[];
+  /** How the work came to it; absent for an agent that works for no other. */
+  readonly via?: SubAgent['via'];
+  readonly viaToolNode?: Node;
+  /** No span says that an agent is at work: the local root stands in. */
+  readonly implicit: boolean;
+}
+
+interface Draft {
+  readonly node: Node | undefined;
+  readonly traceId: TraceId;
+  readonly spanId: SpanId;
+  frames: Node[];
+  own: Node[];
+  subAgents: Draft[];
+  via?: SubAgent['via'];
+  viaToolNode?: Node;
+  implicit: boolean;
+}
+
+/** Agents nested deeper than this are read as steps of the one above: nothing real nests so deep, and a hostile trace must not exhaust the stack. */
+export const agentDepthMax = 64;
+
+/** All agents of a trace that work for no other agent, their sub-agents below them, in order of start time. */
+export function agentScopes(tree: Tree): readonly AgentScope[] {
+  const orphans = new Map<SpanId, Node[]>();
+  const found: Draft[] = [];
+  const agentNodes = agentsOf(tree);
+  for (const root of tree.roots) {
+    const agents = scopesIn(root, agentNodes);
+    const missing = root.span.parentSpanId;
+    if (agents.length > 0 || missing === undefined) found.push(...agents);
+    if (agents.length > 0 || !hasWork(root)) continue;
+    if (missing === undefined || isWhole(root)) found.push(implicitScope(root));
+    else orphans.set(missing, [...(orphans.get(missing) ?? []), root]);
+  }
+  // Spans whose common parent has not arrived belong together; the run will hang on that parent.
+  for (const [spanId, roots] of orphans) found.push(orphanScope(spanId, roots));
+  return found.sort(byScopeStart);
+}
+
+/** A subtree whose root is neither a model nor a tool span: it can stand for an agent by itself. */
+function isWhole(root: Node): boolean {
+  const role = root.told.facts.role;
+  return role !== 'model' && role !== 'tool' && role !== 'retriever';
+}
+
+type Agents = ReadonlySet<Node>;
+
+function agentsOf(tree: Tree): Agents {
+  const depths = new Map<Node, number>();
+  const found = new Set<Node>();
+  for (const root of tree.roots) {
+    for (const node of [root, ...below(root)]) {
+      const above = node.parent === undefined ? 0 : (depths.get(node.parent) ?? 0);
+      const counts = (node.told.facts.role === 'agent' || node.told.facts.role === 'workflow') && above < agentDepthMax;
+      if (counts) found.add(node);
+      depths.set(node, counts ? above + 1 : above);
+    }
+  }
+  return found;
+}
+
+function isWork(node: Node): boolean {
+  const role = node.told.facts.role;
+  return role === 'model' || role === 'tool' || role === 'retriever';
+}
+
+function hasWork(root: Node): boolean {
+  return isWork(root) || below(root).some(isWork);
+}
+
+/** The agents in a subtree that has any; a subtree with work but without agents gives none. */
+function scopesIn(root: Node, agents: Agents): Draft[] {
+  if (agents.has(root)) return [agentScope(root, agents)];
+  const outermost = outermostAgents(root, agents);
+  if (outermost.length === 0) return [];
+  const scopes = outermost.map((node) => agentScope(node, agents));
+  const own = ownNodes(root, agents);
+  const frames = root.told.facts.input !== undefined || root.told.facts.output !== undefined;
+  return frames || own.some(isWork) ? [frameOrAgent(root, own, scopes, agents)] : scopes;
+}
+
+function agentScope(node: Node, agents: Agents): Draft {
+  const inner = outermostAgents(node, agents).map((one) => agentScope(one, agents));
+  return frameOrAgent(node, ownNodes(node, agents), inner, agents);
+}
+
+/** The agents below a span that have no other agent between them and it. */
+function outermostAgents(node: Node, agents: Agents): Node[] {
+  return below(node, (child) => child.parent === node || child.parent === undefined || !agents.has(child.parent)).filter((child) => agents.has(child));
+}
+
+/** Nodes below that no inner agent claims. */
+function ownNodes(node: Node, agents: Agents): Node[] {
+  return below(node, (child) => !agents.has(child)).slice();
+}
+
+/** A span around agents that does no work of its own and has no name of its own is their frame, not another agent. */
+function frameOrAgent(node: Node, own: Node[], inner: Draft[], agents: Agents): Draft {
+  const first = inner.sort(byScopeStart)[0];
+  const facts = node.told.facts;
+  const named = facts.role === 'agent' && facts.agentName !== undefined && facts.agentNameIsGuess !== true;
+  const sameName = first?.node?.told.facts.agentName !== undefined && first.node.told.facts.agentName === facts.agentName;
+  if (first === undefined || own.some(isWork) || (named && !sameName)) {
+    for (const sub of inner) passOn(sub, node);
+    return { node, traceId: node.span.traceId, spanId: node.span.spanId, frames: [], own, subAgents: inner, implicit: !agents.has(node) };
+  }
+  first.frames.push(node);
+  first.own.push(...own);
+  for (const other of inner.slice(1)) {
+    other.via = 'handoff';
+    first.subAgents.push(other);
+  }
+  return first;
+}
+
+/** How a sub-agent came to work: called as a tool, or simply nested. */
+function passOn(sub: Draft, under: Node): void {
+  for (let at = (sub.frames.at(-1) ?? sub.node)?.parent; at !== undefined && at !== under; at = at.parent) {
+    if (at.told.facts.role !== 'tool') continue;
+    sub.via = 'tool';
+    sub.viaToolNode = at;
+    return;
+  }
+  sub.via = 'child_span';
+}
+
+function implicitScope(root: Node): Draft {
+  const node = innermostWhole(root);
+  // A model or tool span that stands alone is its own run: there is nothing else to hang it on.
+  const own = isWork(node) ? [node, ...below(node)] : below(node).slice();
+  return { node, traceId: node.span.traceId, spanId: node.span.spanId, frames: [], own, subAgents: [], implicit: true };
+}
+
+/** Server, client and message spans around the work are not the agent: the span inside them is, if there is just one. */
+function innermostWhole(root: Node): Node {
+  let at = root;
+  for (;;) {
+    const working = at.children.filter(hasWork);
+    const only = working[0];
+    if (at.told.dialects.length > 0 || at.span.kind < 2 || working.length !== 1 || only === undefined || isWork(only)) return at;
+    at = only;
+  }
+}
+
+function orphanScope(spanId: SpanId, roots: readonly Node[]): Draft {
+  const own = roots.flatMap((root) => [root, ...below(root)]);
+  const traceId = roots[0]?.span.traceId;
+  if (traceId === undefined) throw new Error('an orphan scope has at least one span');
+  return { node: undefined, traceId, spanId, frames: [], own, subAgents: [], implicit: true };
+}
+
+function byScopeStart(a: Draft, b: Draft): number {
+  const left = a.node ?? a.own[0];
+  const right = b.node ?? b.own[0];
+  return left === undefined || right === undefined ? 0 : byStart(left, right);
+}

@@ -1,0 +1,267 @@
+/** Spans and log records of one trace → the runs in it, each with what it still waits for. Pure: the same spans give the same runs. */
+import type { Collector, Message, SpanFacts, ToldResult } from '../../collectors/collector.ts';
+import { lastText, systemText } from '../../collectors/reading/messages.ts';
+import { unitedDefinitions } from '../../collectors/reading/definitions.ts';
+import type { AgentTrace, ModelCall, RunKey, SubAgent, ToolCall } from '../model/agent-trace.ts';
+import type { SpanId, Tenant } from '../model/ids.ts';
+import type { JsonValue } from '../model/json.ts';
+import type { LogRecord, Span } from '../model/span.ts';
+import { agentScopes, type AgentScope } from './agents.ts';
+import { joined, tell, type Told } from './facts.ts';
+import { toldById, toolCalls } from './tool-calls.ts';
+import { compare, tree, type Node } from './tree.ts';
+
+export interface Held {
+  readonly span: Span;
+  readonly arrivedMs: number;
+}
+
+/** A run as far as its spans have arrived. */
+export interface Draft {
+  readonly key: RunKey;
+  readonly parent: RunKey | undefined;
+  readonly trace: AgentTrace;
+  readonly dialects: readonly string[];
+  /** The agent's span, else any span of the run. */
+  readonly span: Span;
+  readonly spans: readonly Span[];
+  readonly startUnixNano: bigint;
+  readonly endUnixNano: bigint;
+  readonly lastArrivedMs: number;
+  /** The agent's span (or the local root that stands in) has arrived. */
+  readonly rootArrived: boolean;
+  /** Its parent is named but has not arrived: it may turn out to work for another agent. */
+  readonly parentMissing: boolean;
+  /** What the spans announce and what has not arrived; empty = balanced. */
+  readonly waitsFor: readonly ('parent_spans' | 'tool_results' | 'log_records')[];
+}
+
+export interface AssembleInput {
+  readonly collectors: readonly Collector[];
+  readonly tenant: Tenant;
+  readonly held: readonly Held[];
+  readonly records: ReadonlyMap<SpanId, readonly LogRecord[]>;
+  /** Remembers what was told about a span while neither it nor its records changed. */
+  readonly toldCache?: Map<SpanId, Told>;
+}
+
+/** All runs of a trace, agents before their sub-agents. Empty: no agent, model or tool span in it. */
+export function assemble(input: AssembleInput): readonly Draft[] {
+  const held = input.held.map(({ span, arrivedMs }) => ({ span, arrivedMs, told: toldOf(input, span) }));
+  const built = tree(held);
+  const context: Context = { tenant: input.tenant, told: toldById(built.nodes), waitsForParents: built.missingParents.size > 0 ? built.roots.filter((root) => root.span.parentSpanId !== undefined) : [], records: input.records };
+  return agentScopes(built).flatMap((scope) => drafts(scope, undefined, context));
+}
+
+interface Context {
+  readonly tenant: Tenant;
+  readonly told: ReadonlyMap<string, ToldResult>;
+  /** Spans whose parent has not arrived. */
+  readonly waitsForParents: readonly Node[];
+  readonly records: ReadonlyMap<SpanId, readonly LogRecord[]>;
+}
+
+function toldOf(input: AssembleInput, span: Span): Told {
+  const known = input.toldCache?.get(span.spanId);
+  if (known !== undefined) return known;
+  const told = tell(input.collectors, span, input.records.get(span.spanId) ?? []);
+  input.toldCache?.set(span.spanId, told);
+  return told;
+}
+
+function drafts(scope: AgentScope, parent: RunKey | undefined, context: Context): Draft[] {
+  const key: RunKey = { tenant: context.tenant, traceId: scope.traceId, spanId: scope.spanId };
+  const own = withoutNestedModels(scope.own);
+  const calls = toolCalls(own, context.told);
+  const all = [...(scope.node === undefined ? [] : [scope.node]), ...scope.frames, ...scope.own];
+  const subtree = [...all, ...scope.subAgents.flatMap(nodesOf)];
+  const first = scope.node ?? all[0];
+  if (first === undefined) return [];
+  const draft: Draft = {
+    key,
+    parent,
+    trace: agentTrace(scope, own, calls.calls, subtree),
+    dialects: [...new Set(all.flatMap((node) => node.told.dialects))],
+    span: first.span,
+    spans: all.map((node) => node.span),
+    startUnixNano: scope.node?.span.startUnixNano ?? least(all),
+    endUnixNano: scope.node?.span.endUnixNano ?? greatest(all),
+    lastArrivedMs: subtree.reduce((latest, node) => Math.max(latest, node.arrivedMs), 0),
+    rootArrived: scope.node !== undefined && !(scope.implicit && isParentMissing(scope)),
+    parentMissing: isParentMissing(scope),
+    waitsFor: waitsFor(scope, subtree, calls.unanswered, context),
+  };
+  return [draft, ...scope.subAgents.flatMap((sub) => drafts(sub, key, context))];
+}
+
+function nodesOf(scope: AgentScope): Node[] {
+  return [...(scope.node === undefined ? [] : [scope.node]), ...scope.frames, ...scope.own, ...scope.subAgents.flatMap(nodesOf)];
+}
+
+/** Two instrumentations may tell one request: the inner model span only fills in what the outer one lacks. */
+function withoutNestedModels(own: readonly Node[]): readonly Node[] {
+  const models = new Set(own.filter((node) => node.told.facts.role === 'model'));
+  const outermost = (node: Node): Node | undefined => {
+    let found: Node | undefined;
+    for (let at = node.parent; at !== undefined; at = at.parent) if (models.has(at)) found = at;
+    return found;
+  };
+  const facts = new Map<Node, SpanFacts>();
+  const dropped = new Set<Node>();
+  for (const node of models) {
+    const outer = outermost(node);
+    if (outer === undefined) continue;
+    dropped.add(node);
+    facts.set(outer, joined(facts.get(outer) ?? outer.told.facts, node.told.facts));
+  }
+  return own.filter((node) => !dropped.has(node)).map((node) => {
+    const more = facts.get(node);
+    return more === undefined ? node : { ...node, told: { ...node.told, facts: more } };
+  });
+}
+
+function isParentMissing(scope: AgentScope): boolean {
+  const outer = scope.frames.at(-1) ?? scope.node;
+  if (outer === undefined || outer.parent !== undefined || outer.span.parentSpanId === undefined) return false;
+  return !isRemoteParent(outer.span);
+}
+
+/** OTLP span flags: bit 8 says that bit 9 is known, bit 9 that the parent is in another process. */
+function isRemoteParent(span: Span): boolean {
+  return (span.flags & 0x300) === 0x300;
+}
+
+function waitsFor(scope: AgentScope, subtree: readonly Node[], unanswered: number, context: Context): Draft['waitsFor'] {
+  const inside = new Set(subtree);
+  const waits: Draft['waitsFor'][number][] = [];
+  const within = (node: Node): boolean => scope.node === undefined || (node.span.startUnixNano >= scope.node.span.startUnixNano && node.span.startUnixNano <= scope.node.span.endUnixNano);
+  // A span whose parent is missing hangs somewhere: while this agent worked, it may be its own.
+  if (context.waitsForParents.some((node) => !inside.has(node) && within(node)) || scope.node === undefined) waits.push('parent_spans');
+  if (unanswered > 0) waits.push('tool_results');
+  const lacksRecords = scope.own.some((node) => node.told.facts.contentInLogs === true && !context.records.has(node.span.spanId));
+  if (lacksRecords) waits.push('log_records');
+  return waits;
+}
+
+function agentTrace(scope: AgentScope, own: readonly Node[], calls: readonly ToolCall[], subtree: readonly Node[]): AgentTrace {
+  const facts = scope.node?.told.facts ?? {};
+  const frames = scope.frames.map((node) => node.told.facts);
+  const models = own.filter((node) => node.told.facts.role === 'model').sort((a, b) => compare(a.span.startUnixNano, b.span.startUnixNano));
+  const firstModel = models[0]?.told.facts;
+  const failed = [scope.node, ...scope.frames].find((node) => node?.span.status.code === 'error')?.span;
+  const systemPrompt = pick([facts, ...frames, ...models.map((node) => node.told.facts)], 'systemPrompt') ?? systemText(firstModel?.inputMessages ?? []);
+  const input = pick([facts, ...frames], 'input') ?? lastUserText(facts.inputMessages) ?? lastUserText(firstModel?.inputMessages);
+  const response = finalResponse(scope, [facts, ...frames]);
+  const agent = agentName(scope);
+  const sessionId = pick([facts, ...frames, ...subtree.map((node) => node.told.facts)], 'sessionId');
+  const model = pick(models.map((node) => node.told.facts), 'model');
+  const tokens = tokensOf(models);
+  return {
+    ...(agent === undefined ? {} : { agent }),
+    ...(input === undefined ? {} : { input }),
+    ...(response === undefined ? {} : { finalResponse: response }),
+    ...(systemPrompt === undefined ? {} : { systemPrompt }),
+    ...(model === undefined ? {} : { model }),
+    ...(sessionId === undefined ? {} : { sessionId }),
+    ...(tokens === undefined ? {} : { tokens }),
+    status: failed === undefined ? 'ok' : 'error',
+    ...(failed === undefined || failed.status.message === '' ? {} : { errorMessage: failed.status.message }),
+    toolCalls: calls,
+    toolDefinitions: unitedDefinitions([...[facts, ...frames].map((from) => from.toolDefinitions ?? []), ...own.map((node) => definitionsOf(node.told.facts))]),
+    modelCalls: models.map(modelCall),
+    documents: own.flatMap((node) => node.told.facts.documents ?? []),
+    reasoningSteps: models.flatMap((node) => (node.told.facts.outputMessages ?? []).flatMap((message) => message.reasoning ?? [])),
+    subAgents: scope.subAgents.map((sub) => subAgent(sub, calls)),
+    toolCallsCarried: models.length === 0 || calls.length > 0 || models.some((node) => node.told.facts.outputMessages !== undefined),
+  };
+}
+
+function pick<K extends keyof SpanFacts>(from: readonly SpanFacts[], key: K): SpanFacts[K] | undefined {
+  return from.find((facts) => facts[key] !== undefined)?.[key];
+}
+
+function lastUserText(messages: readonly Message[] | undefined): string | undefined {
+  return messages === undefined ? undefined : lastText(messages, 'user');
+}
+
+/** The agent's own word, else what a frame says for it, else a name that is only a span's. */
+function agentName(scope: AgentScope): string | undefined {
+  const told = [scope.node, ...scope.frames].map((node) => node?.told.facts).filter((facts) => facts?.agentName !== undefined);
+  const sure = told.find((facts) => facts?.agentNameIsGuess !== true);
+  return sure?.agentName ?? told[0]?.agentName ?? (scope.implicit && scope.node?.told.facts.role === undefined ? scope.node?.span.name : undefined);
+}
+
+/** What the agent's span or a frame says, else the last text that a model gave, its hand-overs included. */
+function finalResponse(scope: AgentScope, told: readonly SpanFacts[]): JsonValue | undefined {
+  for (const facts of told) {
+    if (facts.output !== undefined) return facts.output;
+    const text = lastText(facts.outputMessages ?? [], 'assistant');
+    if (text !== undefined && !asksForTools(facts.outputMessages)) return text;
+  }
+  const aborted = [scope.node, ...scope.frames].some((node) => node?.span.status.code === 'error');
+  const models = [scope, ...handedOver(scope)].flatMap((one) => withoutNestedModels(one.own)).filter((node) => node.told.facts.role === 'model').sort((a, b) => compare(a.span.endUnixNano, b.span.endUnixNano));
+  const last = models.at(-1)?.told.facts;
+  if (last === undefined || (aborted && asksForTools(last.outputMessages))) return undefined;
+  const text = lastText(last.outputMessages ?? [], 'assistant');
+  return text ?? undefined;
+}
+
+function asksForTools(messages: readonly Message[] | undefined): boolean {
+  return (messages?.at(-1)?.asked.length ?? 0) > 0 && (messages?.at(-1)?.text ?? '') === '';
+}
+
+function handedOver(scope: AgentScope): readonly AgentScope[] {
+  return scope.subAgents.filter((sub) => sub.via === 'handoff').flatMap((sub) => [sub, ...handedOver(sub)]);
+}
+
+function definitionsOf(facts: SpanFacts): NonNullable<SpanFacts['toolDefinitions']> {
+  const tool = facts.tool;
+  if (facts.toolDefinitions !== undefined || tool?.name === undefined || (tool.description === undefined && tool.inputSchema === undefined)) return facts.toolDefinitions ?? [];
+  return [{ name: tool.name, ...(tool.description === undefined ? {} : { description: tool.description }), ...(tool.inputSchema === undefined ? {} : { inputSchema: tool.inputSchema }) }];
+}
+
+function modelCall(node: Node): ModelCall {
+  const { model, inputTokens, outputTokens, cachedInputTokens, reasoningTokens } = node.told.facts;
+  return {
+    spanId: node.span.spanId,
+    startUnixNano: node.span.startUnixNano,
+    endUnixNano: node.span.endUnixNano,
+    ...(model === undefined ? {} : { model }),
+    ...(inputTokens === undefined ? {} : { inputTokens }),
+    ...(outputTokens === undefined ? {} : { outputTokens }),
+    ...(cachedInputTokens === undefined ? {} : { cachedInputTokens }),
+    ...(reasoningTokens === undefined ? {} : { reasoningTokens }),
+  };
+}
+
+function tokensOf(models: readonly Node[]): AgentTrace['tokens'] {
+  const sum = (key: 'inputTokens' | 'outputTokens'): number | undefined => {
+    const values = models.map((node) => node.told.facts[key]).filter((value) => value !== undefined);
+    return values.length === 0 ? undefined : values.reduce((total, value) => total + value, 0);
+  };
+  const input = sum('inputTokens');
+  const output = sum('outputTokens');
+  return input === undefined && output === undefined ? undefined : { ...(input === undefined ? {} : { input }), ...(output === undefined ? {} : { output }) };
+}
+
+function subAgent(sub: AgentScope, calls: readonly ToolCall[]): SubAgent {
+  const agent = agentName(sub);
+  const via = sub.via ?? 'child_span';
+  const viaTool = sub.viaToolNode?.told.facts.tool?.name ?? (via === 'handoff' ? handoverTool(agent, calls) : undefined);
+  return { spanId: sub.spanId, via, ...(agent === undefined ? {} : { agent }), ...(viaTool === undefined ? {} : { viaTool }) };
+}
+
+/** The pseudo tool of a hand-over: its name holds the name of the agent that took over. */
+function handoverTool(agent: string | undefined, calls: readonly ToolCall[]): string | undefined {
+  if (agent === undefined) return undefined;
+  const plain = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
+  return calls.find((call) => plain(call.name).includes(plain(agent)))?.name;
+}
+
+function least(nodes: readonly Node[]): bigint {
+  return nodes.reduce((found, node) => (node.span.startUnixNano < found ? node.span.startUnixNano : found), nodes[0]?.span.startUnixNano ?? 0n);
+}
+
+function greatest(nodes: readonly Node[]): bigint {
+  return nodes.reduce((found, node) => (node.span.endUnixNano > found ? node.span.endUnixNano : found), 0n);
+}

@@ -1,0 +1,68 @@
+/** What all collectors together tell about one span and the log records that belong to it. */
+import { recognises, type Collector, type SpanFacts, type ToolFacts } from '../../collectors/collector.ts';
+import type { ToolError } from '../model/agent-trace.ts';
+import type { LogRecord, Span } from '../model/span.ts';
+import { textAttribute } from '../model/span.ts';
+
+export interface Told {
+  readonly facts: SpanFacts;
+  /** Ids of the collectors that read the span, in the table's order. */
+  readonly dialects: readonly string[];
+  /** Fields that only log records told. */
+  readonly fromLogs: ReadonlySet<keyof SpanFacts>;
+}
+
+/** Keys that the pipeline itself reads from spans and events, whatever the dialect. */
+export const pipelineKeys = ['error.type', 'exception.message', 'exception.type'] as const;
+
+const silent: Told = { facts: {}, dialects: [], fromLogs: new Set() };
+
+/** Reads a span with every collector that recognises it; of two collectors that tell a field the earlier one counts. */
+export function tell(collectors: readonly Collector[], span: Span, records: readonly LogRecord[]): Told {
+  let facts: SpanFacts = {};
+  const dialects: string[] = [];
+  const fromLogs = new Set<keyof SpanFacts>();
+  for (const collector of collectors) {
+    if (!recognises(collector, span)) continue;
+    dialects.push(collector.id);
+    facts = joined(facts, collector.read(span));
+  }
+  if (records.length > 0) {
+    for (const collector of collectors) {
+      const own = records.filter((record) => collector.logs?.events.includes(record.eventName) ?? false);
+      if (own.length === 0 || collector.logs === undefined) continue;
+      if (!dialects.includes(collector.id)) dialects.push(collector.id);
+      const told = collector.logs.read(own);
+      for (const key of Object.keys(told) as (keyof SpanFacts)[]) if (facts[key] === undefined) fromLogs.add(key);
+      facts = joined(facts, told);
+    }
+  }
+  return dialects.length === 0 ? silent : { facts, dialects, fromLogs };
+}
+
+/** The fields of both; where both tell one, `first` counts. Tools are joined member by member. */
+export function joined(first: SpanFacts, second: SpanFacts): SpanFacts {
+  const tool = first.tool === undefined || second.tool === undefined ? (first.tool ?? second.tool) : joinedTool(first.tool, second.tool);
+  return { ...second, ...first, ...(tool === undefined ? {} : { tool }) };
+}
+
+function joinedTool(first: ToolFacts, second: ToolFacts): ToolFacts {
+  // Arguments that one dialect could not parse are no reason to lose those of the other.
+  const { arguments: _unparsed, argumentsText: _text, ...rest } = first;
+  return first.arguments === null && second.arguments !== null && second.arguments !== undefined ? { ...second, ...rest } : { ...second, ...first };
+}
+
+/** The sign of a failure on a tool's span: status, exception event, `error.type`, or what the dialect says. */
+export function errorOf(span: Span, tool: ToolFacts | undefined): ToolError | undefined {
+  const exception = span.events.find((event) => event.name === 'exception');
+  const exceptionMessage = exception === undefined ? undefined : textAttribute(exception, 'exception.message');
+  const type = (exception === undefined ? undefined : textAttribute(exception, 'exception.type')) ?? textAttribute(span, 'error.type') ?? tool?.failed?.type;
+  const sign = span.status.code === 'error' ? 'span_status' : exception !== undefined ? 'exception_event' : textAttribute(span, 'error.type') !== undefined ? 'error_type' : tool?.failed !== undefined ? 'result_status' : undefined;
+  if (sign === undefined) return undefined;
+  const message = [exceptionMessage, span.status.message, tool?.failed?.message, resultText(tool)].find((text) => text !== undefined && text !== '') ?? '';
+  return { message, sign, ...(type === undefined ? {} : { type }) };
+}
+
+function resultText(tool: ToolFacts | undefined): string | undefined {
+  return typeof tool?.result === 'string' ? tool.result : undefined;
+}

@@ -1,0 +1,226 @@
+/**
+ * Gathers spans and log records by trace and closes runs by accounting, not by silence alone. Pure under its clock.
+ *
+ * A run closes when its agent's span has arrived and
+ *   - everything that its spans announce has arrived, `settle` after its last span: complete;
+ *   - something is still missing, `quiet` after its last span: partial.
+ * Without an agent's span (or a root that stands in) only `abandon` after the trace's last span closes it: abandoned.
+ * When memory runs short the oldest trace closes at once: evicted.
+ * Spans that come later, within `late`, make the next revision, and only if they change the content.
+ */
+import type { Collector } from '../../collectors/collector.ts';
+import type { Completeness, Run } from '../model/agent-trace.ts';
+import { wire } from '../model/attributes.ts';
+import type { Clock } from '../model/clock.ts';
+import type { SpanId, Tenant, TraceId } from '../model/ids.ts';
+import type { LogRecord, Span } from '../model/span.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+import { assemble, type Draft, type Held } from './assemble.ts';
+import { deadlines } from './deadlines.ts';
+import type { Told } from './facts.ts';
+import { recordKey } from './records.ts';
+import { contentHash, runOf } from './run.ts';
+
+export interface ClosingTimes {
+  readonly settleMs: number;
+  readonly quietMs: number;
+  readonly abandonMs: number;
+  readonly lateMs: number;
+}
+
+export interface GroupLimits {
+  /** Bytes on the wire of all spans and records that are held. */
+  readonly bytesMax: number;
+  readonly spansPerTraceMax: number;
+  readonly recordsPerTraceMax: number;
+  /** Traces that are done are remembered up to this number, so that a straggler founds no new run. */
+  readonly tombstonesMax: number;
+}
+
+export const defaultClosing: ClosingTimes = { settleMs: 500, quietMs: 5_000, abandonMs: 600_000, lateMs: 3_600_000 };
+export const defaultGroupLimits: GroupLimits = { bytesMax: 256 * 1024 * 1024, spansPerTraceMax: 50_000, recordsPerTraceMax: 50_000, tombstonesMax: 100_000 };
+
+export interface Gathering {
+  addSpans(tenant: Tenant, spans: readonly Span[]): void;
+  addRecords(tenant: Tenant, records: readonly LogRecord[]): void;
+  /** Runs that close now. */
+  due(): readonly Run[];
+  /** When to ask again, in milliseconds since the epoch; undefined while nothing waits. */
+  nextDueMs(): number | undefined;
+  /** Closes everything that is open, for the end of the process. */
+  closeAll(): readonly Run[];
+  readonly bytes: () => number;
+  readonly traces: () => number;
+}
+
+interface Trace {
+  readonly key: string;
+  readonly tenant: Tenant;
+  readonly held: Map<SpanId, Held>;
+  readonly records: Map<SpanId, LogRecord[]>;
+  readonly recordKeys: Set<string>;
+  readonly told: Map<SpanId, Told>;
+  readonly closed: Map<SpanId, { readonly revision: number; readonly contentHash: string }>;
+  bytes: number;
+  lastMs: number;
+  /** Everything in it is closed; it is only kept for stragglers. */
+  done: boolean;
+}
+
+export interface GatheringOptions {
+  readonly collectors: readonly Collector[];
+  readonly clock: Clock;
+  readonly telemetry: Telemetry;
+  readonly closing?: ClosingTimes;
+  readonly limits?: GroupLimits;
+}
+
+export function gathering(options: GatheringOptions): Gathering {
+  const { collectors, clock, telemetry, closing = defaultClosing, limits = defaultGroupLimits } = options;
+  /** In order of arrival: the first is the oldest. */
+  const traces = new Map<string, Trace>();
+  const tombstones = new Set<string>();
+  const queue = deadlines<Trace>();
+  const ready: Run[] = [];
+  let bytes = 0;
+
+  function open(tenant: Tenant, traceId: TraceId): Trace | undefined {
+    const key = `${traceId}${tenant}`;
+    const known = traces.get(key);
+    if (known !== undefined) return known;
+    if (tombstones.has(key)) return undefined;
+    const trace: Trace = { key, tenant, held: new Map(), records: new Map(), recordKeys: new Set(), told: new Map(), closed: new Map(), bytes: 0, lastMs: clock.nowMs(), done: false };
+    traces.set(key, trace);
+    return trace;
+  }
+
+  function grew(trace: Trace, by: number): void {
+    trace.bytes += by;
+    bytes += by;
+    trace.lastMs = clock.nowMs();
+    trace.done = false;
+    queue.set(trace, trace.lastMs + closing.settleMs);
+  }
+
+  function drop(trace: Trace): void {
+    traces.delete(trace.key);
+    queue.remove(trace);
+    bytes -= trace.bytes;
+    if (trace.closed.size === 0) return;
+    tombstones.add(trace.key);
+    if (tombstones.size > limits.tombstonesMax) for (const oldest of tombstones) return void tombstones.delete(oldest);
+  }
+
+  function close(trace: Trace, draft: Draft, completeness: Completeness): void {
+    const before = trace.closed.get(draft.key.spanId);
+    const hash = contentHash(draft);
+    if (before?.contentHash === hash) return;
+    const revision = (before?.revision ?? 0) + 1;
+    trace.closed.set(draft.key.spanId, { revision, contentHash: hash });
+    ready.push(runOf(draft, { completeness, revision, contentHash: hash }));
+  }
+
+  function draftsOf(trace: Trace): readonly Draft[] {
+    return assemble({ collectors, tenant: trace.tenant, held: [...trace.held.values()], records: trace.records, toldCache: trace.told });
+  }
+
+  /** Closes what is due in one trace and sets its next deadline. */
+  function settle(trace: Trace): void {
+    if (trace.done) return drop(trace);
+    const now = clock.nowMs();
+    const drafts = draftsOf(trace);
+    let next = Infinity;
+    for (const draft of drafts) {
+      const { atMs, completeness } = closesAt(draft, trace.lastMs, closing);
+      if (atMs <= now) close(trace, draft, completeness);
+      else next = Math.min(next, atMs);
+    }
+    if (next !== Infinity) return queue.set(trace, next);
+    const endMs = trace.lastMs + (drafts.length === 0 ? closing.abandonMs : closing.lateMs);
+    trace.done = drafts.length > 0;
+    if (endMs > now) return queue.set(trace, endMs);
+    if (drafts.length === 0) telemetry.add('tracejury.traces.dropped', 1, { 'tracejury.reason': 'no_agent_model_or_tool_span' });
+    drop(trace);
+  }
+
+  /** Frees memory: first what is closed and only waits for stragglers, then the oldest open trace. */
+  function relieve(): void {
+    if (bytes <= limits.bytesMax) return;
+    for (const trace of traces.values()) {
+      if (bytes <= limits.bytesMax) return;
+      if (trace.done) drop(trace);
+    }
+    for (const trace of traces.values()) {
+      if (bytes <= limits.bytesMax) return;
+      evict(trace, 'evicted');
+    }
+  }
+
+  function evict(trace: Trace, completeness: Completeness): void {
+    const drafts = draftsOf(trace);
+    for (const draft of drafts) close(trace, draft, completeness);
+    if (drafts.length === 0) telemetry.add('tracejury.traces.dropped', 1, { 'tracejury.reason': 'evicted_without_a_run' });
+    drop(trace);
+  }
+
+  return {
+    addSpans(tenant, spans) {
+      for (const span of spans) {
+        if (span.attribute(wire.generated) === true) {
+          telemetry.add('tracejury.spans.own', 1);
+          continue;
+        }
+        const trace = open(tenant, span.traceId);
+        if (trace === undefined) telemetry.add('tracejury.spans.late', 1, { 'tracejury.reason': 'after_late' });
+        else if (trace.held.has(span.spanId)) telemetry.add('tracejury.spans.duplicate', 1);
+        else if (trace.held.size >= limits.spansPerTraceMax) telemetry.add('tracejury.spans.over_limit', 1);
+        else {
+          if (trace.closed.size > 0) telemetry.add('tracejury.spans.late', 1, { 'tracejury.reason': 'after_close' });
+          trace.held.set(span.spanId, { span, arrivedMs: clock.nowMs() });
+          grew(trace, span.wireBytes);
+        }
+      }
+      relieve();
+    },
+    addRecords(tenant, records) {
+      for (const record of records) {
+        if (record.spanId === undefined || record.attribute(wire.generated) === true || !collectors.some((collector) => collector.logs?.events.includes(record.eventName))) continue;
+        const trace = open(tenant, record.traceId);
+        if (trace === undefined || trace.recordKeys.size >= limits.recordsPerTraceMax) continue;
+        const key = recordKey(record);
+        if (trace.recordKeys.has(key)) continue;
+        trace.recordKeys.add(key);
+        const known = trace.records.get(record.spanId);
+        if (known === undefined) trace.records.set(record.spanId, [record]);
+        else known.push(record);
+        trace.told.delete(record.spanId);
+        grew(trace, record.wireBytes);
+      }
+      relieve();
+    },
+    due() {
+      const now = clock.nowMs();
+      for (let trace = queue.takeDue(now); trace !== undefined; trace = queue.takeDue(now)) settle(trace);
+      return ready.splice(0);
+    },
+    nextDueMs: () => (ready.length > 0 ? clock.nowMs() : queue.nextMs()),
+    closeAll() {
+      for (const trace of traces.values()) {
+        for (const draft of draftsOf(trace)) close(trace, draft, closesAt(draft, trace.lastMs, closing).completeness);
+        drop(trace);
+      }
+      return ready.splice(0);
+    },
+    bytes: () => bytes,
+    traces: () => traces.size,
+  };
+}
+
+/** When a draft closes if nothing more arrives, and as what. */
+function closesAt(draft: Draft, traceLastMs: number, closing: ClosingTimes): { readonly atMs: number; readonly completeness: Completeness } {
+  if (!draft.rootArrived) return { atMs: traceLastMs + closing.abandonMs, completeness: 'abandoned' };
+  if (draft.waitsFor.length > 0) return { atMs: draft.lastArrivedMs + closing.quietMs, completeness: 'partial' };
+  // Its parent may still come and show that it works for another agent; one export interval is long enough to wait.
+  if (draft.parentMissing) return { atMs: draft.lastArrivedMs + closing.quietMs, completeness: 'complete' };
+  return { atMs: draft.lastArrivedMs + closing.settleMs, completeness: 'complete' };
+}

@@ -1,0 +1,51 @@
+/** A draft that closes becomes a run: its place in the stream, its resource and the hash of its content. */
+import { createHash } from 'node:crypto';
+import type { Completeness, Run } from '../model/agent-trace.ts';
+import { wire } from '../model/attributes.ts';
+import { jsonText, parseJson, type JsonObject, type JsonValue } from '../model/json.ts';
+import { textAttribute, type Attributed, type Resource } from '../model/span.ts';
+import type { Draft } from './assemble.ts';
+
+/** Hash of everything that a verdict can depend on: a revision with the same hash says nothing new. */
+export function contentHash(draft: Draft): string {
+  const content = { trace: draft.trace, parent: draft.parent, expected: expected(draft) } as unknown as JsonValue;
+  return createHash('sha256').update(jsonText(content, { sortKeys: true })).digest('hex');
+}
+
+export function runOf(draft: Draft, closed: { readonly completeness: Completeness; readonly revision: number; readonly contentHash: string }): Run {
+  const resource = draft.span.resource;
+  const service = textAttribute(resource, wire.serviceName);
+  const serviceVersion = textAttribute(resource, wire.serviceVersion);
+  const expectation = expected(draft);
+  return {
+    ...draft.key,
+    trace: draft.trace,
+    dialects: draft.dialects,
+    ...(service === undefined ? {} : { service }),
+    ...(serviceVersion === undefined ? {} : { serviceVersion }),
+    resourceAttributes: resourceAttributes(resource),
+    traceState: draft.span.traceState,
+    ...(draft.parent === undefined ? {} : { parent: draft.parent }),
+    startUnixNano: draft.startUnixNano,
+    endUnixNano: draft.endUnixNano,
+    ...closed,
+    ...(expectation === undefined ? {} : { expected: expectation }),
+  };
+}
+
+/** What the agent's span, its frames or its resource say is expected of the run. */
+function expected(draft: Draft): JsonValue | undefined {
+  const from: readonly Attributed[] = [...draft.spans, draft.span.resource];
+  const told = from.map((one) => one.attribute(wire.expected)).find((value) => value !== undefined && value !== null);
+  if (told === undefined) return undefined;
+  return typeof told === 'string' ? (parseJson(told) ?? told) : (told as JsonValue);
+}
+
+function resourceAttributes(resource: Resource): JsonObject {
+  const found: { [key: string]: JsonValue } = Object.create(null);
+  for (const key of resource.attributeKeys()) {
+    const value = resource.attribute(key);
+    if (value !== undefined) found[key] = value instanceof Uint8Array ? Buffer.from(value).toString('base64') : (value as JsonValue);
+  }
+  return found;
+}
