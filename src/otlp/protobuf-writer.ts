@@ -1,0 +1,106 @@
+/** Writing the protobuf wire format, the counterpart of `protobuf.ts`. Fields at their default are left out by the callers. */
+import { wireType } from './protobuf.ts';
+
+export interface ProtobufWriter {
+  varint(field: number, value: number | bigint): void;
+  fixed64(field: number, value: bigint): void;
+  fixed32(field: number, value: number): void;
+  double(field: number, value: number): void;
+  text(field: number, value: string): void;
+  bytes(field: number, value: Uint8Array): void;
+  hex(field: number, value: string): void;
+  /** Writes a message; its length is put before it when it is complete. */
+  message(field: number, write: () => void): void;
+  /** What was written so far, copied. */
+  result(): Buffer;
+}
+
+export function protobufWriter(): ProtobufWriter {
+  let buffer = Buffer.allocUnsafe(firstBytes);
+  let at = 0;
+
+  const reserve = (bytes: number): void => {
+    if (at + bytes <= buffer.length) return;
+    const larger = Buffer.allocUnsafe(Math.max(buffer.length * 2, at + bytes));
+    buffer.copy(larger, 0, 0, at);
+    buffer = larger;
+  };
+  const raw = (value: number): void => {
+    reserve(varintBytesMax);
+    let rest = value;
+    while (rest >= 0x80) {
+      buffer[at++] = (rest % 0x80) | 0x80;
+      rest = Math.floor(rest / 0x80);
+    }
+    buffer[at++] = rest;
+  };
+  const rawWide = (value: bigint): void => {
+    reserve(varintBytesMax);
+    let rest = BigInt.asUintN(64, value);
+    while (rest >= 0x80n) {
+      buffer[at++] = Number(rest & 0x7fn) | 0x80;
+      rest >>= 7n;
+    }
+    buffer[at++] = Number(rest);
+  };
+  const tag = (field: number, type: number): void => raw(field * 8 + type);
+  const delimited = (field: number, length: number, put: () => void): void => {
+    tag(field, wireType.bytes);
+    raw(length);
+    reserve(length);
+    put();
+    at += length;
+  };
+
+  return {
+    varint(field, value) {
+      tag(field, wireType.varint);
+      if (typeof value === 'number' && value >= 0) raw(value);
+      else rawWide(BigInt(value));
+    },
+    fixed64(field, value) {
+      tag(field, wireType.fixed64);
+      reserve(8);
+      at = buffer.writeBigUInt64LE(BigInt.asUintN(64, value), at);
+    },
+    fixed32(field, value) {
+      tag(field, wireType.fixed32);
+      reserve(4);
+      at = buffer.writeUInt32LE(value >>> 0, at);
+    },
+    double(field, value) {
+      tag(field, wireType.fixed64);
+      reserve(8);
+      at = buffer.writeDoubleLE(value, at);
+    },
+    text: (field, value) => delimited(field, Buffer.byteLength(value), () => buffer.write(value, at)),
+    bytes: (field, value) => delimited(field, value.length, () => buffer.set(value, at)),
+    hex: (field, value) => delimited(field, value.length / 2, () => buffer.write(value, at, 'hex')),
+    message(field, write) {
+      tag(field, wireType.bytes);
+      reserve(1);
+      const start = ++at;
+      write();
+      const length = at - start;
+      const more = varintBytes(length) - 1;
+      if (more > 0) {
+        reserve(more);
+        buffer.copyWithin(start + more, start, at);
+      }
+      at = start - 1;
+      raw(length);
+      at += length;
+    },
+    result: () => Buffer.from(buffer.subarray(0, at)),
+  };
+}
+
+const firstBytes = 4096;
+/** 64 bits in groups of 7. */
+const varintBytesMax = 10;
+
+function varintBytes(value: number): number {
+  let bytes = 1;
+  for (let rest = value; rest >= 0x80; rest = Math.floor(rest / 0x80)) bytes++;
+  return bytes;
+}
