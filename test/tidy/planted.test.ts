@@ -62,6 +62,7 @@ const planted: readonly Planted[] = [
 
   { rule: 'files are short', name: '301 lines', files: { 'test/a.ts': '\n'.repeat(300) + 'export const a = 1;\n', 'test/b.ts': '\n'.repeat(299) + 'export const a = 1;\n' }, want: ['test/a.ts: 301 lines'] },
   { rule: 'functions are short', name: '71 lines', files: { 'src/cli/a.ts': `export function a() {${'\n'.repeat(70)}}\nexport const b = () => {${'\n'.repeat(69)}};` }, want: ['src/cli/a.ts:1: a function of 71 lines'] },
+  { rule: 'functions are short', name: 'a factory of short functions', files: { 'src/cli/a.ts': `export function a() {${`\n  function b() {${'\n'.repeat(40)}  }`.repeat(3)}\n  return [1].map(() => {${'\n'.repeat(50)}});\n}` }, want: [] },
   { rule: 'names say what is inside', name: 'nothing, camel case, sound', files: { 'src/cli/utils.ts': '', 'src/cli/toolError.ts': '', 'src/cli/tool-error.ts': '', 'test/a.suite.ts': '' }, want: ['src/cli/utils.ts: the name says nothing', 'kebab-case'] },
   { rule: 'index.ts is the table of a family', name: 'of a mechanism, of a family', files: { 'src/otlp/index.ts': '', 'evaluators/index.ts': '', 'evaluators/evaluator.ts': '' }, want: ['src/otlp/index.ts'] },
   { rule: 'exports are named', name: 'default, default by name, star', files: { 'test/a.ts': 'export default 1;', 'test/b.ts': 'const b = 1; export { b as default };', 'test/c.ts': "export * from './a.ts';", 'test/d.ts': 'export const d = 1;' }, want: ['test/a.ts:1: a default export', 'test/b.ts:1: a default export', 'export *'] },
