@@ -25,7 +25,8 @@ export interface AskedCall {
 export interface ToldResult {
   readonly id?: string;
   readonly name?: string;
-  readonly result: JsonValue;
+  /** Absent: the model was told a result, but its content is not carried. */
+  readonly result?: JsonValue;
   readonly isError?: boolean;
 }
 
@@ -57,6 +58,9 @@ export interface SpanFacts {
   readonly sessionId?: string;
   readonly input?: string;
   readonly output?: JsonValue;
+  /** Dumps that hold the input or output among other things. Used only where nothing better is known. */
+  readonly inputDump?: string;
+  readonly outputDump?: string;
   readonly systemPrompt?: string;
   readonly inputMessages?: readonly Message[];
   readonly outputMessages?: readonly Message[];

@@ -136,10 +136,10 @@ function isResult(item: JsonObject, type: JsonValue | undefined, role: Message['
   );
 }
 
-/** A message of role tool is itself the result, unless its content is a list of result parts. */
+/** A message of role tool is itself the result, unless its content is a list of result parts. Without content it still says that there was one. */
 function hasOwnResult(item: JsonObject): boolean {
   const content = member(item, 'content') ?? member(item, 'parts');
-  if (content === undefined) return false;
+  if (content === undefined) return typeof (member(item, 'tool_call_id') ?? member(item, 'id')) === 'string';
   return !isJsonArray(content) || !content.some((part) => isJsonObject(part) && isResult(part, member(part, 'type'), 'user'));
 }
 
@@ -160,9 +160,9 @@ function pushResult(item: JsonObject, draft: Draft): void {
   const id = firstText(from, ['tool_call_id', 'call_id', 'toolCallId', 'tool_use_id', 'toolUseId', 'id']);
   const name = firstText(from, ['name', 'toolName']);
   const key = ['response', 'result', 'output', 'content'].find((candidate) => Object.hasOwn(from, candidate));
-  const read = readResult(typedOutput(key === undefined ? null : (from[key] ?? null)));
-  const isError = read.failed === true || member(from, 'is_error') === true || member(from, 'isError') === true || member(from, 'status') === 'error';
-  draft.told.push({ result: read.result, ...(id === undefined ? {} : { id }), ...(name === undefined ? {} : { name }), ...(isError ? { isError } : {}) });
+  const read = key === undefined ? undefined : readResult(typedOutput(from[key] ?? null));
+  const isError = read?.failed === true || member(from, 'is_error') === true || member(from, 'isError') === true || member(from, 'status') === 'error';
+  draft.told.push({ ...(read === undefined ? {} : { result: read.result }), ...(id === undefined ? {} : { id }), ...(name === undefined ? {} : { name }), ...(isError ? { isError } : {}) });
 }
 
 /** The AI SDK writes `{type: 'text' | 'json' | 'error-text', value}`. */

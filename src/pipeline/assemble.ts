@@ -148,10 +148,11 @@ function agentTrace(scope: AgentScope, own: readonly Node[], calls: readonly Too
   const frames = scope.frames.map((node) => node.told.facts);
   const models = own.filter((node) => node.told.facts.role === 'model').sort((a, b) => compare(a.span.startUnixNano, b.span.startUnixNano));
   const firstModel = models[0]?.told.facts;
-  const failed = [scope.node, ...scope.frames].find((node) => node?.span.status.code === 'error')?.span;
   const systemPrompt = pick([facts, ...frames, ...models.map((node) => node.told.facts)], 'systemPrompt') ?? systemText(firstModel?.inputMessages ?? []);
-  const input = pick([facts, ...frames], 'input') ?? lastUserText(facts.inputMessages) ?? lastUserText(firstModel?.inputMessages);
-  const response = finalResponse(scope, [facts, ...frames]);
+  const input = pick([facts, ...frames], 'input') ?? lastUserText(facts.inputMessages) ?? lastUserText(firstModel?.inputMessages) ?? pick([facts, ...frames], 'inputDump');
+  const response = finalResponse(scope, [facts, ...frames]) ?? pick([facts, ...frames], 'outputDump');
+  // A root in error does not mean that the run failed: with a final response it went on after the error.
+  const failed = response === undefined ? [scope.node, ...scope.frames].find((node) => node?.span.status.code === 'error')?.span : undefined;
   const agent = agentName(scope);
   const sessionId = pick([facts, ...frames, ...subtree.map((node) => node.told.facts)], 'sessionId');
   const model = pick(models.map((node) => node.told.facts), 'model');
@@ -188,7 +189,8 @@ function lastUserText(messages: readonly Message[] | undefined): string | undefi
 function agentName(scope: AgentScope): string | undefined {
   const told = [scope.node, ...scope.frames].map((node) => node?.told.facts).filter((facts) => facts?.agentName !== undefined);
   const sure = told.find((facts) => facts?.agentNameIsGuess !== true);
-  return sure?.agentName ?? told[0]?.agentName ?? (scope.implicit && scope.node?.told.facts.role === undefined ? scope.node?.span.name : undefined);
+  const inside = sure === undefined ? scope.own.find((node) => node.told.facts.agentName !== undefined)?.told.facts : undefined;
+  return sure?.agentName ?? inside?.agentName ?? told[0]?.agentName ?? (scope.implicit && scope.node?.told.facts.role === undefined ? scope.node?.span.name : undefined);
 }
 
 /** What the agent's span or a frame says, else the last text that a model gave, its hand-overs included. */

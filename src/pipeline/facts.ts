@@ -1,5 +1,6 @@
 /** What all collectors together tell about one span and the log records that belong to it. */
 import { recognises, type Collector, type SpanFacts, type ToolFacts } from '../../collectors/collector.ts';
+import { unitedDefinitions } from '../../collectors/reading/definitions.ts';
 import type { ToolError } from '../model/agent-trace.ts';
 import type { LogRecord, Span } from '../model/span.ts';
 import { textAttribute } from '../model/span.ts';
@@ -43,7 +44,14 @@ export function tell(collectors: readonly Collector[], span: Span, records: read
 /** The fields of both; where both tell one, `first` counts. Tools are joined member by member. */
 export function joined(first: SpanFacts, second: SpanFacts): SpanFacts {
   const tool = first.tool === undefined || second.tool === undefined ? (first.tool ?? second.tool) : joinedTool(first.tool, second.tool);
-  return { ...second, ...first, ...(tool === undefined ? {} : { tool }) };
+  const definitions = first.toolDefinitions === undefined || second.toolDefinitions === undefined ? undefined : unitedDefinitions([first.toolDefinitions, second.toolDefinitions]);
+  return { ...second, ...first, ...betterName(first, second), ...(tool === undefined ? {} : { tool }), ...(definitions === undefined ? {} : { toolDefinitions: definitions }) };
+}
+
+/** A name that is told is better than one that is only the span's. */
+function betterName(first: SpanFacts, second: SpanFacts): SpanFacts {
+  if (first.agentNameIsGuess !== true || second.agentName === undefined || second.agentNameIsGuess === true) return {};
+  return { agentName: second.agentName, agentNameIsGuess: false };
 }
 
 function joinedTool(first: ToolFacts, second: ToolFacts): ToolFacts {

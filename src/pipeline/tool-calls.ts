@@ -1,7 +1,7 @@
 /** The tool calls of one agent, told once: tool spans joined with what its models asked for and were told. */
 import type { AskedCall, Message, ToldResult } from '../../collectors/collector.ts';
-import type { Provenance, ToolCall } from '../model/agent-trace.ts';
-import { jsonText } from '../model/json.ts';
+import type { Provenance, ToolCall, ToolError } from '../model/agent-trace.ts';
+import { jsonText, plainText } from '../model/json.ts';
 import { errorOf } from './facts.ts';
 import { compare, type Node } from './tree.ts';
 
@@ -205,7 +205,7 @@ function executed(execution: Execution, partner: Asked | undefined, answer: Told
   const source = given ?? (partner?.call.arguments === undefined ? undefined : partner.call);
   const result = pick('result')?.result ?? (pick('result') === undefined ? answer?.result : null);
   const errors = execution.nodes.map((node) => errorOf(node.span, node.told.facts.tool)).filter((error) => error !== undefined);
-  const error = errors.find((candidate) => candidate.message !== '') ?? errors[0] ?? (answer?.isError === true ? { message: typeof answer.result === 'string' ? answer.result : jsonText(answer.result), sign: 'is_error' as const } : undefined);
+  const error = errors.find((candidate) => candidate.message !== '') ?? errors[0] ?? (answer?.isError === true ? toldError(answer) : undefined);
   const id = execution.id ?? partner?.call.id;
   const toolId = pick('toolId')?.toolId;
   const model: Provenance = partner?.fromLogs === true ? 'log_record' : 'model_message';
@@ -238,14 +238,18 @@ function onlyAsked(one: Asked, answer: ToldResult | undefined): ToolCall {
     name: one.call.name,
     ...(id === undefined ? {} : { id }),
     ...argumentMembers(one.call),
-    ...(answer === undefined ? {} : { result: answer.result }),
-    ...(answer?.isError === true ? { error: { message: typeof answer.result === 'string' ? answer.result : jsonText(answer.result), sign: 'is_error' as const } } : {}),
+    ...(answer?.result === undefined ? {} : { result: answer.result }),
+    ...(answer?.isError === true ? { error: toldError(answer) } : {}),
     executed: answer !== undefined,
     startUnixNano: one.askedAtUnixNano,
     endUnixNano: one.answeredAtUnixNano ?? one.askedAtUnixNano,
     turn: one.turn,
-    provenance: { name: source, ...(id === undefined ? {} : { id: source }), ...(one.call.arguments === undefined ? {} : { arguments: source }), ...(answer === undefined ? {} : { result: source }) },
+    provenance: { name: source, ...(id === undefined ? {} : { id: source }), ...(one.call.arguments === undefined ? {} : { arguments: source }), ...(answer?.result === undefined ? {} : { result: source }) },
   };
+}
+
+function toldError(answer: ToldResult): ToolError {
+  return { message: plainText(answer.result ?? ''), sign: 'is_error' };
 }
 
 function argumentMembers(from: { readonly arguments?: AskedCall['arguments']; readonly argumentsText?: string } | undefined): Pick<ToolCall, 'arguments' | 'argumentsText'> {
@@ -258,7 +262,10 @@ function argumentMembers(from: { readonly arguments?: AskedCall['arguments']; re
 /** Results by call id, from everything that the models of a trace were told. The first telling counts. */
 export function toldById(nodes: readonly Node[]): ReadonlyMap<string, ToldResult> {
   const found = new Map<string, ToldResult>();
-  for (const node of nodes) for (const message of node.told.facts.inputMessages ?? []) for (const one of message.told) if (one.id !== undefined && !found.has(one.id)) found.set(one.id, one);
+  for (const node of nodes) {
+    // An SDK that runs the tools by itself tells the results beside the calls.
+    for (const message of [...(node.told.facts.inputMessages ?? []), ...(node.told.facts.outputMessages ?? [])]) for (const one of message.told) if (one.id !== undefined && !found.has(one.id)) found.set(one.id, one);
+  }
   return found;
 }
 

@@ -1,0 +1,235 @@
+/** OpenInference: `openinference.span.kind` on every span, messages and documents flattened into attribute keys. */
+import type { RetrievedDocument, ToolDefinition } from '../src/model/agent-trace.ts';
+import { isJsonArray, isJsonObject, member, parseJson, type JsonObject, type JsonValue } from '../src/model/json.ts';
+import { textAttribute, type Span } from '../src/model/span.ts';
+import type { Collector, Message, SpanFacts, ToolFacts } from './collector.ts';
+import { readDefinitions } from './reading/definitions.ts';
+import { unflattened } from './reading/flattened.ts';
+import { readMessages } from './reading/messages.ts';
+import { runInput, runOutput } from './reading/run-values.ts';
+import { parseContainer, readArguments, readResult } from './reading/values.ts';
+
+export const openInference: Collector = {
+  id: 'openinference',
+  summary: 'OpenInference instrumentations (openinference.span.kind).',
+  recognisedBy: { keys: ['openinference.span.kind'] },
+  wants: {
+    keys: [
+      'openinference.span.kind', 'agent.name', 'agent_name', 'graph.node.id', 'metadata', 'session.id', 'input.value', 'output.value', 'crew_tasks',
+      'tool.name', 'tool.id', 'tool_call.id', 'tool.description', 'tool.parameters', 'llm.model_name', 'llm.invocation_parameters',
+      'llm.token_count.prompt', 'llm.token_count.completion', 'llm.token_count.prompt_details.cache_read', 'llm.token_count.completion_details.reasoning',
+    ],
+    prefixes: ['llm.input_messages.', 'llm.output_messages.', 'llm.tools.', 'message.tool_calls.', 'retrieval.documents.'],
+  },
+  read,
+};
+
+function read(span: Span): SpanFacts {
+  const metadata = objectIn(span, 'metadata');
+  const sessionId = textAttribute(span, 'session.id') ?? textIn(metadata, 'session_id') ?? textIn(metadata, 'thread_id');
+  return { ...(sessionId === undefined ? {} : { sessionId }), ...byKind(span, metadata) };
+}
+
+function byKind(span: Span, metadata: JsonObject): SpanFacts {
+  switch (textAttribute(span, 'openinference.span.kind')?.toUpperCase()) {
+    case 'AGENT':
+      return { role: 'agent', ...agentFacts(span, metadata) };
+    case 'TOOL':
+      return toolFacts(span);
+    case 'LLM':
+      return modelFacts(span);
+    case 'RETRIEVER':
+      return { role: 'retriever', documents: documents(span) };
+    case 'CHAIN':
+      return chainFacts(span, metadata);
+    default:
+      return { role: 'step' };
+  }
+}
+
+/** A chain is a step of the framework, but one without a parent stands for the whole run. */
+function chainFacts(span: Span, metadata: JsonObject): SpanFacts {
+  if (span.parentSpanId === undefined) return { role: 'workflow', ...agentFacts(span, metadata) };
+  const named = CURRENT_AGENT.exec(`${textAttribute(span, 'input.value') ?? ''} ${textAttribute(span, 'output.value') ?? ''}`)?.[1];
+  return { role: 'step', ...(named === undefined ? {} : { agentName: named }) };
+}
+
+/** LlamaIndex names the agent only inside the text form of its events. */
+const CURRENT_AGENT = /current_agent_name='([^']{1,200})'/;
+
+/** Some frameworks name the span after the method that runs the agent: `travel_agent.run`. */
+const METHOD = /\.[_a-z][_a-z0-9]*$/;
+
+function agentFacts(span: Span, metadata: JsonObject): SpanFacts {
+  const told = textAttribute(span, 'agent.name') ?? textAttribute(span, 'agent_name') ?? textAttribute(span, 'graph.node.id') ?? textIn(metadata, 'lc_agent_name');
+  const input = runInput(span.attribute('input.value'));
+  const output = runOutput(span.attribute('output.value'));
+  const task = taskDescription(span);
+  return {
+    agentName: told ?? span.name.replace(METHOD, ''),
+    ...(told === undefined ? { agentNameIsGuess: true } : {}),
+    ...(task === undefined ? (input.value === undefined ? {} : { input: input.value }) : { input: task }),
+    ...(output.value === undefined ? {} : { output: output.value }),
+    ...(input.dump === undefined ? {} : { inputDump: input.dump }),
+    ...(output.dump === undefined ? {} : { outputDump: output.dump }),
+  };
+}
+
+/** CrewAI puts the task beside the run: in the crew's attribute, and in each agent's output. */
+function taskDescription(span: Span): string | undefined {
+  const tasks = parseContainer(textAttribute(span, 'crew_tasks') ?? '');
+  const first = isJsonArray(tasks) ? tasks[0] : parseContainer(textAttribute(span, 'output.value') ?? '');
+  if (!isJsonObject(first) || !Object.hasOwn(first, 'expected_output')) return undefined;
+  return textIn(first, 'description');
+}
+
+/** Hand-overs and final answers look like tools, but no tool runs. */
+function toolFacts(span: Span): SpanFacts {
+  const name = textAttribute(span, 'tool.name');
+  if (span.name.startsWith('handoff to ')) return { role: 'step', handoffTo: span.name.slice('handoff to '.length) };
+  if (name === undefined && textAttribute(span, 'tool.parameters') === undefined && span.attribute('input.value') === undefined) return { role: 'step' };
+  if (isSmolagents(span) && name === 'final_answer') return { role: 'step' };
+  return { role: 'tool', tool: tool(span, name ?? span.name) };
+}
+
+function tool(span: Span, name: string): ToolFacts {
+  const output = span.attribute('output.value');
+  const read = output === undefined ? undefined : readResult(output);
+  const id = textAttribute(span, 'tool_call.id') ?? read?.callId;
+  const parameters = objectIn(span, 'tool.parameters');
+  const schema = schemaOf(parameters);
+  const given = readArguments(span.attribute('input.value'));
+  const description = plainDescription(textAttribute(span, 'tool.description'));
+  return {
+    name,
+    ...(id === undefined ? {} : { id }),
+    ...(given.arguments === undefined && schema === undefined ? readArguments(span.attribute('tool.parameters')) : given),
+    ...(read === undefined ? {} : { result: read.result }),
+    ...(read?.failed === true ? { failed: { message: typeof read.result === 'string' ? read.result : '' } } : {}),
+    ...(description === undefined ? {} : { description }),
+    ...(schema === undefined ? {} : { inputSchema: schema }),
+  };
+}
+
+/** `tool.parameters` holds a schema, a bare map of properties, or the call's own arguments. */
+function schemaOf(parameters: JsonObject): JsonObject | undefined {
+  if (isJsonObject(member(parameters, 'properties'))) return parameters;
+  const values = Object.values(parameters);
+  const isMap = values.length > 0 && values.every((value) => isJsonObject(value) && typeof member(value, 'type') === 'string');
+  return isMap ? { type: 'object', properties: parameters } : undefined;
+}
+
+/** CrewAI wraps the description into a text of its own. */
+function plainDescription(text: string | undefined): string | undefined {
+  return text?.startsWith('Tool Name:') === true ? (/Tool Description:\s*([^]*)$/.exec(text)?.[1] ?? text) : text;
+}
+
+function modelFacts(span: Span): SpanFacts {
+  const inputMessages = flattenedMessages(span, 'llm.input_messages.', 'user');
+  const outputMessages = outputs(span);
+  const tokens = {
+    ...numberAs(span, 'llm.token_count.prompt', 'inputTokens'),
+    ...numberAs(span, 'llm.token_count.completion', 'outputTokens'),
+    ...numberAs(span, 'llm.token_count.prompt_details.cache_read', 'cachedInputTokens'),
+    ...numberAs(span, 'llm.token_count.completion_details.reasoning', 'reasoningTokens'),
+  };
+  // Frameworks also mark the preparation of a request as a model call; it has neither messages nor tokens.
+  if (inputMessages.length === 0 && outputMessages.length === 0 && Object.keys(tokens).length === 0) return { role: 'step' };
+  const model = textAttribute(span, 'llm.model_name');
+  const toolDefinitions = definitions(span);
+  return {
+    role: 'model',
+    ...(inputMessages.length === 0 ? {} : { inputMessages }),
+    ...(outputMessages.length === 0 ? {} : { outputMessages: isSmolagents(span) ? outputMessages.map(withoutFinalAnswer) : outputMessages }),
+    ...(model === undefined ? {} : { model }),
+    ...(toolDefinitions.length === 0 ? {} : { toolDefinitions }),
+    ...tokens,
+  };
+}
+
+/** An SDK that runs the tools by itself tells the calls and results only in its raw answer. */
+function outputs(span: Span): readonly Message[] {
+  const messages = flattenedMessages(span, 'llm.output_messages.', 'assistant');
+  const calls = flattenedMessages(span, 'message.tool_calls.', 'assistant');
+  const raw = parseContainer(textAttribute(span, 'output.value') ?? '');
+  const history = isJsonObject(raw) ? member(raw, 'automatic_function_calling_history') : undefined;
+  if (isJsonArray(history)) return [...readMessages(history).filter((message) => message.asked.length > 0 || message.told.length > 0), ...messages];
+  return calls.length > 0 ? [...calls, ...messages] : messages;
+}
+
+function flattenedMessages(span: Span, prefix: string, role: Message['role']): readonly Message[] {
+  return unflattened(span, prefix).flatMap((item) => {
+    if (!isJsonObject(item)) return [];
+    if (isJsonObject(member(item, 'tool_call'))) return readMessages([{ role: 'assistant', tool_calls: [member(item, 'tool_call') ?? null] }], role);
+    return readMessages([plainMessage(item)], role);
+  });
+}
+
+/** The message in OpenAI's form. */
+function plainMessage(item: JsonObject): JsonValue {
+  const message = objectOf(member(item, 'message'));
+  const functions = member(item, 'function');
+  if (isJsonArray(functions)) return { role: 'tool', content: functions.map((text) => ({ type: 'tool_result', ...objectOf(typeof text === 'string' ? parseJson(text) : text) })) };
+  const contents = member(message, 'contents');
+  const calls = member(message, 'tool_calls');
+  const role = String(member(message, 'role') ?? '');
+  return {
+    ...message,
+    role: role === 'tool-call' ? 'assistant' : role === 'tool-response' ? 'user' : role,
+    ...(member(message, 'content') === undefined && isJsonArray(contents) ? { content: contents.map((part) => member(objectOf(part), 'message_content') ?? null) } : {}),
+    ...(role === 'tool-response' ? { role: 'tool', content: [] } : {}),
+    tool_calls: isJsonArray(calls) ? calls.map((call) => member(objectOf(call), 'tool_call') ?? null) : [],
+  };
+}
+
+function isSmolagents(span: Span): boolean {
+  return span.scope.name.includes('smolagents');
+}
+
+/** smolagents answers the user through a pseudo tool. */
+function withoutFinalAnswer(message: Message): Message {
+  const final = message.asked.find((call) => call.name === 'final_answer');
+  const answer = final?.arguments?.['answer'];
+  return final === undefined ? message : { ...message, ...(typeof answer === 'string' ? { text: answer } : {}), asked: message.asked.filter((call) => call !== final) };
+}
+
+function definitions(span: Span): readonly ToolDefinition[] {
+  const flattened = unflattened(span, 'llm.tools.').flatMap((item) => {
+    const inner = objectOf(member(objectOf(item), 'tool'));
+    const schema = readDefinitions(member(inner, 'json_schema'))[0];
+    const name = textIn(inner, 'name') ?? schema?.name;
+    const description = textIn(inner, 'description');
+    return name === undefined ? [] : [{ ...(description === undefined ? {} : { description }), ...schema, name }];
+  });
+  if (flattened.length > 0) return flattened;
+  return readDefinitions(member(objectIn(span, 'llm.invocation_parameters'), 'tools'));
+}
+
+function documents(span: Span): readonly RetrievedDocument[] {
+  return unflattened(span, 'retrieval.documents.').map((item) => {
+    const document = objectOf(member(objectOf(item), 'document'));
+    const id = member(document, 'id');
+    const content = textIn(document, 'content');
+    const score = member(document, 'score');
+    return { spanId: span.spanId, ...(id === undefined ? {} : { id: String(id) }), ...(content === undefined ? {} : { content }), ...(typeof score === 'number' ? { score } : {}) };
+  });
+}
+
+function numberAs<K extends string>(span: Span, key: string, name: K): { readonly [key in K]?: number } {
+  const value = span.attribute(key);
+  return (typeof value === 'number' ? { [name]: value } : {}) as { readonly [key in K]?: number };
+}
+
+function objectIn(span: Span, key: string): JsonObject {
+  const value = span.attribute(key);
+  return objectOf(typeof value === 'string' ? parseContainer(value) : undefined);
+}
+
+function objectOf(value: JsonValue | undefined): JsonObject {
+  return isJsonObject(value) ? value : {};
+}
+
+function textIn(object: JsonObject, key: string): string | undefined {
+  const value = member(object, key);
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

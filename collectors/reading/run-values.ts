@@ -1,0 +1,73 @@
+/** A run's input and output as frameworks dump them: plain text, messages, or an object with a telling member. */
+import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
+import type { AttributeValue } from '../../src/model/span.ts';
+import { lastText, readMessages } from './messages.ts';
+import { jsonOf, parseContainer } from './values.ts';
+
+/** `value`: what the user or the agent said. `dump`: something around it that nobody can take apart; better than nothing. */
+export interface RunValue {
+  readonly value?: string;
+  readonly dump?: string;
+}
+
+const inputMembers = ['task', 'input', 'query', 'question', 'prompt', 'user_input', 'user_message', 'message'] as const;
+const outputMembers = ['raw', 'output', 'final_output', 'response', 'answer', 'result', 'text', 'content'] as const;
+
+export function runInput(raw: AttributeValue | undefined): RunValue {
+  return runValue(raw, 'user', inputMembers);
+}
+
+export function runOutput(raw: AttributeValue | undefined): RunValue {
+  return runValue(raw, 'assistant', outputMembers);
+}
+
+/** The text form of an object of Python's, such as `StopEvent(result=…)`. */
+const PYTHON_OBJECT = /^[A-Z]\w*\(/;
+
+function runValue(raw: AttributeValue | undefined, role: 'user' | 'assistant', members: readonly string[]): RunValue {
+  if (raw === undefined || raw === null || raw === '') return {};
+  const json = jsonOf(raw);
+  if (typeof json === 'string') {
+    const container = parseContainer(json);
+    if (container !== undefined) return { ...said(container, role, members), dump: json };
+    return PYTHON_OBJECT.test(json) ? { dump: json } : { value: json };
+  }
+  if (isJsonObject(json) || isJsonArray(json)) return { ...said(json, role, members), dump: JSON.stringify(json) };
+  return { value: String(json) };
+}
+
+function said(value: JsonObject | readonly JsonValue[], role: 'user' | 'assistant', members: readonly string[]): RunValue {
+  if (looksLikeMessages(value)) {
+    const text = lastText(readMessages(value as AttributeValue, role), role);
+    if (text !== undefined) return { value: text };
+  }
+  if (!isJsonObject(value)) return {};
+  for (const key of members) {
+    const inner = member(value, key);
+    if (typeof inner === 'string') return { value: inner };
+    if (isJsonArray(inner) || isJsonObject(inner)) {
+      const deeper = looksLikeMessages(inner) ? lastText(readMessages(inner as AttributeValue, role), role) : undefined;
+      if (deeper !== undefined) return { value: deeper };
+    }
+  }
+  return {};
+}
+
+function looksLikeMessages(value: JsonValue): boolean {
+  if (isJsonObject(value)) {
+    const inner = member(value, 'messages') ?? member(value, 'contents');
+    return isMessage(value) || (isJsonArray(inner) && looksLikeMessages(inner));
+  }
+  if (!isJsonArray(value)) return false;
+  return value.some((item) => isMessage(item) || (isJsonArray(item) && (isRolePair(item) || item.some(isMessage))));
+}
+
+function isRolePair(item: readonly JsonValue[]): boolean {
+  return item.length === 2 && typeof item[0] === 'string' && ['system', 'user', 'human', 'assistant', 'ai'].includes(item[0]) && typeof item[1] === 'string';
+}
+
+function isMessage(item: JsonValue): boolean {
+  if (!isJsonObject(item)) return false;
+  if (typeof member(item, 'role') === 'string') return true;
+  return (member(item, 'lc') !== undefined && isJsonObject(member(item, 'kwargs'))) || ['human', 'ai', 'HumanMessage', 'AIMessage'].includes(String(member(item, 'type')));
+}

@@ -1,0 +1,102 @@
+/** The Vercel AI SDK, versions 4 to 6 and the legacy telemetry of 7: `ai.*` attributes, `ai.operationId` says what a span is. */
+import { isJsonObject, member, type JsonValue } from '../src/model/json.ts';
+import { textAttribute, type Span } from '../src/model/span.ts';
+import type { Collector, Message, SpanFacts, ToolFacts } from './collector.ts';
+import { readDefinitions } from './reading/definitions.ts';
+import { lastText, readMessages, systemText } from './reading/messages.ts';
+import { parseContainer, readArguments, readResult } from './reading/values.ts';
+
+/** The SDK has no key of its own for a session: these are the names that people give it in the metadata. */
+const sessionKeys = ['sessionId', 'session_id', 'threadId', 'thread_id', 'conversationId', 'conversation_id', 'chatId', 'session.id'].map((key) => `ai.telemetry.metadata.${key}`);
+
+export const vercelAi: Collector = {
+  id: 'vercel_ai',
+  summary: 'Vercel AI SDK with experimental_telemetry (ai.*).',
+  recognisedBy: { keys: ['ai.operationId'] },
+  wants: {
+    keys: [
+      'ai.operationId', 'ai.telemetry.functionId', ...sessionKeys, 'ai.prompt', 'ai.prompt.messages', 'ai.prompt.tools', 'ai.response.text', 'ai.response.object', 'ai.response.toolCalls', 'ai.response.reasoning',
+      'ai.toolCall.name', 'ai.toolCall.id', 'ai.toolCall.args', 'ai.toolCall.result', 'ai.response.model', 'ai.model.id',
+      'ai.usage.promptTokens', 'ai.usage.completionTokens', 'ai.usage.inputTokens', 'ai.usage.outputTokens', 'ai.usage.cachedInputTokens', 'ai.usage.reasoningTokens',
+    ],
+    prefixes: [],
+  },
+  read,
+};
+
+function read(span: Span): SpanFacts {
+  const sessionId = sessionKeys.map((key) => textAttribute(span, key)).find((value) => value !== undefined);
+  return { ...(sessionId === undefined ? {} : { sessionId }), ...byOperation(span, textAttribute(span, 'ai.operationId') ?? '') };
+}
+
+function byOperation(span: Span, operation: string): SpanFacts {
+  if (operation === 'ai.toolCall') return { role: 'tool', tool: tool(span) };
+  if (operation.endsWith('.doGenerate') || operation.endsWith('.doStream')) return modelFacts(span);
+  if (/^ai\.(generate|stream)(Text|Object)$/.test(operation)) return agentFacts(span);
+  return { role: 'step' };
+}
+
+function agentFacts(span: Span): SpanFacts {
+  const name = textAttribute(span, 'ai.telemetry.functionId');
+  const prompt = parseContainer(textAttribute(span, 'ai.prompt') ?? '');
+  const asked = isJsonObject(prompt) ? prompt : {};
+  const messages = readMessages(member(asked, 'messages'), 'user');
+  const input = textIn(asked, 'prompt') ?? lastText(messages, 'user');
+  const system = textIn(asked, 'system') ?? systemText(messages);
+  const output = textAttribute(span, 'ai.response.text') ?? textAttribute(span, 'ai.response.object');
+  return {
+    role: 'agent',
+    ...(name === undefined ? { agentName: span.name, agentNameIsGuess: true } : { agentName: name }),
+    ...(input === undefined ? {} : { input }),
+    ...(system === undefined ? {} : { systemPrompt: system }),
+    ...(output === undefined ? {} : { output }),
+  };
+}
+
+function modelFacts(span: Span): SpanFacts {
+  const model = textAttribute(span, 'ai.response.model') ?? textAttribute(span, 'ai.model.id');
+  const inputMessages = readMessages(span.attribute('ai.prompt.messages'), 'user');
+  const toolDefinitions = readDefinitions(span.attribute('ai.prompt.tools'));
+  const reply = outputMessage(span);
+  return {
+    role: 'model',
+    ...(inputMessages.length === 0 ? {} : { inputMessages }),
+    ...(reply === undefined ? {} : { outputMessages: [reply] }),
+    ...(toolDefinitions.length === 0 ? {} : { toolDefinitions }),
+    ...(model === undefined ? {} : { model }),
+    ...number(span, 'inputTokens', ['ai.usage.inputTokens', 'ai.usage.promptTokens']),
+    ...number(span, 'outputTokens', ['ai.usage.outputTokens', 'ai.usage.completionTokens']),
+    ...number(span, 'cachedInputTokens', ['ai.usage.cachedInputTokens']),
+    ...number(span, 'reasoningTokens', ['ai.usage.reasoningTokens']),
+  };
+}
+
+function outputMessage(span: Span): Message | undefined {
+  const text = textAttribute(span, 'ai.response.text') ?? textAttribute(span, 'ai.response.object');
+  const calls = parseContainer(textAttribute(span, 'ai.response.toolCalls') ?? '');
+  const reasoning = textAttribute(span, 'ai.response.reasoning');
+  if (text === undefined && calls === undefined) return undefined;
+  const asked = readMessages([{ role: 'assistant', content: '', tool_calls: (calls ?? []) as JsonValue }], 'assistant').flatMap((message) => message.asked);
+  return { role: 'assistant', ...(text === undefined ? {} : { text }), ...(reasoning === undefined ? {} : { reasoning }), asked, told: [] };
+}
+
+function tool(span: Span): ToolFacts {
+  const id = textAttribute(span, 'ai.toolCall.id');
+  const output = span.attribute('ai.toolCall.result');
+  return {
+    name: textAttribute(span, 'ai.toolCall.name') ?? span.name,
+    ...(id === undefined ? {} : { id }),
+    ...readArguments(span.attribute('ai.toolCall.args')),
+    ...(output === undefined ? {} : { result: readResult(output).result }),
+  };
+}
+
+function number<K extends string>(span: Span, name: K, keys: readonly string[]): { readonly [key in K]?: number } {
+  const value = keys.map((key) => span.attribute(key)).find((one) => typeof one === 'number');
+  return (value === undefined ? {} : { [name]: value }) as { readonly [key in K]?: number };
+}
+
+function textIn(object: { readonly [key: string]: JsonValue }, key: string): string | undefined {
+  const value = member(object, key);
+  return typeof value === 'string' ? value : undefined;
+}

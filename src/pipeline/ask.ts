@@ -1,0 +1,52 @@
+/** Drives a judge evaluator: hands its questions to a judge, gives the answers back, and turns whatever happens into a verdict. */
+import type { Answer, Question } from '../../evaluators/evaluator.ts';
+import { type Outcome, type Verdict, verdictOf } from '../model/verdict.ts';
+
+export type Ask = (question: Question) => Promise<Answer>;
+
+export interface RunJudgeOptions {
+  /** An evaluator that asks more than this has gone astray. */
+  readonly questionsMax: number;
+  /** Null: a raw metric. */
+  readonly threshold: number | null;
+}
+
+/** Resolves, never rejects: a fault of the evaluator or the judge is a failed verdict, never a score. */
+export async function runJudge(questions: Generator<Question, Outcome, Answer>, ask: Ask, options: RunJudgeOptions): Promise<Verdict> {
+  try {
+    let step = questions.next();
+    for (let asked = 0; step.done !== true; asked++) {
+      if (asked >= options.questionsMax) {
+        questions.return(failed('too_many_questions', ''));
+        return verdictOf(failed('too_many_questions', `The evaluator asked more than ${options.questionsMax} questions.`), options.threshold);
+      }
+      step = questions.next(await answerOf(ask, step.value));
+    }
+    return verdictOf(sound(step.value), options.threshold);
+  } catch (error) {
+    return verdictOf(failed('evaluator_fault', `The evaluator broke off: ${errorName(error)}.`), options.threshold);
+  }
+}
+
+/** The evaluator learns of every fault as an answer, so that it can say what it knows without one. */
+async function answerOf(ask: Ask, question: Question): Promise<Answer> {
+  try {
+    return await ask(question);
+  } catch (error) {
+    return { kind: 'failed', error: `judge_fault: ${errorName(error)}` };
+  }
+}
+
+function sound(outcome: Outcome): Outcome {
+  if (outcome.kind !== 'scored' || (outcome.score >= 0 && outcome.score <= 1)) return outcome;
+  return failed('score_out_of_range', `The evaluator gave the score ${outcome.score}, which is not between 0 and 1.`);
+}
+
+function failed(error: string, explanation: string): Outcome {
+  return { kind: 'failed', error, explanation };
+}
+
+/** The kind of error only: a message may quote the run. */
+function errorName(error: unknown): string {
+  return error instanceof Error ? error.name : typeof error;
+}
