@@ -26,7 +26,7 @@ export const openInference: Collector = {
 
 function read(span: Span): SpanFacts {
   const metadata = objectIn(span, 'metadata');
-  const sessionId = textAttribute(span, 'session.id') ?? textIn(metadata, 'session_id') ?? textIn(metadata, 'thread_id');
+  const sessionId = textAttribute(span, 'session.id') ?? textIn(metadata, 'session_id') ?? textIn(metadata, 'sessionId') ?? textIn(metadata, 'thread_id');
   return { ...(sessionId === undefined ? {} : { sessionId }), ...byKind(span, metadata) };
 }
 
@@ -125,8 +125,10 @@ function plainDescription(text: string | undefined): string | undefined {
 }
 
 function modelFacts(span: Span): SpanFacts {
-  const inputMessages = flattenedMessages(span, 'llm.input_messages.', 'user');
-  const outputMessages = outputs(span);
+  const flattened = flattenedMessages(span, 'llm.input_messages.', 'user');
+  const inputMessages = flattened.length > 0 ? flattened : rawMessages(span);
+  const told = outputs(span);
+  const outputMessages = told.length > 0 || flattened.length > 0 || inputMessages.length === 0 ? told : readMessages(span.attribute('output.value'), 'assistant');
   const tokens = {
     ...numberAs(span, 'llm.token_count.prompt', 'inputTokens'),
     ...numberAs(span, 'llm.token_count.completion', 'outputTokens'),
@@ -145,6 +147,12 @@ function modelFacts(span: Span): SpanFacts {
     ...(toolDefinitions.length === 0 ? {} : { toolDefinitions }),
     ...tokens,
   };
+}
+
+/** A request whose messages stand only in `input.value`, as a list of messages. */
+function rawMessages(span: Span): readonly Message[] {
+  const raw = parseContainer(textAttribute(span, 'input.value') ?? '');
+  return isJsonArray(raw) && raw.length > 0 && raw.every((item) => isJsonObject(item) && typeof member(item, 'role') === 'string') ? readMessages(raw, 'user') : [];
 }
 
 /** An SDK that runs the tools by itself tells the calls and results only in its raw answer. */

@@ -160,7 +160,8 @@ function pushResult(item: JsonObject, draft: Draft): void {
   const id = firstText(from, ['tool_call_id', 'call_id', 'toolCallId', 'tool_use_id', 'toolUseId', 'id']);
   const name = firstText(from, ['name', 'toolName']);
   const key = ['response', 'result', 'output', 'content'].find((candidate) => Object.hasOwn(from, candidate));
-  const read = key === undefined ? undefined : readResult(typedOutput(from[key] ?? null));
+  const isGemini = isJsonObject(member(item, 'functionResponse')) || isJsonObject(member(item, 'function_response'));
+  const read = key === undefined ? undefined : readResult(isGemini ? geminiOutput(from[key] ?? null) : typedOutput(from[key] ?? null));
   const isError = read?.failed === true || member(from, 'is_error') === true || member(from, 'isError') === true || member(from, 'status') === 'error';
   draft.told.push({ ...(read === undefined ? {} : { result: read.result }), ...(id === undefined ? {} : { id }), ...(name === undefined ? {} : { name }), ...(isError ? { isError } : {}) });
 }
@@ -171,6 +172,12 @@ function typedOutput(value: JsonValue): JsonValue {
   const type = value['type'];
   if (type === 'error-text' || type === 'error-json') return { content: value['value'] ?? null, isError: true };
   return type === 'text' || type === 'json' || type === 'content' ? (value['value'] ?? null) : value;
+}
+
+/** Gemini wants an object as a function's response; SDKs put a plain value under `result` or `output`. */
+function geminiOutput(value: JsonValue): JsonValue {
+  const keys = isJsonObject(value) ? Object.keys(value) : [];
+  return isJsonObject(value) && keys.length === 1 && (keys[0] === 'result' || keys[0] === 'output') ? (value[keys[0]] ?? null) : value;
 }
 
 function firstText(object: JsonObject, keys: readonly string[]): string | undefined {

@@ -7,7 +7,8 @@ import type { SpanId, Tenant } from '../model/ids.ts';
 import type { JsonValue } from '../model/json.ts';
 import type { LogRecord, Span } from '../model/span.ts';
 import { agentScopes, type AgentScope } from './agents.ts';
-import { joined, tell, type Told } from './facts.ts';
+import { tell, type Told } from './facts.ts';
+import { modelSpans, withoutNestedModels } from './model-calls.ts';
 import { toldById, toolCalls } from './tool-calls.ts';
 import { compare, tree, type Node } from './tree.ts';
 
@@ -98,28 +99,6 @@ function nodesOf(scope: AgentScope): Node[] {
   return [...(scope.node === undefined ? [] : [scope.node]), ...scope.frames, ...scope.own, ...scope.subAgents.flatMap(nodesOf)];
 }
 
-/** Two instrumentations may tell one request: the inner model span only fills in what the outer one lacks. */
-function withoutNestedModels(own: readonly Node[]): readonly Node[] {
-  const models = new Set(own.filter((node) => node.told.facts.role === 'model'));
-  const outermost = (node: Node): Node | undefined => {
-    let found: Node | undefined;
-    for (let at = node.parent; at !== undefined; at = at.parent) if (models.has(at)) found = at;
-    return found;
-  };
-  const facts = new Map<Node, SpanFacts>();
-  const dropped = new Set<Node>();
-  for (const node of models) {
-    const outer = outermost(node);
-    if (outer === undefined) continue;
-    dropped.add(node);
-    facts.set(outer, joined(facts.get(outer) ?? outer.told.facts, node.told.facts));
-  }
-  return own.filter((node) => !dropped.has(node)).map((node) => {
-    const more = facts.get(node);
-    return more === undefined ? node : { ...node, told: { ...node.told, facts: more } };
-  });
-}
-
 function isParentMissing(scope: AgentScope): boolean {
   const outer = scope.frames.at(-1) ?? scope.node;
   if (outer === undefined || outer.parent !== undefined || outer.span.parentSpanId === undefined) return false;
@@ -146,7 +125,7 @@ function waitsFor(scope: AgentScope, subtree: readonly Node[], unanswered: numbe
 function agentTrace(scope: AgentScope, own: readonly Node[], calls: readonly ToolCall[], subtree: readonly Node[]): AgentTrace {
   const facts = scope.node?.told.facts ?? {};
   const frames = scope.frames.map((node) => node.told.facts);
-  const models = own.filter((node) => node.told.facts.role === 'model').sort((a, b) => compare(a.span.startUnixNano, b.span.startUnixNano));
+  const models = modelSpans(own);
   const firstModel = models[0]?.told.facts;
   const systemPrompt = pick([facts, ...frames, ...models.map((node) => node.told.facts)], 'systemPrompt') ?? systemText(firstModel?.inputMessages ?? []);
   const input = pick([facts, ...frames], 'input') ?? lastUserText(facts.inputMessages) ?? lastUserText(firstModel?.inputMessages) ?? pick([facts, ...frames], 'inputDump');

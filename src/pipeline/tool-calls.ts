@@ -47,7 +47,7 @@ export function toolCalls(own: readonly Node[], toldAnywhere: ReadonlyMap<string
   const joinedCalls = new Set([...pairs.values()]);
   for (const one of asked) {
     if (joinedCalls.has(one)) continue;
-    const answer = one.call.id === undefined ? takeTold(told, one.call.name) : toldAnywhere.get(one.call.id);
+    const answer = (one.call.id === undefined ? undefined : toldAnywhere.get(one.call.id)) ?? takeTold(told, one.call.name);
     if (answer === undefined) unanswered++;
     drafts.push({ call: onlyAsked(one, answer), order: one.order });
   }
@@ -271,8 +271,10 @@ export function toldById(nodes: readonly Node[]): ReadonlyMap<string, ToldResult
 
 /** Results without an id, in order; only the longest telling, for every request repeats the history. */
 function toldWithoutId(models: readonly Node[]): ToldResult[] {
-  const lists = models.slice(1).map((node) => messagesAfterUser(node.told.facts.inputMessages ?? [], false).flatMap((message) => message.told.filter((one) => one.id === undefined)));
-  return lists.reduce((longest, list) => (list.length > longest.length ? list : longest), [] as ToldResult[]);
+  const anonymous = (messages: readonly Message[]): ToldResult[] => messages.flatMap((message) => message.told.filter((one) => one.id === undefined));
+  const lists = models.slice(1).map((node) => anonymous(messagesAfterUser(node.told.facts.inputMessages ?? [], false)));
+  const longest = lists.reduce((found, list) => (list.length > found.length ? list : found), [] as ToldResult[]);
+  return [...longest, ...models.flatMap((node) => anonymous(node.told.facts.outputMessages ?? []))];
 }
 
 function takeTold(told: ToldResult[], name: string): ToldResult | undefined {
