@@ -1,4 +1,5 @@
 /** The rules of the house, by name. `tidy.test.ts` applies them; `planted.test.ts` proves that each finds its fault. */
+import { documentsNameWhatExists } from './documents.ts';
 import { importsGoDown } from './floors.ts';
 import { dialectsAreNamedAtHome, membersAreDocumented, membersAreInTheirTable, membersAreNamedAsTheirFile, membersAreTested } from './members.ts';
 import { importingDoesNothing, lowFloorsArePure, noModuleState } from './purity.ts';
@@ -22,6 +23,7 @@ export const rules = {
   'members are named as their file': membersAreNamedAsTheirFile,
   'members are tested': membersAreTested,
   'members are documented': membersAreDocumented,
+  'documents name what exists': documentsNameWhatExists,
   'dialects are named at home': dialectsAreNamedAtHome,
 } as const satisfies { readonly [name: string]: Rule };
 
