@@ -1,0 +1,114 @@
+/**
+ * Whether the arguments of a call are those that were expected. The words look from the expectation: `subset` means that the
+ * expectation is a subset of what was sent. Only the top level follows the mode; nested values are compared whole.
+ */
+import type { JsonObject, JsonValue } from '../../src/model/json.ts';
+import { isJsonArray, isJsonObject, member } from '../../src/model/json.ts';
+import type { JsonSchema } from '../evaluator.ts';
+import { canonicalText, type TextTolerance } from './equality.ts';
+
+export type ArgumentMode = 'exact' | 'subset' | 'superset' | 'ignore';
+
+export interface ArgumentRule extends TextTolerance {
+  readonly mode: ArgumentMode;
+  /** Compare these dotted paths only, whatever the mode. */
+  readonly fields?: readonly string[];
+}
+
+export interface ArgumentOptions extends ArgumentRule {
+  /** By tool name: a mode, or the members of a rule that differ from the default. */
+  readonly overrides: { readonly [tool: string]: ArgumentMode | Partial<ArgumentRule> };
+}
+
+export const argumentDefaults: ArgumentOptions = { mode: 'exact', trimStrings: false, caseInsensitive: false, overrides: {} };
+
+const ruleProperties: JsonObject = {
+  mode: { enum: ['exact', 'subset', 'superset', 'ignore'], description: 'exact: the same members. subset: at least the expected ones. superset: no others than the expected ones. ignore: any.' },
+  trim_strings: { type: 'boolean', description: 'White space around texts does not count.' },
+  case_insensitive: { type: 'boolean', description: 'Upper and lower case of texts do not count.' },
+  fields: { type: 'array', items: { type: 'string', minLength: 1 }, minItems: 1, maxItems: 100, description: 'Compare only these paths, written with dots.' },
+};
+
+export const argumentOptionsSchema: JsonSchema = {
+  type: 'object',
+  additionalProperties: false,
+  description: 'How arguments are compared.',
+  properties: {
+    ...ruleProperties,
+    overrides: {
+      type: 'object',
+      maxProperties: 1000,
+      description: 'By tool name: a mode, or a rule of its own.',
+      additionalProperties: { anyOf: [{ enum: ['exact', 'subset', 'superset', 'ignore'] }, { type: 'object', additionalProperties: false, properties: ruleProperties }] },
+    },
+  },
+};
+
+/** Arguments written out once, so that one call can be compared with many. */
+export interface PreparedArguments {
+  /** Undefined: the arguments were sent but are not an object. */
+  readonly members: ReadonlyMap<string, string> | undefined;
+}
+
+/** The rule for a tool: its override over the default. */
+export function argumentRule(options: ArgumentOptions, tool: string): ArgumentRule {
+  const override = Object.hasOwn(options.overrides, tool) ? options.overrides[tool] : undefined;
+  if (override === undefined) return options;
+  return typeof override === 'string' ? { ...options, mode: override } : { ...options, ...override };
+}
+
+export function preparedArguments(value: JsonObject | null, rule: ArgumentRule): PreparedArguments {
+  if (value === null) return { members: undefined };
+  if (rule.fields !== undefined) return { members: fieldsOf(value, rule.fields, rule) };
+  return { members: new Map(Object.keys(value).map((key) => [key, canonicalText(value[key] ?? null, rule)])) };
+}
+
+/** Both sides must have been prepared with the same rule. Arguments that are no object match nothing but what accepts anything. */
+export function argumentsMatch(expected: PreparedArguments, actual: PreparedArguments, rule: ArgumentRule): boolean {
+  if (rule.mode === 'ignore' && rule.fields === undefined) return true;
+  if (expected.members === undefined) return false;
+  if (actual.members === undefined) return rule.mode === 'subset' && expected.members.size === 0;
+  if (rule.fields !== undefined || rule.mode === 'exact') return expected.members.size === actual.members.size && contains(actual.members, expected.members);
+  return rule.mode === 'subset' ? contains(actual.members, expected.members) : contains(expected.members, actual.members);
+}
+
+/** The first member that keeps the arguments from matching, in words; undefined when they match. */
+export function argumentDifference(expected: PreparedArguments, actual: PreparedArguments, rule: ArgumentRule): { readonly path: string; readonly problem: 'missing' | 'unexpected' | 'different' | 'not_an_object' } | undefined {
+  if (argumentsMatch(expected, actual, rule)) return undefined;
+  if (expected.members === undefined || actual.members === undefined) return { path: '', problem: 'not_an_object' };
+  for (const [key, text] of expected.members) {
+    const sent = actual.members.get(key);
+    if (sent === undefined) {
+      if (rule.mode !== 'superset' || rule.fields !== undefined) return { path: key, problem: 'missing' };
+    } else if (sent !== text) return { path: key, problem: 'different' };
+  }
+  for (const key of actual.members.keys()) if (!expected.members.has(key)) return { path: key, problem: 'unexpected' };
+  return undefined;
+}
+
+function contains(whole: ReadonlyMap<string, string>, part: ReadonlyMap<string, string>): boolean {
+  for (const [key, text] of part) if (whole.get(key) !== text) return false;
+  return true;
+}
+
+function fieldsOf(value: JsonObject, fields: readonly string[], rule: ArgumentRule): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (const field of fields) {
+    const at = valueAt(value, field);
+    if (at !== undefined) found.set(field, canonicalText(at, rule));
+  }
+  return found;
+}
+
+/** A literal member of that name wins over the path that it spells. */
+function valueAt(value: JsonObject, path: string): JsonValue | undefined {
+  const literal = member(value, path);
+  if (literal !== undefined) return literal;
+  let at: JsonValue | undefined = value;
+  for (const step of path.split('.')) {
+    if (isJsonObject(at)) at = member(at, step);
+    else if (isJsonArray(at)) at = at[Number(step)];
+    else return undefined;
+  }
+  return at;
+}

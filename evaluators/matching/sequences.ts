@@ -1,0 +1,38 @@
+/** The longest common subsequence of two sequences over any match relation. */
+
+export interface Pair {
+  readonly expected: number;
+  readonly actual: number;
+}
+
+/** Pairs in order, as many as can be; of several longest ones the one that takes partners earliest. */
+export function longestCommonSubsequence(expected: number, actual: number, matches: (expected: number, actual: number) => boolean): readonly Pair[] {
+  const width = actual + 1;
+  /** lengths[e × width + a]: the longest over expected[e…] and actual[a…]. */
+  const lengths = new Uint32Array((expected + 1) * width);
+  for (let e = expected - 1; e >= 0; e--) {
+    for (let a = actual - 1; a >= 0; a--) {
+      const skip = Math.max(lengths[(e + 1) * width + a] ?? 0, lengths[e * width + a + 1] ?? 0);
+      const taken = matches(e, a) ? (lengths[(e + 1) * width + a + 1] ?? 0) + 1 : 0;
+      lengths[e * width + a] = Math.max(skip, taken);
+    }
+  }
+  return walked(lengths, expected, actual, matches);
+}
+
+function walked(lengths: Uint32Array, expected: number, actual: number, matches: (expected: number, actual: number) => boolean): readonly Pair[] {
+  const width = actual + 1;
+  const pairs: Pair[] = [];
+  let e = 0;
+  let a = 0;
+  while (e < expected && a < actual) {
+    const here = lengths[e * width + a] ?? 0;
+    if (matches(e, a) && here === (lengths[(e + 1) * width + a + 1] ?? 0) + 1) {
+      pairs.push({ expected: e, actual: a });
+      e++;
+      a++;
+    } else if ((lengths[e * width + a + 1] ?? 0) === here) a++;
+    else e++;
+  }
+  return pairs;
+}

@@ -1,0 +1,103 @@
+/** How much of an expected JSON value is found in another one, counted in leaves. Not symmetric: the expected side is the measure. */
+import { isJsonArray, isJsonObject, member, parseJsonContainer } from '../../src/model/json.ts';
+import type { JsonObject, JsonValue } from '../../src/model/json.ts';
+import { jsonEqual } from './equality.ts';
+import { heaviestPairing } from './pairing.ts';
+import { textSimilarity } from './text.ts';
+
+export interface SimilarityOptions {
+  /** Leaves that only the actual value has count as unmatched ones. */
+  readonly countExtra: boolean;
+  readonly listMatch: 'position' | 'best';
+  readonly text: 'edit' | 'exact';
+}
+
+export const similarityDefaults: SimilarityOptions = { countExtra: false, listMatch: 'position', text: 'edit' };
+
+export interface LeafCount {
+  readonly matched: number;
+  readonly total: number;
+}
+
+/** Numbers nearer to zero than this are zero: a relative difference from them means nothing. */
+const zero = 1e-12;
+const nothing: LeafCount = { matched: 0, total: 0 };
+
+export function matchedLeaves(expected: JsonValue, actual: JsonValue | undefined, options: SimilarityOptions = similarityDefaults): LeafCount {
+  const [e, a] = asValues(expected, actual);
+  return counted(e, a, options);
+}
+
+/** matched / total; 1 when there is no leaf to match. */
+export function similarity(expected: JsonValue, actual: JsonValue | undefined, options: SimilarityOptions = similarityDefaults): number {
+  const { matched, total } = matchedLeaves(expected, actual, options);
+  return total === 0 ? 1 : matched / total;
+}
+
+/** A text beside an object or list, and two texts that both hold one, are read as values. */
+function asValues(expected: JsonValue, actual: JsonValue | undefined): readonly [JsonValue, JsonValue | undefined] {
+  const e = typeof expected === 'string' ? parseJsonContainer(expected) : undefined;
+  const a = typeof actual === 'string' ? parseJsonContainer(actual) : undefined;
+  if (e !== undefined && a !== undefined) return [e, a];
+  if (e !== undefined && (isJsonObject(actual) || isJsonArray(actual))) return [e, actual];
+  if (a !== undefined && (isJsonObject(expected) || isJsonArray(expected))) return [expected, a];
+  return [expected, actual];
+}
+
+function counted(expected: JsonValue, actual: JsonValue | undefined, options: SimilarityOptions): LeafCount {
+  if (isJsonArray(expected)) return isJsonArray(actual) ? countedList(expected, actual, options) : { matched: 0, total: leavesOf(expected) };
+  if (isJsonObject(expected)) return isJsonObject(actual) ? countedObject(expected, actual, options) : { matched: 0, total: leavesOf(expected) };
+  return { matched: actual === undefined ? 0 : leafMatch(expected, actual, options), total: 1 };
+}
+
+function countedObject(expected: JsonObject, actual: JsonObject, options: SimilarityOptions): LeafCount {
+  const common = sum(Object.keys(expected).map((key) => counted(expected[key] ?? null, member(actual, key), options)));
+  if (!options.countExtra) return common;
+  const extra = Object.keys(actual).filter((key) => !Object.hasOwn(expected, key));
+  return { matched: common.matched, total: common.total + extra.reduce((leaves, key) => leaves + leavesOf(actual[key] ?? null), 0) };
+}
+
+function countedList(expected: readonly JsonValue[], actual: readonly JsonValue[], options: SimilarityOptions): LeafCount {
+  const partners = options.listMatch === 'best' ? bestPartners(expected, actual, options) : expected.map((_, at) => (at < actual.length ? at : undefined));
+  const common = sum(expected.map((item, at) => counted(item, itemAt(actual, partners[at]), options)));
+  if (!options.countExtra) return common;
+  const taken = new Set(partners);
+  const extra = actual.reduce<number>((leaves, item, at) => (taken.has(at) ? leaves : leaves + leavesOf(item)), 0);
+  return { matched: common.matched, total: common.total + extra };
+}
+
+function bestPartners(expected: readonly JsonValue[], actual: readonly JsonValue[], options: SimilarityOptions): readonly (number | undefined)[] {
+  const { pairs } = heaviestPairing(expected.length, actual.length, (e, a) => counted(expected[e] ?? null, itemAt(actual, a), options).matched);
+  const partners: (number | undefined)[] = expected.map(() => undefined);
+  for (const pair of pairs) partners[pair.expected] = pair.actual;
+  return partners;
+}
+
+function itemAt(list: readonly JsonValue[], at: number | undefined): JsonValue | undefined {
+  return at === undefined ? undefined : list[at];
+}
+
+function leafMatch(expected: JsonValue, actual: JsonValue, options: SimilarityOptions): number {
+  if (typeof expected === 'string' && typeof actual === 'string' && options.text === 'edit') return textSimilarity(expected, actual);
+  if (isNumber(expected) && isNumber(actual)) return jsonEqual(expected, actual) ? 1 : nearness(Number(expected), Number(actual));
+  return jsonEqual(expected, actual) ? 1 : 0;
+}
+
+function nearness(expected: number, actual: number): number {
+  if (Math.abs(expected) < zero) return Math.abs(actual) < zero ? 1 : 0;
+  return Math.max(0, 1 - Math.abs(expected - actual) / Math.abs(expected));
+}
+
+function isNumber(value: JsonValue): value is number | bigint {
+  return typeof value === 'number' || typeof value === 'bigint';
+}
+
+function leavesOf(value: JsonValue): number {
+  if (isJsonArray(value)) return value.reduce<number>((leaves, item) => leaves + leavesOf(item), 0);
+  if (isJsonObject(value)) return Object.keys(value).reduce((leaves, key) => leaves + leavesOf(value[key] ?? null), 0);
+  return 1;
+}
+
+function sum(counts: readonly LeafCount[]): LeafCount {
+  return counts.reduce((all, one) => ({ matched: all.matched + one.matched, total: all.total + one.total }), nothing);
+}
