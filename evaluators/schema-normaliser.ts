@@ -1,0 +1,215 @@
+/**
+ * Makes a sound JSON Schema of what tool definitions carry: identifiers and remote references go, types in capitals and
+ * `nullable` are rewritten, and a keyword of the wrong shape is dropped with a note. Everything else stays as it is.
+ */
+import { isJsonArray, isJsonObject, member } from '../src/model/json.ts';
+import type { JsonObject, JsonValue } from '../src/model/json.ts';
+import type { Pattern } from './evaluator.ts';
+
+/** Subschemas of one schema. */
+const subschemasMax = 2_000;
+const depthMax = 48;
+/** Times that subschemas may apply to one value when references are followed: nested references double quickly. */
+const expansionMax = 5_000;
+const faultsMax = 20;
+
+export interface NormalisedSchema {
+  readonly schema: JsonObject | boolean;
+  readonly draft: '2020-12' | 'draft-07';
+  readonly faults: readonly string[];
+}
+
+type Shape = (value: JsonValue) => boolean;
+const isNumber: Shape = (value) => typeof value === 'number';
+const isCount: Shape = (value) => typeof value === 'number' && Number.isInteger(value) && value >= 0;
+const isTextList: Shape = (value) => isJsonArray(value) && value.every((item) => typeof item === 'string');
+const isSchema: Shape = (value) => isJsonObject(value) || typeof value === 'boolean';
+
+/** Keywords whose value is no schema, with the shape that it must have. */
+const plainKeywords: { readonly [keyword: string]: Shape } = {
+  required: isTextList,
+  enum: isJsonArray,
+  const: () => true,
+  multipleOf: (value) => typeof value === 'number' && value > 0,
+  minimum: isNumber,
+  maximum: isNumber,
+  exclusiveMinimum: isNumber,
+  exclusiveMaximum: isNumber,
+  minLength: isCount,
+  maxLength: isCount,
+  minItems: isCount,
+  maxItems: isCount,
+  minContains: isCount,
+  maxContains: isCount,
+  minProperties: isCount,
+  maxProperties: isCount,
+  uniqueItems: (value) => typeof value === 'boolean',
+  dependentRequired: (value) => isJsonObject(value) && Object.values(value).every(isTextList),
+  $ref: (value) => typeof value === 'string' && value.startsWith('#'),
+};
+const schemaKeywords = new Set(['additionalProperties', 'unevaluatedProperties', 'unevaluatedItems', 'additionalItems', 'contains', 'propertyNames', 'not', 'if', 'then', 'else']);
+const schemaListKeywords = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
+const schemaMapKeywords = new Set(['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions']);
+/** Keywords that are told apart below. */
+const otherKeywords = new Set(['type', 'items', 'pattern', 'dependencies', 'nullable']);
+
+const typeWords = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object', 'null']);
+/** What a word outside JSON Schema admits: something is wanted, so anything but null. */
+const anyButNull: readonly string[] = ['string', 'number', 'boolean', 'array', 'object'];
+
+interface Walk {
+  subschemas: number;
+  tooLarge: boolean;
+  draft: '2020-12' | 'draft-07';
+  readonly faults: string[];
+  readonly pattern: (source: string) => Pattern;
+}
+
+/** Undefined when the schema is larger or deeper than the limits. */
+export function normalisedSchema(schema: JsonValue, pattern: (source: string) => Pattern): NormalisedSchema | undefined {
+  const walk: Walk = { subschemas: 0, tooLarge: false, draft: declaredDraft(schema), faults: [], pattern };
+  const clean = subschema(schema, '', walk, 0);
+  if (walk.tooLarge || expansions(clean, clean, new Map()) > expansionMax) return undefined;
+  return { schema: clean, draft: walk.draft, faults: walk.faults };
+}
+
+function declaredDraft(schema: JsonValue): '2020-12' | 'draft-07' {
+  const declared = isJsonObject(schema) ? member(schema, '$schema') : undefined;
+  return typeof declared === 'string' && /draft-0[3467]/.test(declared) ? 'draft-07' : '2020-12';
+}
+
+function subschema(value: JsonValue, path: string, walk: Walk, depth: number): JsonObject | boolean {
+  if (typeof value === 'boolean') return value;
+  if (!isJsonObject(value)) {
+    fault(walk, path, 'is not a schema');
+    return true;
+  }
+  if (++walk.subschemas > subschemasMax || depth > depthMax) {
+    walk.tooLarge = true;
+    return true;
+  }
+  const members = Object.keys(value).flatMap((keyword) => clean(keyword, value[keyword] ?? null, `${path}/${keyword}`, walk, depth));
+  const kept = Object.fromEntries(members);
+  return value['nullable'] === true ? nullable(kept) : kept;
+}
+
+type Member = readonly [string, JsonValue];
+
+/** The member of a clean schema that a keyword becomes, or none. Keywords that say nothing about values are left out. */
+function clean(keyword: string, value: JsonValue, path: string, walk: Walk, depth: number): readonly Member[] {
+  if (Object.hasOwn(plainKeywords, keyword)) return plain(keyword, value, path, walk);
+  if (schemaKeywords.has(keyword)) return isSchema(value) ? [[keyword, subschema(value, path, walk, depth + 1)]] : dropped(walk, path);
+  if (schemaListKeywords.has(keyword)) return schemaList(keyword, value, path, walk, depth);
+  if (schemaMapKeywords.has(keyword)) return schemaMap(keyword, value, path, walk, depth);
+  return otherKeywords.has(keyword) ? other(keyword, value, path, walk, depth) : [];
+}
+
+function plain(keyword: string, value: JsonValue, path: string, walk: Walk): readonly Member[] {
+  if (plainKeywords[keyword]?.(value) !== true) return dropped(walk, path);
+  return [[keyword, keyword === 'required' && isJsonArray(value) ? [...new Set(value)] : value]];
+}
+
+function schemaList(keyword: string, value: JsonValue, path: string, walk: Walk, depth: number): readonly Member[] {
+  if (!isJsonArray(value) || value.length === 0) return dropped(walk, path);
+  return [[keyword, value.map((item, at) => subschema(item, `${path}/${at}`, walk, depth + 1))]];
+}
+
+function schemaMap(keyword: string, value: JsonValue, path: string, walk: Walk, depth: number): readonly Member[] {
+  if (!isJsonObject(value)) return dropped(walk, path);
+  const kept = Object.keys(value).filter((key) => keyword !== 'patternProperties' || compiles(key, `${path}/${key}`, walk));
+  return [[keyword, Object.fromEntries(kept.map((key) => [key, subschema(value[key] ?? null, `${path}/${key}`, walk, depth + 1)]))]];
+}
+
+function other(keyword: string, value: JsonValue, path: string, walk: Walk, depth: number): readonly Member[] {
+  switch (keyword) {
+    case 'type':
+      return type(value, path, walk);
+    case 'items':
+      if (isJsonArray(value)) walk.draft = 'draft-07';
+      return isJsonArray(value) ? schemaList(keyword, value, path, walk, depth) : isSchema(value) ? [[keyword, subschema(value, path, walk, depth + 1)]] : dropped(walk, path);
+    case 'pattern':
+      return typeof value === 'string' ? (compiles(value, path, walk) ? [[keyword, value]] : []) : dropped(walk, path);
+    case 'dependencies':
+      return dependencies(value, path, walk, depth);
+    default:
+      return [];
+  }
+}
+
+function type(value: JsonValue, path: string, walk: Walk): readonly Member[] {
+  const words = isJsonArray(value) ? value : [value];
+  if (words.length === 0 || !words.every((word) => typeof word === 'string')) return dropped(walk, path);
+  const lower = words.map((word) => String(word).toLowerCase());
+  const unknown = lower.filter((word) => !typeWords.has(word));
+  if (unknown.length > 0) fault(walk, path, `names no JSON type: ${unknown.join(', ')}`);
+  if (unknown.includes('any')) return [];
+  const known = [...new Set(lower.flatMap((word) => (typeWords.has(word) ? [word] : anyButNull)))];
+  return [['type', known.length === 1 ? (known[0] ?? 'object') : known]];
+}
+
+function dependencies(value: JsonValue, path: string, walk: Walk, depth: number): readonly Member[] {
+  if (!isJsonObject(value)) return dropped(walk, path);
+  const entries = Object.entries(value).filter(([, item]) => isTextList(item) || isSchema(item));
+  walk.draft = 'draft-07';
+  return [['dependencies', Object.fromEntries(entries.map(([key, item]) => [key, isTextList(item) ? item : subschema(item, `${path}/${key}`, walk, depth + 1)]))]];
+}
+
+/** OpenAPI's `nullable`: null passes besides what the schema says. */
+function nullable(schema: JsonObject): JsonObject {
+  const type = member(schema, 'type');
+  if (type === undefined) return Object.keys(schema).length === 0 ? schema : { anyOf: [schema, { type: 'null' }] };
+  const listed = member(schema, 'enum');
+  const words = isJsonArray(type) ? type : [type];
+  return { ...schema, type: [...new Set([...words, 'null'])], ...(isJsonArray(listed) ? { enum: [...listed, null] } : {}) };
+}
+
+function compiles(source: string, path: string, walk: Walk): boolean {
+  try {
+    walk.pattern(source);
+    return true;
+  } catch {
+    fault(walk, path, 'is no pattern of a linear-time engine');
+    return false;
+  }
+}
+
+function dropped(walk: Walk, path: string): readonly Member[] {
+  fault(walk, path, 'has the wrong shape');
+  return [];
+}
+
+function fault(walk: Walk, path: string, problem: string): void {
+  if (walk.faults.length < faultsMax) walk.faults.push(`${path === '' ? 'the schema' : path} ${problem}`);
+}
+
+/** How many subschemas may apply to one value; a reference counts as often as what it leads to, a cycle counts once. */
+function expansions(schema: JsonValue, root: JsonValue, known: Map<JsonValue, number>): number {
+  if (isJsonArray(schema)) return schema.reduce<number>((all, item) => all + expansions(item, root, known), 0);
+  if (!isJsonObject(schema)) return 0;
+  const seen = known.get(schema);
+  if (seen !== undefined) return seen;
+  known.set(schema, 1);
+  const reference = member(schema, '$ref');
+  const target = typeof reference === 'string' ? resolved(root, reference) : undefined;
+  const inner = Object.keys(schema).reduce((all, key) => (key === '$defs' || key === 'definitions' ? all : all + expansions(schema[key] ?? null, root, known)), 1);
+  const total = inner + (target === undefined ? 0 : expansions(target, root, known));
+  known.set(schema, total);
+  return total;
+}
+
+function resolved(root: JsonValue, reference: string): JsonValue | undefined {
+  let at: JsonValue | undefined = root;
+  for (const step of reference.slice(1).split('/').slice(1)) {
+    const key = decoded(step).replaceAll('~1', '/').replaceAll('~0', '~');
+    at = isJsonObject(at) ? member(at, key) : isJsonArray(at) ? at[Number(key)] : undefined;
+  }
+  return at;
+}
+
+function decoded(step: string): string {
+  try {
+    return decodeURIComponent(step);
+  } catch {
+    return step;
+  }
+}
