@@ -99,3 +99,6 @@ export interface JudgeEvaluator<Options = never> extends EvaluatorData<Options> 
 }
 
 export type Evaluator<Options = never> = RuleEvaluator<Options> | JudgeEvaluator<Options>;
+
+/** Any evaluator of a table. Its options are what `configured.ts` has checked against its schema, so the table need not know them. */
+export type AnyEvaluator = Evaluator<unknown>;

@@ -1,0 +1,76 @@
+/** What every evaluator of tool calls asks before it scores: is there anything to score, and is it small enough? */
+import type { AgentTrace, ToolCall } from '../src/model/agent-trace.ts';
+import type { SpanId } from '../src/model/ids.ts';
+import type { JsonObject } from '../src/model/json.ts';
+import type { Outcome, PartVerdict } from '../src/model/verdict.ts';
+import type { EvaluationContext } from './evaluator.ts';
+
+/** `original`: an empty list of calls or definitions scores as in the system that the evaluator comes from. */
+export type OnEmpty = 'skip' | 'original';
+
+export const onEmptySchema: JsonObject = { enum: ['skip', 'original'], description: 'What a run without tool calls gets: skip, or original for the full score that the original system gives.' };
+
+/** A tool call with its place in the trajectory. */
+export interface PlacedCall {
+  readonly index: number;
+  readonly call: ToolCall;
+}
+
+export type Skipped = Extract<Outcome, { readonly kind: 'skipped' }>;
+
+export function placedCalls(trace: AgentTrace): readonly PlacedCall[] {
+  return trace.toolCalls.map((call, index) => ({ index, call }));
+}
+
+/** Calls that a model asked for and that nothing shows to have run are left out. */
+export function executedCalls(trace: AgentTrace): readonly PlacedCall[] {
+  return placedCalls(trace).filter(({ call }) => call.executed);
+}
+
+export function skipped(reason: Skipped['reason'], explanation: string, details?: JsonObject): Skipped {
+  return details === undefined ? { kind: 'skipped', reason, explanation } : { kind: 'skipped', reason, explanation, details };
+}
+
+export function tooLarge(trace: AgentTrace, context: EvaluationContext, expectedCount = 0): Skipped | undefined {
+  const count = Math.max(trace.toolCalls.length, expectedCount);
+  if (count <= context.toolCallsMax) return undefined;
+  return skipped('too_large', `${count} tool calls are more than the ${context.toolCallsMax} that are scored in one run.`, { tool_calls: count, tool_calls_max: context.toolCallsMax });
+}
+
+/** Zero calls: evidence when the spans would have carried them, nothing at all when they do not. */
+export function notCarried(trace: AgentTrace): Skipped | undefined {
+  if (trace.toolCallsCarried || trace.toolCalls.length > 0) return undefined;
+  return skipped('tool_calls_not_carried', 'The spans of this agent carry no tool calls; switch on the capture of tool spans or of message content.');
+}
+
+export function noToolCalls(trace: AgentTrace): Skipped {
+  const asked = trace.toolCalls.length;
+  return skipped('no_tool_calls', asked === 0 ? 'The agent called no tool.' : `None of the ${asked} tool calls that the model asked for ran.`);
+}
+
+export function noExpectation(what: string): Skipped {
+  return skipped('no_expectation', `Nothing says which ${what} are expected of this run.`);
+}
+
+/** The spans of some calls, each once. */
+export function evidenceOf(calls: readonly PlacedCall[]): readonly SpanId[] {
+  return [...new Set(calls.flatMap(({ call }) => (call.spanId === undefined ? [] : [call.spanId])))];
+}
+
+/** What details say about a call: where it is and whose it is. */
+export function callDetails({ index, call }: PlacedCall): JsonObject {
+  return { index, tool: call.name, ...(call.spanId === undefined ? {} : { span_id: call.spanId }) };
+}
+
+/** The verdict on one call below the verdict on the run. */
+export function partOf({ index, call }: PlacedCall, passed: boolean, explanation: string): PartVerdict {
+  return {
+    index,
+    tool: call.name,
+    ...(call.id === undefined ? {} : { callId: call.id }),
+    ...(call.spanId === undefined ? {} : { spanId: call.spanId }),
+    score: passed ? 1 : 0,
+    passed,
+    explanation,
+  };
+}

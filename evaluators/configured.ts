@@ -1,0 +1,152 @@
+/**
+ * Turns an entry of the configuration into an evaluator that is ready to run: options and expectation checked against its own
+ * schemas, defaults filled in, the threshold applied, and nothing that goes wrong inside it escapes.
+ */
+import type { AgentTrace } from '../src/model/agent-trace.ts';
+import type { Expectation } from '../src/model/expectation.ts';
+import { isJsonObject, jsonText, member } from '../src/model/json.ts';
+import type { JsonValue } from '../src/model/json.ts';
+import { verdictOf } from '../src/model/verdict.ts';
+import type { Outcome, Verdict } from '../src/model/verdict.ts';
+import type { Answer, AnyEvaluator, EvaluationContext, JudgeEvaluator, Question, RuleEvaluator } from './evaluator.ts';
+import { readExpectation } from './expectation.ts';
+import type { Fault } from './expectation.ts';
+import { filledOptions, schemaFaults } from './options.ts';
+
+/** An entry of `evaluators:` as far as it concerns the evaluator itself. `expect`, `options` and the switches are as the user wrote them. */
+export interface EvaluatorEntry {
+  readonly use: string;
+  readonly name?: string;
+  readonly options?: JsonValue;
+  /** Null: a raw metric without pass or fail. Absent: the evaluator's own. */
+  readonly threshold?: JsonValue;
+  readonly expect?: JsonValue;
+  readonly on_empty?: JsonValue;
+  readonly include_explanation?: JsonValue;
+}
+
+interface Configured<Kind extends AnyEvaluator> {
+  readonly kind: Kind['kind'];
+  readonly name: string;
+  readonly evaluator: Kind;
+  readonly threshold: number | null;
+  /** Tells verdicts apart that were reached with other options or another expectation. */
+  readonly optionsHash: string;
+  /** What is expected of every run; a run's own expectation wins, member by member. */
+  readonly expect: Expectation;
+}
+
+export interface ConfiguredRule extends Configured<RuleEvaluator<unknown>> {
+  readonly kind: 'rule';
+  evaluate(trace: AgentTrace, expected: Expectation, context: EvaluationContext): Verdict;
+}
+
+export interface ConfiguredJudge extends Configured<JudgeEvaluator<unknown>> {
+  readonly kind: 'judge';
+  judge(trace: AgentTrace, expected: Expectation, context: EvaluationContext): Generator<Question, Verdict, Answer>;
+}
+
+export type ConfiguredEvaluator = ConfiguredRule | ConfiguredJudge;
+
+export type Configuration = { readonly kind: 'ready'; readonly evaluator: ConfiguredEvaluator } | { readonly kind: 'faulty'; readonly faults: readonly Fault[] };
+
+const nameMax = 128;
+
+/** The evaluator of an entry, or everything that is wrong with the entry, each at the path of the faulty key. */
+export function configuredEvaluator(entry: EvaluatorEntry, table: readonly AnyEvaluator[]): Configuration {
+  const evaluator = table.find(({ id }) => id === entry.use);
+  if (evaluator === undefined) return { kind: 'faulty', faults: [{ path: ['use'], problem: `names no evaluator; there are ${table.map(({ id }) => id).join(', ')}` }] };
+  const given = entry.options ?? {};
+  const written = isJsonObject(given) && entry.on_empty !== undefined ? { ...given, on_empty: entry.on_empty } : given;
+  const expectation = entry.expect === undefined ? { expectation: {}, faults: [] } : readExpectation(entry.expect);
+  const faults = [...entryFaults(entry), ...onEmptyFaults(entry, evaluator), ...optionFaults(entry, evaluator, written), ...expectFaults(entry, evaluator, expectation.faults)];
+  if (faults.length > 0) return { kind: 'faulty', faults };
+  const options = filledOptions(evaluator.optionsSchema, evaluator.defaults, isJsonObject(written) ? written : {});
+  const threshold = typeof entry.threshold === 'number' ? entry.threshold : entry.threshold === null ? null : evaluator.defaultThreshold;
+  const common = {
+    name: entry.name ?? evaluator.id,
+    threshold,
+    optionsHash: hashText(jsonText([evaluator.id, evaluator.version, written, entry.expect ?? null, threshold], { sortKeys: true })),
+    expect: expectation.expectation,
+  };
+  return { kind: 'ready', evaluator: ready(evaluator, common, options, entry.include_explanation !== false) };
+}
+
+function ready(evaluator: AnyEvaluator, common: Omit<Configured<AnyEvaluator>, 'kind' | 'evaluator'>, options: unknown, withExplanation: boolean): ConfiguredEvaluator {
+  const verdict = (outcome: Outcome): Verdict => {
+    const reached = verdictOf(outcome, common.threshold);
+    return withExplanation ? reached : unexplained(reached);
+  };
+  const expectedOf = (expected: Expectation): Expectation => ({ ...common.expect, ...expected });
+  if (evaluator.kind === 'rule') {
+    return { ...common, kind: 'rule', evaluator, evaluate: (trace, expected, context) => verdict(guarded(() => evaluator.evaluate({ trace, expected: expectedOf(expected) }, options, context))) };
+  }
+  return {
+    ...common,
+    kind: 'judge',
+    evaluator,
+    *judge(trace, expected, context) {
+      try {
+        return verdict(yield* evaluator.evaluate({ trace, expected: expectedOf(expected) }, options, context));
+      } catch (error) {
+        return verdict(crashed(error));
+      }
+    },
+  };
+}
+
+function guarded(evaluate: () => Outcome): Outcome {
+  try {
+    return evaluate();
+  } catch (error) {
+    return crashed(error);
+  }
+}
+
+/** A fault of the evaluator says nothing about the agent. Only the kind of error is told: its message may hold trace text. */
+function crashed(error: unknown): Outcome {
+  const name = error instanceof Error ? error.name : 'an error';
+  return { kind: 'failed', error: 'evaluator_crashed', explanation: `The evaluator broke off with ${name}; this is a fault of the evaluator, not of the agent.` };
+}
+
+function unexplained(verdict: Verdict): Verdict {
+  if (verdict.kind !== 'scored') return { ...verdict, explanation: '' };
+  return { ...verdict, explanation: '', parts: verdict.parts.map((part) => ({ ...part, explanation: '' })) };
+}
+
+function entryFaults({ name, threshold, include_explanation: explanation }: EvaluatorEntry): readonly Fault[] {
+  const faults: Fault[] = [];
+  if (name !== undefined && (name.trim() === '' || name.length > nameMax)) faults.push({ path: ['name'], problem: `must be a text of 1 to ${nameMax} characters` });
+  if (threshold !== undefined && threshold !== null && !(typeof threshold === 'number' && threshold >= 0 && threshold <= 1)) faults.push({ path: ['threshold'], problem: 'must be a number from 0 to 1, or null for a raw metric' });
+  if (explanation !== undefined && typeof explanation !== 'boolean') faults.push({ path: ['include_explanation'], problem: 'must be true or false' });
+  return faults;
+}
+
+function onEmptyFaults(entry: EvaluatorEntry, evaluator: AnyEvaluator): readonly Fault[] {
+  const properties = member(evaluator.optionsSchema, 'properties');
+  const known = isJsonObject(properties) && Object.hasOwn(properties, 'on_empty');
+  return entry.on_empty === undefined || known ? [] : [{ path: ['on_empty'], problem: `is not for ${evaluator.id}, which has no empty case` }];
+}
+
+function optionFaults(entry: EvaluatorEntry, evaluator: AnyEvaluator, written: JsonValue): readonly Fault[] {
+  if (!isJsonObject(written)) return [{ path: ['options'], problem: 'must be an object' }];
+  const ownKey = (path: Fault['path']): Fault['path'] => (path[0] === 'on_empty' && entry.on_empty !== undefined ? path : ['options', ...path]);
+  return schemaFaults(evaluator.optionsSchema, written).filter(({ path }) => !(path[0] === 'on_empty' && onEmptyFaults(entry, evaluator).length > 0)).map(({ path, problem }) => ({ path: ownKey(path), problem }));
+}
+
+function expectFaults(entry: EvaluatorEntry, evaluator: AnyEvaluator, read: readonly Fault[]): readonly Fault[] {
+  if (entry.expect === undefined) return [];
+  if (evaluator.expectationSchema === undefined) return [{ path: ['expect'], problem: `is not for ${evaluator.id}, which takes no expectation` }];
+  const known = new Set(read.map(({ path }) => jsonText([...path])));
+  const more = schemaFaults(evaluator.expectationSchema, entry.expect).filter(({ path }) => !known.has(jsonText([...path])));
+  return [...read, ...more].map(({ path, problem }) => ({ path: ['expect', ...path], problem }));
+}
+
+/** FNV-1a in 64 bits: tells configurations apart; nothing depends on it being hard to forge. */
+function hashText(text: string): string {
+  let hash = 0xcbf29ce484222325n;
+  for (const byte of new TextEncoder().encode(text)) hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
+  return hash.toString(16).padStart(16, '0');
+}
+
+export type { Fault } from './expectation.ts';

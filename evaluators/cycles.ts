@@ -1,0 +1,25 @@
+/** Loops in a sequence of calls: a-b-a-b is one, though no call repeats the one before it. */
+
+export interface Cycle {
+  readonly start: number;
+  readonly period: number;
+  /** Calls from the start to the end of the loop; at least two periods. */
+  readonly length: number;
+}
+
+/** Longer loops are not looked for. */
+export const periodMax = 10;
+
+/** The longest stretch that repeats itself with a period; of equal ones the shortest period, then the earliest. */
+export function longestCycle(classes: readonly number[]): Cycle | undefined {
+  let longest: Cycle | undefined;
+  for (let period = 1; period <= Math.min(periodMax, classes.length / 2); period++) {
+    let run = 0;
+    for (let at = period; at < classes.length; at++) {
+      run = classes[at] === classes[at - period] ? run + 1 : 0;
+      const length = run + period;
+      if (run >= period && length > (longest?.length ?? 0)) longest = { start: at - length + 1, period, length };
+    }
+  }
+  return longest;
+}

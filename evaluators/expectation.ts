@@ -1,0 +1,98 @@
+/** Reads what is expected of a run from its wire form: under `expect` in the configuration, and in the attribute `tracejury.expected`. */
+import { isJsonArray, isJsonObject, member } from '../src/model/json.ts';
+import type { JsonObject, JsonValue } from '../src/model/json.ts';
+import type { Expectation, ExpectedToolCall, ExpectedToolOutput } from '../src/model/expectation.ts';
+
+/** Where in what was read, and what is wrong there. */
+export interface Fault {
+  readonly path: readonly (string | number)[];
+  readonly problem: string;
+}
+
+export interface ReadExpectation {
+  /** What could be read; the faulty members are left out. */
+  readonly expectation: Expectation;
+  readonly faults: readonly Fault[];
+}
+
+/** Entries of one list. */
+const entriesMax = 1_000;
+
+export function readExpectation(value: JsonValue): ReadExpectation {
+  const faults: Fault[] = [];
+  if (!isJsonObject(value)) return { expectation: {}, faults: [{ path: [], problem: 'must be an object' }] };
+  const readers: { readonly [key: string]: (given: JsonValue) => Expectation } = {
+    tool_calls: (given) => ({ toolCalls: listOf(given, ['tool_calls'], faults, toolCall) }),
+    tool_outputs: (given) => ({ toolOutputs: listOf(given, ['tool_outputs'], faults, toolOutput) }),
+    tasks: (given) => ({ tasks: listOf(given, ['tasks'], faults, text) }),
+    constraints: (given) => optional('constraints', text(given, ['constraints'], faults)),
+    output: (given) => ({ output: given }),
+  };
+  let expectation: Expectation = {};
+  for (const [key, given] of Object.entries(value)) {
+    const reader = Object.hasOwn(readers, key) ? readers[key] : undefined;
+    if (reader === undefined) faults.push({ path: [key], problem: `is not known; known are ${Object.keys(readers).join(', ')}` });
+    else expectation = { ...expectation, ...reader(given) };
+  }
+  return { expectation, faults };
+}
+
+type Path = Fault['path'];
+
+function listOf<Item>(value: JsonValue, path: Path, faults: Fault[], read: (item: JsonValue, path: Path, faults: Fault[]) => Item | undefined): readonly Item[] {
+  if (!isJsonArray(value) || value.length > entriesMax) {
+    faults.push({ path, problem: isJsonArray(value) ? `has more than ${entriesMax} entries` : 'must be a list' });
+    return [];
+  }
+  return value.flatMap((item, at) => {
+    const one = read(item, [...path, at], faults);
+    return one === undefined ? [] : [one];
+  });
+}
+
+function toolCall(value: JsonValue, path: Path, faults: Fault[]): ExpectedToolCall | undefined {
+  const entry = named(value, path, faults, ['name', 'arguments', 'result', 'tool_id']);
+  if (entry === undefined) return undefined;
+  const sent = member(entry.object, 'arguments');
+  if (sent !== undefined && sent !== null && !isJsonObject(sent)) faults.push({ path: [...path, 'arguments'], problem: 'must be an object' });
+  return { name: entry.name, ...(isJsonObject(sent) ? { arguments: sent } : {}), ...optional('result', member(entry.object, 'result')), ...optional('toolId', entry.toolId) };
+}
+
+function toolOutput(value: JsonValue, path: Path, faults: Fault[]): ExpectedToolOutput | undefined {
+  const entry = named(value, path, faults, ['name', 'output', 'tool_id']);
+  if (entry === undefined) return undefined;
+  const output = member(entry.object, 'output');
+  if (output === undefined) faults.push({ path: [...path, 'output'], problem: 'is missing' });
+  return { name: entry.name, output: output ?? null, ...optional('toolId', entry.toolId) };
+}
+
+interface Named {
+  readonly object: JsonObject;
+  readonly name: string;
+  readonly toolId: string | undefined;
+}
+
+function named(value: JsonValue, path: Path, faults: Fault[], known: readonly string[]): Named | undefined {
+  if (!isJsonObject(value)) {
+    faults.push({ path, problem: 'must be an object with a name' });
+    return undefined;
+  }
+  for (const key of Object.keys(value)) if (!known.includes(key)) faults.push({ path: [...path, key], problem: `is not known; known are ${known.join(', ')}` });
+  const name = member(value, 'name');
+  const toolId = member(value, 'tool_id');
+  if (toolId !== undefined && toolId !== null && typeof toolId !== 'string') faults.push({ path: [...path, 'tool_id'], problem: 'must be a text' });
+  if (typeof name === 'string' && name.trim() !== '') return { object: value, name, toolId: typeof toolId === 'string' ? toolId : undefined };
+  faults.push({ path: [...path, 'name'], problem: name === undefined ? 'is missing' : 'must be a text that is not blank' });
+  return undefined;
+}
+
+function text(value: JsonValue, path: Path, faults: Fault[]): string | undefined {
+  if (typeof value === 'string' && value.trim() !== '') return value;
+  faults.push({ path, problem: 'must be a text that is not blank' });
+  return undefined;
+}
+
+/** The member, unless there is nothing to put there. */
+function optional<Key extends string, Value>(key: Key, value: Value | undefined): { readonly [K in Key]?: Value } {
+  return value === undefined ? {} : ({ [key]: value } as { readonly [K in Key]: Value });
+}

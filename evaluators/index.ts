@@ -1,0 +1,11 @@
+/** The evaluators. A new one is a file of its own and a line here. */
+import type { AnyEvaluator } from './evaluator.ts';
+import { taskCompletion } from './task-completion.ts';
+import { toolCallOutput } from './tool-call-output.ts';
+import { toolCallValidity } from './tool-call-validity.ts';
+import { toolCorrectness } from './tool-correctness.ts';
+import { toolEfficiency } from './tool-efficiency.ts';
+import { toolError } from './tool-error.ts';
+import { toolTrajectory } from './tool-trajectory.ts';
+
+export const evaluators: readonly AnyEvaluator[] = [toolCallValidity, toolError, toolEfficiency, toolCorrectness, toolTrajectory, toolCallOutput, taskCompletion];

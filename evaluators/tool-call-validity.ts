@@ -1,0 +1,161 @@
+/**
+ * Every tool call names a defined tool and its arguments satisfy that tool's JSON Schema. A call that a model asked for counts
+ * whether it ran or not: it is the model's arguments that are judged. Calls whose arguments the spans do not carry are left out.
+ */
+import type { ToolDefinition } from '../src/model/agent-trace.ts';
+import { isJsonObject } from '../src/model/json.ts';
+import type { JsonObject, JsonValue } from '../src/model/json.ts';
+import type { Outcome, PartVerdict } from '../src/model/verdict.ts';
+import { callDetails, evidenceOf, noToolCalls, notCarried, onEmptySchema, partOf, placedCalls, skipped, tooLarge } from './calls.ts';
+import type { OnEmpty, PlacedCall } from './calls.ts';
+import type { EvaluationContext, RuleEvaluator, SchemaProblem, Subject } from './evaluator.ts';
+import { closedSchema } from './schema-closing.ts';
+import { callName, count, listed } from './wording.ts';
+
+export interface ToolCallValidityOptions {
+  readonly strict: boolean;
+  readonly onEmpty: OnEmpty;
+}
+
+export const toolCallValidity = {
+  kind: 'rule',
+  id: 'tool_call_validity',
+  version: 1,
+  summary: 'Every tool call names a defined tool and its arguments satisfy the JSON Schema of that tool.',
+  needs: ['tool_calls', 'tool_definitions'],
+  onByDefault: true,
+  defaultThreshold: 1,
+  defaults: { strict: false, onEmpty: 'skip' },
+  optionsSchema: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      strict: { type: 'boolean', description: 'Refuse every argument that a schema with properties does not list.' },
+      on_empty: onEmptySchema,
+    },
+  },
+  source: 'Dokimos ToolCallValidityEvaluator, with full JSON Schema 2020-12 and draft-07',
+  evaluate,
+} as const satisfies RuleEvaluator<ToolCallValidityOptions>;
+
+type Kind = 'unknown_tool' | 'arguments_not_object' | 'missing_required' | 'unexpected_parameter' | 'wrong_type' | 'not_in_enum' | 'constraint';
+
+interface Problem {
+  readonly kind: Kind;
+  readonly parameter?: string;
+  readonly keyword?: string;
+  readonly message: string;
+}
+
+interface Judged extends PlacedCall {
+  readonly problems: readonly Problem[];
+}
+
+function evaluate({ trace }: Subject, options: ToolCallValidityOptions, context: EvaluationContext): Outcome {
+  const original = options.onEmpty === 'original';
+  if (trace.toolCalls.length === 0 && !original) return notCarried(trace) ?? noToolCalls(trace);
+  if (trace.toolDefinitions.length === 0 && !original) return skipped('no_tool_definitions', 'The spans carry no tool definitions; name the tools under tools in the configuration.');
+  const large = tooLarge(trace, context);
+  if (large !== undefined) return large;
+  const calls = placedCalls(trace);
+  const carried = calls.filter(({ call }) => call.arguments !== undefined || call.argumentsText !== undefined);
+  if (calls.length > 0 && carried.length === 0) return skipped('arguments_not_carried', 'The spans carry no arguments of tool calls; switch on the capture of tool inputs.');
+  const definitions = new Map(trace.toolDefinitions.map((definition) => [definition.name, definition]));
+  const notes = new Map<string, readonly string[]>();
+  const judged = carried.map((placed) => ({ ...placed, problems: problemsOf(placed, definitions, options, context, notes) }));
+  return verdict(judged, calls.length - carried.length, notes);
+}
+
+function problemsOf({ call }: PlacedCall, definitions: ReadonlyMap<string, ToolDefinition>, options: ToolCallValidityOptions, context: EvaluationContext, notes: Map<string, readonly string[]>): readonly Problem[] {
+  const definition = definitions.get(call.name);
+  if (definition === undefined || call.name.trim() === '') return [{ kind: 'unknown_tool', message: 'no tool of this name is defined' }];
+  if (!isJsonObject(call.arguments)) return [{ kind: 'arguments_not_object', message: 'the arguments are not a JSON object' }];
+  if (definition.inputSchema === undefined || definition.inputSchema === null) return [];
+  const schema = context.schema(options.strict ? closedSchema(definition.inputSchema) : definition.inputSchema);
+  if (schema === undefined) {
+    notes.set(call.name, ['the schema is too large or cannot be compiled, so arguments were not checked against it']);
+    return [];
+  }
+  if (schema.faults.length > 0) notes.set(call.name, schema.faults);
+  return schema.problems(call.arguments).map((problem) => inWords(problem, call.arguments ?? null));
+}
+
+function inWords(problem: SchemaProblem, argumentsSent: JsonValue): Problem {
+  const kind = kindOf(problem);
+  const parameter = problem.path.join('.');
+  const named = parameter === '' ? {} : { parameter };
+  const name = parameter === '' ? 'the arguments' : parameter;
+  switch (kind) {
+    case 'missing_required':
+      return { kind, ...named, message: `${name} is missing` };
+    case 'unexpected_parameter':
+      return { kind, ...named, message: `${name} is not a parameter` };
+    case 'not_in_enum':
+      return { kind, ...named, message: `${name} is not one of the listed values` };
+    case 'wrong_type':
+      return { kind, ...named, message: `${name} ${problem.message}, not ${typeName(valueAt(argumentsSent, problem.path))}` };
+    default:
+      return { kind, ...named, keyword: problem.keyword, message: `${name} ${problem.message}` };
+  }
+}
+
+function kindOf(problem: SchemaProblem): Kind {
+  switch (problem.keyword) {
+    case 'required':
+      return 'missing_required';
+    case 'additionalProperties':
+    case 'unevaluatedProperties':
+    case 'false schema':
+      return 'unexpected_parameter';
+    case 'type':
+      return 'wrong_type';
+    case 'enum':
+      return 'not_in_enum';
+    default:
+      return 'constraint';
+  }
+}
+
+function verdict(judged: readonly Judged[], left: number, notes: ReadonlyMap<string, readonly string[]>): Outcome {
+  const invalid = judged.filter(({ problems }) => problems.length > 0);
+  const valid = judged.length - invalid.length;
+  return {
+    kind: 'scored',
+    score: judged.length === 0 ? 1 : valid / judged.length,
+    explanation: explained(judged, invalid),
+    evidence: evidenceOf(invalid),
+    parts: judged.map(part),
+    details: {
+      valid_calls: valid,
+      total_calls: judged.length,
+      invalid: invalid.map((call) => ({ ...callDetails(call), problems: call.problems.map((problem) => ({ ...problem })) })),
+      ...(left === 0 ? {} : { arguments_not_carried: left }),
+      ...(notes.size === 0 ? {} : { schema_invalid: [...notes].map(([tool, faults]) => ({ tool, faults })) }),
+    },
+  };
+}
+
+function explained(judged: readonly Judged[], invalid: readonly Judged[]): string {
+  if (judged.length === 0) return 'There was no tool call to check.';
+  if (invalid.length === 0) return judged.length === 1 ? 'The tool call fits its definition.' : `All ${judged.length} tool calls fit their definitions.`;
+  const culprits = invalid.map((call) => `${callName(call)}: ${listed(call.problems.map(({ message }) => message), ' and ')}`);
+  return `${invalid.length} of ${count(judged.length, 'tool call')} ${invalid.length === 1 ? 'does' : 'do'} not fit ${judged.length === 1 ? 'its definition' : 'their definitions'}: ${listed(culprits, '; ')}.`;
+}
+
+function part(judged: Judged): PartVerdict {
+  const { problems } = judged;
+  const passed = problems.length === 0;
+  return partOf(judged, passed, passed ? 'The call fits its definition.' : `${callName(judged)}: ${listed(problems.map(({ message }) => message), ' and ')}.`);
+}
+
+function valueAt(value: JsonValue, path: readonly string[]): JsonValue | undefined {
+  let at: JsonValue | undefined = value;
+  for (const step of path) at = typeof at === 'object' && at !== null && Object.hasOwn(at, step) ? (at as JsonObject)[step] : undefined;
+  return at;
+}
+
+function typeName(value: JsonValue | undefined): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'bigint' ? 'a number' : value === undefined ? 'nothing' : `${typeof value === 'object' ? 'an' : 'a'} ${typeof value}`;
+}

@@ -1,0 +1,122 @@
+/**
+ * The right tools were called: by name, by name and order, or by name and arguments. Every call that the model asked for counts,
+ * whether it ran or not, unless `only_successful` is set.
+ */
+import type { ExpectedToolCall } from '../src/model/expectation.ts';
+import type { JsonObject } from '../src/model/json.ts';
+import type { Outcome } from '../src/model/verdict.ts';
+import { evidenceOf, noExpectation, notCarried, placedCalls, skipped, tooLarge } from './calls.ts';
+import type { PlacedCall } from './calls.ts';
+import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
+import { callMatching, countedCalls, expectedToolCallsSchema, extraCalls, extraDetails, missingCalls, missingDetails } from './expected-calls.ts';
+import { argumentDefaults, argumentOptionsSchema } from './matching/arguments.ts';
+import type { ArgumentOptions } from './matching/arguments.ts';
+import { maximumPairing } from './matching/pairing.ts';
+import { longestCommonSubsequence } from './matching/sequences.ts';
+import type { Pair } from './matching/sequences.ts';
+import { callName, count, listed } from './wording.ts';
+
+export interface ToolCorrectnessOptions {
+  readonly mode: 'names_only' | 'names_and_order' | 'names_and_args';
+  readonly arguments: ArgumentOptions;
+  readonly onlySuccessful: boolean;
+}
+
+export const toolCorrectness = {
+  kind: 'rule',
+  id: 'tool_correctness',
+  version: 1,
+  summary: 'The expected tools were called and no others.',
+  needs: ['tool_calls', 'expected_tool_calls'],
+  onByDefault: false,
+  defaultThreshold: 1,
+  defaults: { mode: 'names_only', arguments: argumentDefaults, onlySuccessful: false },
+  optionsSchema: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      mode: { enum: ['names_only', 'names_and_order', 'names_and_args'], description: 'names_only: each tool counts once, in any order. names_and_order: the order and repeats count. names_and_args: arguments and repeats count, in any order.' },
+      arguments: argumentOptionsSchema,
+      only_successful: { type: 'boolean', description: 'Count only calls that ran without an error.' },
+    },
+  },
+  expectationSchema: { type: 'object', required: ['tool_calls'], properties: { tool_calls: expectedToolCallsSchema } },
+  source: 'Dokimos ToolCorrectnessEvaluator, with the best pairing and an exact score',
+  evaluate,
+} as const satisfies RuleEvaluator<ToolCorrectnessOptions>;
+
+interface Found {
+  readonly score: number;
+  readonly pairs: readonly Pair[];
+  readonly details: JsonObject;
+}
+
+function evaluate({ trace, expected }: Subject, options: ToolCorrectnessOptions, context: EvaluationContext): Outcome {
+  if (expected.toolCalls === undefined) return noExpectation('tool calls');
+  const stop = notCarried(trace) ?? tooLarge(trace, context, expected.toolCalls.length);
+  if (stop !== undefined) return stop;
+  const calls = countedCalls(placedCalls(trace), options.onlySuccessful);
+  return options.mode === 'names_only' ? namesOnly(expected.toolCalls, calls) : paired(expected.toolCalls, calls, options);
+}
+
+function namesOnly(expected: readonly ExpectedToolCall[], calls: readonly PlacedCall[]): Outcome {
+  const { wanted, called, correct, unexpected, missing } = names(expected, calls);
+  const total = wanted.size + called.size;
+  const culprits = calls.filter(({ call }) => !wanted.has(call.name));
+  return {
+    kind: 'scored',
+    score: total === 0 ? 1 : (2 * correct.length) / total,
+    explanation: explained(missing, unexpected.map((name) => callName(culprits.find(({ call }) => call.name === name) ?? { index: 0, call: { name, executed: true } })), `All ${count(wanted.size, 'expected tool')} and no others were called.`),
+    evidence: evidenceOf(culprits),
+    details: {
+      correct_tools: correct,
+      unexpected_tools: unexpected,
+      missing_tools: missing,
+      missing_calls: expected.flatMap(({ name }, index) => (called.has(name) ? [] : [{ index, tool: name }])),
+      unexpected_calls: extraDetails(culprits),
+    },
+  };
+}
+
+function paired(expected: readonly ExpectedToolCall[], calls: readonly PlacedCall[], options: ToolCorrectnessOptions): Outcome {
+  const byOrder = options.mode === 'names_and_order';
+  const matching = callMatching(expected, calls, byOrder ? { ...options.arguments, mode: 'ignore', overrides: {} } : options.arguments);
+  if (matching.lacksArguments) return skipped('arguments_not_carried', 'The spans carry no arguments for tool calls that are compared by arguments; switch on the capture of tool inputs.');
+  const found = byOrder ? inOrder(expected, calls, matching.matches) : byArguments(expected, calls, matching.matches);
+  const partnered = { expected: new Set(found.pairs.map((pair) => pair.expected)), actual: new Set(found.pairs.map((pair) => pair.actual)) };
+  const missing = missingCalls(expected, calls, matching, partnered);
+  const extra = extraCalls(calls, partnered.actual);
+  return {
+    kind: 'scored',
+    score: found.score,
+    explanation: explained(missing.map((call) => (call.nearest === undefined ? call.tool : `${call.tool} (nearest is ${call.nearest})`)), extra.map(callName), `All ${count(expected.length, 'expected call')} and no others were made.`),
+    evidence: evidenceOf(extra),
+    details: { ...found.details, missing_calls: missingDetails(missing), unexpected_calls: extraDetails(extra) },
+  };
+}
+
+function inOrder(expected: readonly ExpectedToolCall[], calls: readonly PlacedCall[], matches: (e: number, a: number) => boolean): Found {
+  const pairs = longestCommonSubsequence(expected.length, calls.length, matches);
+  const longest = Math.max(expected.length, calls.length);
+  const { unexpected, missing } = names(expected, calls);
+  return { score: longest === 0 ? 1 : pairs.length / longest, pairs, details: { lcs_length: pairs.length, unexpected_tools: unexpected, missing_tools: missing } };
+}
+
+function byArguments(expected: readonly ExpectedToolCall[], calls: readonly PlacedCall[], matches: (e: number, a: number) => boolean): Found {
+  const pairs = maximumPairing(expected.length, calls.length, matches);
+  const total = expected.length + calls.length;
+  return { score: total === 0 ? 1 : (2 * pairs.length) / total, pairs, details: { matched_count: pairs.length } };
+}
+
+/** The sets of names on both sides, in order of first appearance. */
+function names(expected: readonly ExpectedToolCall[], calls: readonly PlacedCall[]): { wanted: ReadonlySet<string>; called: ReadonlySet<string>; correct: readonly string[]; unexpected: readonly string[]; missing: readonly string[] } {
+  const wanted = new Set(expected.map(({ name }) => name));
+  const called = new Set(calls.map(({ call }) => call.name));
+  return { wanted, called, correct: [...called].filter((name) => wanted.has(name)), unexpected: [...called].filter((name) => !wanted.has(name)), missing: [...wanted].filter((name) => !called.has(name)) };
+}
+
+function explained(missing: readonly string[], unexpected: readonly string[], fine: string): string {
+  if (missing.length === 0 && unexpected.length === 0) return fine;
+  const parts = [...(missing.length === 0 ? [] : [`missing: ${listed(missing)}`]), ...(unexpected.length === 0 ? [] : [`not expected: ${listed(unexpected)}`])];
+  return `The tool calls differ from what was expected; ${parts.join('; ')}.`;
+}

@@ -1,0 +1,166 @@
+/**
+ * No tool call repeats an earlier one. Calls that never ran cost nothing and are left out. Results play no part in the score, but
+ * the details tell retries (the earlier call failed) and polls (the results differ) from true repeats.
+ */
+import { jsonEqual } from './matching/equality.ts';
+import type { JsonObject } from '../src/model/json.ts';
+import type { Outcome } from '../src/model/verdict.ts';
+import { callDetails, evidenceOf, executedCalls, noToolCalls, notCarried, onEmptySchema, partOf, skipped, tooLarge } from './calls.ts';
+import type { OnEmpty, PlacedCall } from './calls.ts';
+import { longestCycle } from './cycles.ts';
+import type { Cycle } from './cycles.ts';
+import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
+import { argumentsOf } from './expected-calls.ts';
+import { errorField, isBlank } from './failures.ts';
+import { argumentDefaults, argumentOptionsSchema, argumentRule, argumentsMatch, preparedArguments } from './matching/arguments.ts';
+import type { ArgumentOptions, ArgumentRule, PreparedArguments } from './matching/arguments.ts';
+import { callName, count, listed } from './wording.ts';
+
+export interface ToolEfficiencyOptions {
+  readonly arguments: ArgumentOptions;
+  readonly allowRetries: boolean;
+  readonly allowPolls: boolean;
+  readonly onEmpty: OnEmpty;
+}
+
+export const toolEfficiency = {
+  kind: 'rule',
+  id: 'tool_efficiency',
+  version: 1,
+  summary: 'No tool call repeats an earlier one.',
+  needs: ['tool_calls'],
+  onByDefault: true,
+  defaultThreshold: 1,
+  defaults: { arguments: argumentDefaults, allowRetries: false, allowPolls: false, onEmpty: 'skip' },
+  optionsSchema: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      arguments: argumentOptionsSchema,
+      allow_retries: { type: 'boolean', description: 'A repeat of a call that failed does not count as redundant.' },
+      allow_polls: { type: 'boolean', description: 'A repeat that brings another result does not count as redundant.' },
+      on_empty: onEmptySchema,
+    },
+  },
+  source: 'Dokimos ToolEfficiencyEvaluator, with retries, polls and loops told apart',
+  evaluate,
+} as const satisfies RuleEvaluator<ToolEfficiencyOptions>;
+
+interface Prepared extends PlacedCall {
+  readonly rule: ArgumentRule;
+  /** Undefined: not carried. */
+  readonly sent: PreparedArguments | undefined;
+}
+
+interface Repeat extends PlacedCall {
+  /** The equal call that came last before it. */
+  readonly of: PlacedCall;
+  readonly kind: 'repeat' | 'retry' | 'poll';
+}
+
+interface Walked {
+  readonly repeats: readonly Repeat[];
+  /** For every call the number of the first call equal to it. */
+  readonly classes: readonly number[];
+  readonly consecutive: readonly PlacedCall[];
+}
+
+function evaluate({ trace }: Subject, options: ToolEfficiencyOptions, context: EvaluationContext): Outcome {
+  const calls = executedCalls(trace);
+  if (calls.length === 0 && options.onEmpty === 'skip') return notCarried(trace) ?? noToolCalls(trace);
+  const large = tooLarge(trace, context);
+  if (large !== undefined) return large;
+  const prepared = calls.map((placed) => preparedCall(placed, options.arguments));
+  if (lacksArguments(prepared)) return skipped('arguments_not_carried', 'The spans carry no arguments for repeated tool calls, so repeats cannot be told from new calls; switch on the capture of tool inputs.');
+  return verdict(calls, walked(prepared), options);
+}
+
+function preparedCall(placed: PlacedCall, options: ArgumentOptions): Prepared {
+  const rule = argumentRule(options, placed.call.name);
+  const sent = argumentsOf(placed.call);
+  return { ...placed, rule, sent: sent === undefined ? undefined : preparedArguments(sent ?? { unreadable: placed.call.argumentsText ?? '' }, rule) };
+}
+
+/** Arguments are needed only where one tool was called twice. */
+function lacksArguments(calls: readonly Prepared[]): boolean {
+  const times = new Map<string, number>();
+  for (const { call } of calls) times.set(call.name, (times.get(call.name) ?? 0) + 1);
+  return calls.some(({ call, rule, sent }) => sent === undefined && (times.get(call.name) ?? 0) > 1 && rule.mode !== 'ignore');
+}
+
+function walked(calls: readonly Prepared[]): Walked {
+  const distinct = new Map<string, { readonly first: number; readonly call: Prepared; last: Prepared }[]>();
+  const repeats: Repeat[] = [];
+  const consecutive: PlacedCall[] = [];
+  const classes: number[] = [];
+  for (const [at, call] of calls.entries()) {
+    const known = distinct.get(call.call.name) ?? [];
+    const equal = known.find((earlier) => repeatsCall(earlier.call, call));
+    const before = calls[at - 1];
+    if (before !== undefined && repeatsCall(before, call)) consecutive.push(call);
+    if (equal === undefined) distinct.set(call.call.name, [...known, { first: at, call, last: call }]);
+    else {
+      repeats.push({ index: call.index, call: call.call, of: equal.last, kind: repeatKind(equal.last, call) });
+      equal.last = call;
+    }
+    classes.push(equal?.first ?? at);
+  }
+  return { repeats, classes, consecutive };
+}
+
+/** The earlier call stands where an expectation would: with `subset` a richer repeat is redundant, a poorer one is not. */
+function repeatsCall(earlier: Prepared, later: Prepared): boolean {
+  if (earlier.call.name !== later.call.name) return false;
+  if (earlier.rule.mode === 'ignore' && earlier.rule.fields === undefined) return true;
+  return earlier.sent !== undefined && later.sent !== undefined && argumentsMatch(earlier.sent, later.sent, earlier.rule);
+}
+
+function repeatKind({ call: earlier }: PlacedCall, { call: later }: PlacedCall): Repeat['kind'] {
+  if (earlier.error !== undefined) return 'retry';
+  if (earlier.result !== undefined && (isBlank(earlier.result) || errorField(earlier.result) !== undefined)) return 'retry';
+  return earlier.result !== undefined && later.result !== undefined && !jsonEqual(earlier.result, later.result) ? 'poll' : 'repeat';
+}
+
+function verdict(calls: readonly PlacedCall[], { repeats, classes, consecutive }: Walked, options: ToolEfficiencyOptions): Outcome {
+  const redundant = repeats.filter(({ kind }) => !(kind === 'retry' && options.allowRetries) && !(kind === 'poll' && options.allowPolls));
+  const byIndex = new Map(redundant.map((repeat) => [repeat.index, repeat]));
+  const distinct = calls.length - redundant.length;
+  const cycle = longestCycle(classes);
+  return {
+    kind: 'scored',
+    score: calls.length === 0 ? 1 : distinct / calls.length,
+    explanation: explained(calls, redundant, cycle),
+    evidence: evidenceOf(redundant),
+    parts: calls.map((placed) => part(placed, byIndex.get(placed.index))),
+    details: {
+      total_calls: calls.length,
+      distinct_calls: distinct,
+      redundant_calls: redundant.map(({ call }) => call.name),
+      consecutive_duplicates: consecutive.map(({ call }) => call.name),
+      repeats: repeats.map((repeat): JsonObject => ({ ...callDetails(repeat), repeats_index: repeat.of.index, kind: repeat.kind })),
+      ...(cycle === undefined ? {} : { cycle: { period: cycle.period, length: cycle.length, first_index: calls[cycle.start]?.index ?? 0, tools: calls.slice(cycle.start, cycle.start + cycle.period).map(({ call }) => call.name) } }),
+    },
+  };
+}
+
+function explained(calls: readonly PlacedCall[], redundant: readonly Repeat[], cycle: Cycle | undefined): string {
+  if (redundant.length === 0) return calls.length === 0 ? 'No tool ran.' : `No tool call repeats an earlier one (${count(calls.length, 'call')}).`;
+  const culprits = redundant.map((repeat) => `${callName(repeat)} ${inWords(repeat)}`);
+  const loop = cycle === undefined || cycle.length < 3 ? '' : `; ${cycle.period === 1 ? 'one call' : `${cycle.period} calls`} repeat in a loop from call ${(calls[cycle.start]?.index ?? 0) + 1} on, ${cycle.length} calls long`;
+  return `${redundant.length} of ${count(calls.length, 'tool call')} ${redundant.length === 1 ? 'repeats' : 'repeat'} earlier ones: ${listed(culprits)}${loop}.`;
+}
+
+function inWords({ kind, of }: Repeat): string {
+  switch (kind) {
+    case 'repeat':
+      return `repeats call ${of.index + 1}`;
+    case 'retry':
+      return `retries call ${of.index + 1}, which failed`;
+    case 'poll':
+      return `repeats call ${of.index + 1} with another result`;
+  }
+}
+
+function part(placed: PlacedCall, repeat: Repeat | undefined) {
+  return partOf(placed, repeat === undefined, repeat === undefined ? 'The call is new.' : `${callName(placed)} ${inWords(repeat)}.`);
+}

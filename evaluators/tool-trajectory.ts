@@ -1,0 +1,157 @@
+/**
+ * The tool calls follow the expected trajectory. Every call that the model asked for counts, whether it ran or not, unless
+ * `only_successful` is set. Two calls match when their names are equal and the matcher of the expected tool accepts the arguments.
+ */
+import type { ExpectedToolCall } from '../src/model/expectation.ts';
+import { unreachable } from '../src/model/ids.ts';
+import type { Outcome } from '../src/model/verdict.ts';
+import { evidenceOf, noExpectation, notCarried, placedCalls, skipped, tooLarge } from './calls.ts';
+import type { PlacedCall } from './calls.ts';
+import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
+import { callMatching, countedCalls, expectedToolCallsSchema, extraCalls, extraDetails, missingCalls, missingDetails } from './expected-calls.ts';
+import type { CallMatching } from './expected-calls.ts';
+import { argumentDefaults, argumentOptionsSchema } from './matching/arguments.ts';
+import type { ArgumentOptions } from './matching/arguments.ts';
+import { maximumPairing } from './matching/pairing.ts';
+import { longestCommonSubsequence } from './matching/sequences.ts';
+import type { Pair } from './matching/sequences.ts';
+import { callName, count, listed } from './wording.ts';
+
+export type TrajectoryMode = 'strict' | 'in_order' | 'contains_in_order' | 'any_order' | 'superset' | 'subset' | 'precision' | 'recall';
+
+export interface ToolTrajectoryOptions {
+  readonly mode: TrajectoryMode;
+  readonly arguments: ArgumentOptions;
+  readonly onlySuccessful: boolean;
+}
+
+export const toolTrajectory = {
+  kind: 'rule',
+  id: 'tool_trajectory',
+  version: 1,
+  summary: 'The tool calls follow the expected trajectory.',
+  needs: ['tool_calls', 'expected_tool_calls'],
+  onByDefault: false,
+  defaultThreshold: 1,
+  defaults: { mode: 'in_order', arguments: argumentDefaults, onlySuccessful: false },
+  optionsSchema: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      mode: {
+        enum: ['strict', 'in_order', 'contains_in_order', 'any_order', 'superset', 'subset', 'precision', 'recall'],
+        description:
+          'strict: the same calls at the same places. in_order: longest common subsequence over the longer side, so an extra call costs. contains_in_order: the expected calls in order, others may lie between. any_order: matched over the longer side. superset: all expected calls, others free. subset: only expected calls, omissions free. precision: matched over calls made. recall: matched over calls expected.',
+      },
+      arguments: argumentOptionsSchema,
+      only_successful: { type: 'boolean', description: 'Count only calls that ran without an error.' },
+    },
+  },
+  expectationSchema: { type: 'object', required: ['tool_calls'], properties: { tool_calls: expectedToolCallsSchema } },
+  source: 'Dokimos ToolTrajectoryEvaluator, with contains_in_order besides',
+  evaluate,
+} as const satisfies RuleEvaluator<ToolTrajectoryOptions>;
+
+function evaluate({ trace, expected }: Subject, options: ToolTrajectoryOptions, context: EvaluationContext): Outcome {
+  if (expected.toolCalls === undefined) return noExpectation('tool calls');
+  const stop = notCarried(trace) ?? tooLarge(trace, context, expected.toolCalls.length);
+  if (stop !== undefined) return stop;
+  const calls = countedCalls(placedCalls(trace), options.onlySuccessful);
+  const matching = callMatching(expected.toolCalls, calls, options.arguments);
+  if (matching.lacksArguments) return skipped('arguments_not_carried', 'The spans carry no arguments for tool calls that are compared by arguments; switch on the capture of tool inputs, or set arguments.mode to ignore.');
+  return verdict(expected.toolCalls, calls, options.mode, matching);
+}
+
+function verdict(expected: readonly ExpectedToolCall[], calls: readonly PlacedCall[], mode: TrajectoryMode, matching: CallMatching): Outcome {
+  const pairs = pairsOf(mode, expected.length, calls.length, matching.matches);
+  const score = scoreOf(mode, pairs.length, calls.length, expected.length);
+  const partnered = { expected: new Set(pairs.map((pair) => pair.expected)), actual: new Set(pairs.map((pair) => pair.actual)) };
+  const missing = missingCalls(expected, calls, matching, partnered);
+  const extra = extraCalls(calls, partnered.actual);
+  const culprits = extrasCost(mode) ? extra : [];
+  const firstDifference = mode === 'strict' && score < 1 ? differentPlace(expected.length, calls.length, matching.matches) : undefined;
+  return {
+    kind: 'scored',
+    score,
+    explanation: score === 1 ? fine(mode, expected.length, calls.length) : explained(omissionsCost(mode) ? missing : [], culprits, firstDifference),
+    evidence: evidenceOf(culprits),
+    details: {
+      mode,
+      matched_count: mode === 'strict' && score < 1 ? 0 : pairs.length,
+      actual_count: calls.length,
+      expected_count: expected.length,
+      missing_calls: missingDetails(missing),
+      extra_calls: extraDetails(extra),
+      ...(firstDifference === undefined ? {} : { first_difference: firstDifference }),
+    },
+  };
+}
+
+function pairsOf(mode: TrajectoryMode, expected: number, actual: number, matches: (e: number, a: number) => boolean): readonly Pair[] {
+  switch (mode) {
+    case 'strict':
+      return Array.from({ length: Math.min(expected, actual) }, (_, at) => ({ expected: at, actual: at })).filter((pair) => matches(pair.expected, pair.actual));
+    case 'in_order':
+    case 'contains_in_order':
+      return longestCommonSubsequence(expected, actual, matches);
+    case 'any_order':
+    case 'superset':
+    case 'subset':
+    case 'precision':
+    case 'recall':
+      return maximumPairing(expected, actual, matches);
+    default:
+      return unreachable(mode);
+  }
+}
+
+function scoreOf(mode: TrajectoryMode, matched: number, actual: number, expected: number): number {
+  if (actual === 0 && expected === 0) return 1;
+  switch (mode) {
+    case 'strict':
+      return actual === expected && matched === expected ? 1 : 0;
+    case 'in_order':
+    case 'any_order':
+      return matched / Math.max(actual, expected);
+    case 'contains_in_order':
+    case 'superset':
+      return matched === expected ? 1 : 0;
+    case 'subset':
+      return matched === actual ? 1 : 0;
+    case 'precision':
+      return actual === 0 ? 0 : matched / actual;
+    case 'recall':
+      return expected === 0 ? 0 : matched / expected;
+    default:
+      return unreachable(mode);
+  }
+}
+
+function extrasCost(mode: TrajectoryMode): boolean {
+  return mode !== 'contains_in_order' && mode !== 'superset' && mode !== 'recall';
+}
+
+function omissionsCost(mode: TrajectoryMode): boolean {
+  return mode !== 'subset' && mode !== 'precision';
+}
+
+function differentPlace(expected: number, actual: number, matches: (e: number, a: number) => boolean): number {
+  const shorter = Math.min(expected, actual);
+  for (let at = 0; at < shorter; at++) if (!matches(at, at)) return at;
+  return shorter;
+}
+
+function fine(mode: TrajectoryMode, expected: number, actual: number): string {
+  if (expected === 0 && actual === 0) return 'No tool call was expected and none was made.';
+  return mode === 'subset' ? `The ${count(actual, 'tool call')} made ${actual === 1 ? 'was' : 'were'} among the expected ones.` : `The ${count(expected, 'expected tool call')} ${expected === 1 ? 'was' : 'were'} made${mode === 'strict' || mode === 'in_order' || mode === 'contains_in_order' ? ' in order' : ''}.`;
+}
+
+function explained(missing: ReturnType<typeof missingCalls>, extra: readonly PlacedCall[], firstDifference: number | undefined): string {
+  const named = missing.map(({ index, tool, nearest }) => `${tool} (expected call ${index + 1}${nearest === undefined ? '' : `, nearest is ${nearest}`})`);
+  const parts = [
+    ...(firstDifference === undefined ? [] : [`the first difference is at call ${firstDifference + 1}`]),
+    ...(named.length === 0 ? [] : [`missing: ${listed(named)}`]),
+    ...(extra.length === 0 ? [] : [`extra: ${listed(extra.map(callName))}`]),
+  ];
+  return `The trajectory differs from the expected one${parts.length === 0 ? '' : `; ${parts.join('; ')}`}.`;
+}

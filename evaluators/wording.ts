@@ -1,0 +1,31 @@
+/** Pieces of the one sentence in which a verdict explains itself. */
+import type { PlacedCall } from './calls.ts';
+
+/** Foreign text in a sentence is cut here. */
+const quotedMax = 80;
+/** Culprits named in a sentence; the details name all. */
+const listedMax = 3;
+
+/** A call as a person counts it: the first is call 1. */
+export function callName({ index, call }: PlacedCall): string {
+  return `${call.name.trim() === '' ? 'a call without a name' : cut(call.name)} (call ${index + 1})`;
+}
+
+export function quoted(text: string): string {
+  return `"${cut(text.replaceAll(/\s+/g, ' '))}"`;
+}
+
+/** The first few items, and how many more there are. */
+export function listed(items: readonly string[], separator = ', '): string {
+  const rest = items.length - listedMax;
+  return items.slice(0, listedMax).join(separator) + (rest > 0 ? `${separator}and ${rest} more` : '');
+}
+
+export function count(number: number, one: string, many = `${one}s`): string {
+  return `${number} ${number === 1 ? one : many}`;
+}
+
+function cut(text: string): string {
+  const points = [...text.slice(0, quotedMax * 2)];
+  return points.length > quotedMax ? `${points.slice(0, quotedMax - 1).join('')}…` : points.join('');
+}
