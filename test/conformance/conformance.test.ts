@@ -1,0 +1,51 @@
+/** The vectors in the test suite: none may fail, and every evaluator that exists passes all of its file. */
+import { expect, test } from 'vitest';
+import { difference } from './compare.ts';
+import { runVectors } from './conformance.ts';
+import { disputed } from './disputed.ts';
+import { readVectors, vectorFolder } from './vectors.ts';
+
+const complete = ['tool_call_validity', 'tool_correctness', 'tool_trajectory', 'argument_matching', 'tool_error', 'tool_efficiency', 'tool_call_output', 'task_completion'];
+const vectors = readVectors(vectorFolder());
+const files = runVectors(vectors);
+
+for (const { name, results } of files) {
+  test(`conformance: ${name} has no failed case`, () => {
+    expect(results.length).toBeGreaterThan(0);
+    expect(results.filter(({ result }) => result.kind === 'failed')).toEqual([]);
+  });
+}
+
+test('conformance: every evaluator that exists passes all of its file', () => {
+  for (const { name, results } of files.filter((file) => complete.includes(file.name))) {
+    const other = results.filter(({ result }) => result.kind !== 'passed').map(({ id }) => id);
+    expect(other, name).toEqual(disputed.filter(({ file }) => file === name).map(({ id }) => id));
+  }
+});
+
+test('conformance: a wrong score, verdict, detail or outcome is found in every file', () => {
+  for (const file of vectors.filter(({ name }) => complete.includes(name))) {
+    const scored = file.cases.filter(({ outcome, wanted, optional }) => outcome === 'scored' && wanted.score !== null && optional === undefined);
+    const spoiled = scored.map((one) => ({ ...one, wanted: { ...one.wanted, score: (one.wanted.score ?? 0) + 0.001 } }));
+    const [result] = runVectors([{ ...file, cases: spoiled }]);
+    expect(result?.results.filter((one) => one.result.kind !== 'failed'), file.name).toEqual([]);
+    const skippedInstead = scored.map((one) => ({ ...one, outcome: 'skipped' as const }));
+    const [other] = runVectors([{ ...file, cases: skippedInstead }]);
+    expect(other?.results.filter((one) => one.result.kind !== 'failed'), file.name).toEqual([]);
+  }
+});
+
+const differences = [
+  { name: 'numbers within the tolerance are equal', wanted: { a: 1 }, got: { a: 1.0000000001 }, differs: false },
+  { name: 'true is not 1', wanted: { a: 1 }, got: { a: true }, differs: true },
+  { name: 'members that are not named do not count', wanted: { a: 1 }, got: { a: 1, b: 2 }, differs: false },
+  { name: 'a member that is named must be there', wanted: { a: null }, got: {}, differs: true },
+  { name: 'lists are in order', wanted: { a: [1, 2] }, got: { a: [2, 1] }, differs: true },
+  { name: 'problems are a set', wanted: { problems: [{ kind: 'x' }, { kind: 'y' }] }, got: { problems: [{ kind: 'y' }, { kind: 'x', more: 1 }] }, differs: false },
+  { name: 'a set has no more than is wanted', wanted: { problems: [{ kind: 'x' }] }, got: { problems: [{ kind: 'x' }, { kind: 'x' }] }, differs: true },
+] as const;
+for (const { name, wanted, got, differs } of differences) {
+  test(`conformance: in a comparison of details ${name}`, () => {
+    expect(difference(wanted, got, '') !== undefined).toBe(differs);
+  });
+}

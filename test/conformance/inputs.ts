@@ -1,0 +1,81 @@
+/** Builds what the product takes from what a case gives: an entry of the configuration and an agent trace. */
+import { toolAttributes } from '../../collectors/tool-attributes.ts';
+import type { EvaluatorEntry } from '../../evaluators/configured.ts';
+import type { AnyEvaluator } from '../../evaluators/evaluator.ts';
+import type { AgentTrace, ToolCall, ToolDefinition } from '../../src/model/agent-trace.ts';
+import { isJsonArray, isJsonObject, member, plainText } from '../../src/model/json.ts';
+import type { JsonObject, JsonValue } from '../../src/model/json.ts';
+import { agentTrace } from '../builders/agent-trace.ts';
+import { span } from './spans.ts';
+import { namesOf } from './names.ts';
+import type { Case } from './vectors.ts';
+
+export function entryOf(one: Case, evaluator: AnyEvaluator): EvaluatorEntry {
+  const names = namesOf(evaluator.id);
+  let entry: JsonObject = { options: names.options };
+  for (const [key, value] of Object.entries(one.config)) entry = withAt(entry, names.config[key] ?? ['options', key], value);
+  const expect = Object.entries(one.expected).map(([key, value]) => [names.expected[key] ?? key, value] as const);
+  const options = member(evaluator.optionsSchema, 'properties');
+  const emptyListGiven = !evaluator.needs.includes('tool_definitions') || isJsonArray(member(one.trace, 'tools'));
+  return {
+    use: evaluator.id,
+    ...entry,
+    ...(expect.length === 0 ? {} : { expect: Object.fromEntries(expect) }),
+    ...(isJsonObject(options) && Object.hasOwn(options, 'on_empty') && emptyListGiven ? { on_empty: 'original' } : {}),
+  };
+}
+
+function withAt(entry: JsonObject, path: readonly string[], value: JsonValue): JsonObject {
+  const [key, ...rest] = path;
+  if (key === undefined) return entry;
+  const inner = member(entry, key);
+  return { ...entry, [key]: rest.length === 0 ? (isJsonObject(inner) && isJsonObject(value) ? { ...inner, ...value } : value) : withAt(isJsonObject(inner) ? inner : {}, rest, value) };
+}
+
+export function traceOf({ trace }: Case): AgentTrace {
+  const [input, output, tasks, constraints, calls, spans] = ['input', 'output', 'tasks', 'constraints', 'tool_calls', 'spans'].map((key) => member(trace, key));
+  return agentTrace({
+    ...(typeof input === 'string' ? { input } : {}),
+    ...(output === undefined || output === null ? {} : { finalResponse: output }),
+    ...(isJsonArray(tasks) ? { tasks: tasks.map(plainText) } : {}),
+    ...(typeof constraints === 'string' ? { constraints } : {}),
+    toolCalls: isJsonArray(spans) ? callsOfSpans(spans) : objects(calls).map(callOf),
+    toolDefinitions: objects(member(trace, 'tools')).map(definitionOf),
+  });
+}
+
+/** In the vectors an absent result is a null one, and absent or null arguments are none, unless a text beside them says otherwise. */
+function callOf(given: JsonObject): ToolCall {
+  const sent = member(given, 'arguments') ?? null;
+  const written = member(given, 'arguments_text');
+  const toolId = member(given, 'tool_id');
+  const unreadable = typeof written === 'string' ? written : isJsonObject(sent) || sent === null ? undefined : plainText(sent);
+  return {
+    name: plainText(member(given, 'name') ?? ''),
+    ...(isJsonObject(sent) ? { arguments: sent } : { arguments: unreadable === undefined ? {} : null }),
+    ...(unreadable === undefined ? {} : { argumentsText: unreadable }),
+    result: member(given, 'result') ?? null,
+    ...(typeof toolId === 'string' ? { toolId } : {}),
+    executed: true,
+  };
+}
+
+function definitionOf(given: JsonObject): ToolDefinition {
+  const [description, schema] = [member(given, 'description'), member(given, 'input_schema')];
+  return { name: plainText(member(given, 'name') ?? ''), ...(typeof description === 'string' ? { description } : {}), ...(schema === undefined ? {} : { inputSchema: schema }) };
+}
+
+/** Spans are read by the collector that reads such spans in the product. */
+function callsOfSpans(spans: readonly JsonValue[]): readonly ToolCall[] {
+  return objects(spans).flatMap((given) => {
+    const read = toolAttributes.read(span(given));
+    const tool = read.role === 'tool' ? read.tool : undefined;
+    if (tool?.name === undefined) return [];
+    const { name, result, toolId, argumentsText } = tool;
+    return [{ name, arguments: tool.arguments ?? {}, ...(argumentsText === undefined ? {} : { argumentsText }), ...(toolId === undefined ? {} : { toolId }), result: result ?? null, executed: true }];
+  });
+}
+
+function objects(value: JsonValue | undefined): readonly JsonObject[] {
+  return isJsonArray(value) ? value.filter(isJsonObject) : [];
+}
