@@ -28,6 +28,8 @@ export const wire = {
   verdict: 'tracejury.verdict',
   failedNames: 'tracejury.failed',
   replaces: 'tracejury.replaces',
+  /** How many results a carrier span has no room for. */
+  resultsLeftOut: 'tracejury.results.left_out',
   tenant: 'tracejury.tenant',
   targetSpanId: 'tracejury.target.span_id',
   targetTool: 'tracejury.target.tool',
@@ -44,4 +46,10 @@ export const wire = {
   openInferenceKind: 'openinference.span.kind',
   openInferenceProject: 'openinference.project.name',
   annotationPrefix: 'evaluations.',
+  annotationName: '.evaluation.name',
+  annotationScore: '.evaluation.score',
+  annotationLabel: '.evaluation.label',
+  annotationExplanation: '.evaluation.explanation',
+  annotationKind: '.evaluation.annotator_kind',
+  annotationIdentifier: '.evaluation.identifier',
 } as const;

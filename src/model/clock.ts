@@ -4,6 +4,9 @@ export interface Clock {
   nowMs(): number;
 }
 
+/** Waits; resolves early, and never rejects, when the signal is aborted. */
+export type Sleep = (ms: number, signal?: AbortSignal) => Promise<void>;
+
 export interface ManualClock extends Clock {
   advance(ms: number): void;
 }

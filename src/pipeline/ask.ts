@@ -12,9 +12,8 @@ export interface RunJudgeOptions {
 }
 
 /** Resolves, never rejects: a fault of the evaluator or the judge is a failed verdict, never a score. */
-export async function runJudge(start: () => Generator<Question, Outcome, Answer>, ask: Ask, options: RunJudgeOptions): Promise<Verdict> {
+export async function runJudge(questions: Generator<Question, Outcome, Answer>, ask: Ask, options: RunJudgeOptions): Promise<Verdict> {
   try {
-    const questions = start();
     let step = questions.next();
     for (let asked = 0; step.done !== true; asked++) {
       if (asked >= options.questionsMax) {

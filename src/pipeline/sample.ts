@@ -28,14 +28,10 @@ const THRESHOLD = /^[0-9a-f]{1,14}$/;
 
 export function sampleDecision({ traceId, traceState, rate }: SampleInput): SampleDecision {
   const { randomness, upstreamKept } = traceRandomness(traceId, traceState);
-  const kept = (upstreamKept * keptOf(rate)) >> RANDOM_BITS;
-  return { sampled: kept > 0n && randomness >= ALL - kept, probability: Number(kept) / Number(ALL) };
-}
-
-/** How many of the 2^56 random values a rate keeps. */
-function keptOf(rate: number): bigint {
-  if (!(rate > 0)) return 0n;
-  return rate >= 1 ? ALL : BigInt(Math.round(rate * Number(ALL)));
+  const share = rate > 0 ? Math.min(rate, 1) : 0;
+  // How many of the 2^56 random values are kept; the product with a power of two is exact.
+  const kept = (upstreamKept * BigInt(Math.round(share * Number(ALL)))) >> RANDOM_BITS;
+  return { sampled: kept > 0n && randomness >= ALL - kept, probability: (Number(upstreamKept) / Number(ALL)) * share };
 }
 
 function traceRandomness(traceId: TraceId, traceState: string): { readonly randomness: bigint; readonly upstreamKept: bigint } {

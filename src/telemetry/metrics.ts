@@ -37,6 +37,7 @@ export const metrics = {
   'tracejury.receiver.in_flight': { kind: 'gauge', unit: 'By', labels: [], meaning: 'Bytes of requests that are not answered yet.' },
   'tracejury.exporter.items': { kind: 'counter', unit: '{item}', labels: ['tracejury.exporter', 'tracejury.outcome'], meaning: 'Items sent, retried, or given up.' },
   'tracejury.exporter.queue': { kind: 'gauge', unit: '{item}', labels: ['tracejury.exporter'], meaning: 'Items waiting to be sent.' },
+  'tracejury.exporter.lag': { kind: 'gauge', unit: 's', labels: ['tracejury.exporter'], meaning: 'Age of the oldest item waiting to be sent.' },
   'tracejury.judge.requests': { kind: 'counter', unit: '{request}', labels: ['tracejury.judge', 'tracejury.outcome'], meaning: 'Questions to judges, by how they ended.' },
   'tracejury.judge.queue': { kind: 'gauge', unit: '{question}', labels: [], meaning: 'Runs waiting for a judge.' },
   'tracejury.metrics.folded': { kind: 'counter', unit: '{value}', labels: ['tracejury.metric'], meaning: 'Label sets beyond the bound, counted under the label value other.' },

@@ -1,0 +1,126 @@
+/** Counts in memory, within bounds. The metrics page and the push to a backend read its snapshot. */
+import { type Metric, type MetricName, metricRows } from './metrics.ts';
+import type { Labels, Telemetry } from './telemetry.ts';
+
+export interface MetricRegistryOptions {
+  /** Label sets kept per metric; what comes beyond is counted under one set with the value `other`. */
+  readonly labelSetsMax?: number;
+  /** Characters kept of a label value. */
+  readonly labelCharsMax?: number;
+}
+
+export interface Exemplar {
+  readonly labels: Labels;
+  readonly value: number;
+}
+
+export type MetricPoint =
+  | { readonly kind: 'number'; readonly labels: Labels; readonly value: number }
+  | {
+      readonly kind: 'histogram';
+      readonly labels: Labels;
+      /** Values per bucket, not cumulative; one more than there are edges. */
+      readonly counts: readonly number[];
+      readonly sum: number;
+      readonly exemplars: readonly (Exemplar | undefined)[];
+    };
+
+export interface MetricFamily {
+  readonly name: string;
+  readonly row: Metric;
+  readonly points: readonly MetricPoint[];
+}
+
+export interface MetricRegistry extends Telemetry {
+  /** Every metric of the table, in its order, also those that have not counted yet. */
+  snapshot(): readonly MetricFamily[];
+}
+
+interface Series {
+  readonly labels: Labels;
+  value: number;
+  readonly counts: number[];
+  readonly exemplars: (Exemplar | undefined)[];
+}
+
+export const foldedLabelValue = 'other';
+
+export function metricRegistry({ labelSetsMax = 2000, labelCharsMax = 200 }: MetricRegistryOptions = {}): MetricRegistry {
+  const families = new Map<string, Map<string, Series>>();
+  for (const [name, row] of Object.entries(metricRows)) {
+    // A metric without labels is there from the start: zero is not the same as unknown.
+    const first: [string, Series][] = row.labels.length === 0 ? [['[]', emptySeries(row, [])]] : [];
+    families.set(name, new Map(first));
+  }
+
+  function seriesOf(metric: MetricName, row: Metric, labels: Labels): Series {
+    const family = families.get(metric) ?? new Map<string, Series>();
+    const values = row.labels.map((label) => cut(Object.hasOwn(labels, label) ? (labels[label] ?? '') : '', labelCharsMax));
+    const known = family.get(JSON.stringify(values));
+    if (known !== undefined) return known;
+    if (family.size < labelSetsMax || row.labels.length === 0) return added(family, row, values);
+    if (metric !== 'tracejury.metrics.folded') telemetry.add('tracejury.metrics.folded', 1, { 'tracejury.metric': metric });
+    const folded = values.map(() => foldedLabelValue);
+    return family.get(JSON.stringify(folded)) ?? added(family, row, folded);
+  }
+
+  const telemetry: MetricRegistry = {
+    add(metric, value, labels = {}) {
+      const row = metricRows[metric];
+      if (row === undefined || row.kind === 'histogram' || !Number.isFinite(value) || (row.kind === 'counter' && value < 0)) return;
+      seriesOf(metric, row, labels).value += value;
+    },
+    set(metric, value, labels = {}) {
+      const row = metricRows[metric];
+      if (row?.kind === 'gauge' && Number.isFinite(value)) seriesOf(metric, row, labels).value = value;
+    },
+    record(metric, value, labels = {}, exemplar) {
+      const row = metricRows[metric];
+      if (row?.kind !== 'histogram' || !Number.isFinite(value)) return;
+      const series = seriesOf(metric, row, labels);
+      const bucket = bucketOf(row.buckets ?? [], value);
+      series.value += value;
+      series.counts[bucket] = (series.counts[bucket] ?? 0) + 1;
+      if (exemplar !== undefined) series.exemplars[bucket] = { labels: { ...exemplar }, value };
+    },
+    snapshot: () =>
+      [...families].flatMap(([name, family]) => {
+        const row = metricRows[name];
+        return row === undefined ? [] : [{ name, row, points: [...family.values()].map((series) => pointOf(row, series)) }];
+      }),
+  };
+  return telemetry;
+}
+
+function added(family: Map<string, Series>, row: Metric, values: readonly string[]): Series {
+  const series = emptySeries(row, values);
+  family.set(JSON.stringify(values), series);
+  return series;
+}
+
+function emptySeries(row: Metric, values: readonly string[]): Series {
+  const buckets = row.kind === 'histogram' ? (row.buckets ?? []).length + 1 : 0;
+  return {
+    labels: Object.fromEntries(row.labels.map((label, at) => [label, values[at] ?? ''])),
+    value: 0,
+    counts: Array.from({ length: buckets }, () => 0),
+    exemplars: Array.from({ length: buckets }, () => undefined),
+  };
+}
+
+function pointOf(row: Metric, series: Series): MetricPoint {
+  const { labels, value } = series;
+  if (row.kind !== 'histogram') return { kind: 'number', labels, value };
+  return { kind: 'histogram', labels, counts: [...series.counts], sum: value, exemplars: [...series.exemplars] };
+}
+
+/** Upper edges are inclusive; the last bucket has none. */
+function bucketOf(edges: readonly number[], value: number): number {
+  const at = edges.findIndex((edge) => value <= edge);
+  return at === -1 ? edges.length : at;
+}
+
+function cut(text: string, charsMax: number): string {
+  // A cut may fall between two halves of one character.
+  return (text.length > charsMax ? `${text.slice(0, charsMax - 1)}…` : text).toWellFormed();
+}

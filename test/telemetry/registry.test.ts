@@ -1,0 +1,126 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type MetricName, metricRows } from '../../src/telemetry/metrics.ts';
+import { openMetricsText } from '../../src/telemetry/openmetrics.ts';
+import { metricRegistry, type MetricRegistry } from '../../src/telemetry/registry.ts';
+import { type Family, parseOpenMetrics, type Sample } from './openmetrics-parser.ts';
+
+function page(registry: MetricRegistry): ReadonlyMap<string, Family> {
+  return parseOpenMetrics(openMetricsText(registry.snapshot()));
+}
+
+function samplesOf(registry: MetricRegistry, family: string): readonly Sample[] {
+  return page(registry).get(family)?.samples ?? [];
+}
+
+test('registry: every metric of the table is on the page, in its order, with its meaning', () => {
+  const families = [...page(metricRegistry()).values()];
+  expect(families.map(({ help }) => help)).toEqual(Object.values(metricRows).map(({ meaning }) => meaning));
+  expect(families.map(({ type }) => type)).toEqual(Object.values(metricRows).map(({ kind }) => kind));
+});
+
+const names = [
+  { metric: 'tracejury.evaluation.score', family: 'tracejury_evaluation_score', unit: '' },
+  { metric: 'tracejury.evaluation.duration', family: 'tracejury_evaluation_duration_seconds', unit: 'seconds' },
+  { metric: 'tracejury.open.bytes', family: 'tracejury_open_bytes', unit: 'bytes' },
+  { metric: 'tracejury.receiver.in_flight', family: 'tracejury_receiver_in_flight_bytes', unit: 'bytes' },
+  { metric: 'tracejury.runs', family: 'tracejury_runs', unit: '' },
+] as const satisfies readonly { metric: MetricName; family: string; unit: string }[];
+for (const { metric, family, unit } of names) {
+  test(`registry: ${metric} is ${family} on the page`, () => {
+    expect(page(metricRegistry()).get(family)).toMatchObject({ unit, help: metricRows[metric]?.meaning });
+  });
+}
+
+test('registry: a counter without labels starts at zero, one with labels with no sample', () => {
+  const registry = metricRegistry();
+  expect(samplesOf(registry, 'tracejury_spans_own')).toMatchObject([{ name: 'tracejury_spans_own_total', value: 0 }]);
+  expect(samplesOf(registry, 'tracejury_runs')).toEqual([]);
+});
+
+test('registry: counters add up by label set, gauges are set, empty labels are left out', () => {
+  const registry = metricRegistry();
+  registry.add('tracejury.runs', 1, { 'gen_ai.agent.name': 'a', 'tracejury.completeness': 'complete' });
+  registry.add('tracejury.runs', 2, { 'tracejury.completeness': 'complete', 'gen_ai.agent.name': 'a' });
+  registry.add('tracejury.runs', 5, { 'gen_ai.agent.name': 'b' });
+  registry.set('tracejury.open.traces', 7);
+  registry.set('tracejury.open.traces', 3);
+  expect(samplesOf(registry, 'tracejury_runs')).toMatchObject([
+    { labels: { gen_ai_agent_name: 'a', tracejury_completeness: 'complete' }, value: 3 },
+    { labels: { gen_ai_agent_name: 'b' }, value: 5 },
+  ]);
+  expect(samplesOf(registry, 'tracejury_open_traces')).toMatchObject([{ labels: {}, value: 3 }]);
+});
+
+test('registry: a value on an edge belongs below it; buckets are cumulative and keep their exemplar', () => {
+  const registry = metricRegistry();
+  for (const score of [0, 0.5, 0.5, 0.99, 1]) registry.record('tracejury.evaluation.score', score, { 'gen_ai.evaluation.name': 'e' });
+  registry.record('tracejury.evaluation.score', 0.05, { 'gen_ai.evaluation.name': 'e' }, { trace_id: 'a'.repeat(32), span_id: 'b'.repeat(16) });
+  const samples = samplesOf(registry, 'tracejury_evaluation_score');
+  const at = (le: string) => samples.find(({ labels }) => labels['le'] === le);
+  expect(['0.0', '0.1', '0.4', '0.5', '0.9', '0.99', '1.0', '+Inf'].map((le) => at(le)?.value)).toEqual([1, 2, 2, 4, 4, 5, 6, 6]);
+  expect(at('0.1')?.exemplar).toEqual({ labels: { trace_id: 'a'.repeat(32), span_id: 'b'.repeat(16) }, value: 0.05 });
+  expect(at('0.0')?.exemplar).toBeUndefined();
+  expect(samples.find(({ name }) => name.endsWith('_sum'))?.value).toBeCloseTo(3.04);
+});
+
+test('registry: an exemplar longer than the format allows is left out, its value counts', () => {
+  const registry = metricRegistry();
+  registry.record('tracejury.evaluation.score', 1, { 'gen_ai.evaluation.name': 'e' }, { trace_id: 'a'.repeat(200) });
+  const samples = samplesOf(registry, 'tracejury_evaluation_score');
+  expect(samples.every(({ exemplar }) => exemplar === undefined)).toBe(true);
+  expect(samples.find(({ name }) => name.endsWith('_count'))?.value).toBe(1);
+});
+
+test('registry: label sets beyond the bound fold into other, which is counted by metric', () => {
+  const registry = metricRegistry({ labelSetsMax: 2 });
+  for (const agent of ['a', 'b', 'c', 'd', 'a']) registry.add('tracejury.runs', 1, { 'gen_ai.agent.name': agent });
+  const folded = { gen_ai_agent_name: 'other', tracejury_target_service_name: 'other', tracejury_completeness: 'other' };
+  expect(samplesOf(registry, 'tracejury_runs').map(({ labels, value }) => ({ labels, value }))).toEqual([
+    { labels: { gen_ai_agent_name: 'a' }, value: 2 },
+    { labels: { gen_ai_agent_name: 'b' }, value: 1 },
+    { labels: folded, value: 2 },
+  ]);
+  expect(samplesOf(registry, 'tracejury_metrics_folded')).toMatchObject([{ labels: { tracejury_metric: 'tracejury.runs' }, value: 2 }]);
+});
+
+test('registry: even the count of folded sets is bounded', () => {
+  const registry = metricRegistry({ labelSetsMax: 1 });
+  for (const metric of ['tracejury.runs', 'tracejury.decisions', 'tracejury.exporter.items'] as const) {
+    for (const value of ['a', 'b']) registry.add(metric, 1, { [metricRows[metric]?.labels[0] ?? '']: value });
+  }
+  expect(samplesOf(registry, 'tracejury_metrics_folded').map(({ value }) => value)).toEqual([1, 2]);
+});
+
+const refused: readonly { readonly name: string; readonly act: (registry: MetricRegistry) => void }[] = [
+  { name: 'a counter does not go down', act: (registry) => registry.add('tracejury.spans.own', -1) },
+  { name: 'what is no number is not added', act: (registry) => registry.add('tracejury.spans.own', Number.NaN) },
+  { name: 'a counter cannot be set', act: (registry) => registry.set('tracejury.spans.own', 9) },
+  { name: 'infinity is not recorded', act: (registry) => registry.record('tracejury.evaluation.score', Infinity) },
+  { name: 'labels that the table does not list are not taken', act: (registry) => registry.add('tracejury.spans.own', 0, { trace_id: 'x' }) },
+];
+for (const { name, act } of refused) {
+  test(`registry: ${name}`, () => {
+    const registry = metricRegistry();
+    act(registry);
+    expect(openMetricsText(registry.snapshot())).toBe(openMetricsText(metricRegistry().snapshot()));
+  });
+}
+
+test('registry: long label values are cut to the limit', () => {
+  const registry = metricRegistry({ labelCharsMax: 10 });
+  registry.add('tracejury.runs', 1, { 'gen_ai.agent.name': 'x'.repeat(1000) });
+  expect(samplesOf(registry, 'tracejury_runs')[0]?.labels['gen_ai_agent_name']).toBe(`${'x'.repeat(9)}…`);
+});
+
+test('openmetrics: any label value comes back from the page as it went in', () => {
+  const hostile = fc.oneof(fc.string({ unit: 'binary' }), fc.string(), fc.constantFrom('a"b', 'a\\nb', 'a\nb', '"} 1\n# EOF\n', '\\', '__proto__', '\u2028', '\r', '{a="b"}'));
+  fc.assert(
+    fc.property(fc.uniqueArray(hostile, { minLength: 1, maxLength: 5 }), (agents) => {
+      const registry = metricRegistry();
+      for (const agent of agents) registry.add('tracejury.runs', 1, { 'gen_ai.agent.name': agent });
+      const back = samplesOf(registry, 'tracejury_runs').map(({ labels }) => labels['gen_ai_agent_name'] ?? '');
+      expect(back).toEqual([...new Set(agents.map((agent) => agent.toWellFormed()))]);
+    }),
+  );
+});
