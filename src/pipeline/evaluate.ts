@@ -1,0 +1,81 @@
+/** One closed run through every configured evaluator: rules at once, judges as work to be asked later. Each pair ends in one decision. */
+import type { ConfiguredEvaluator, ConfiguredJudge } from '../../evaluators/configured.ts';
+import type { EvaluationContext } from '../../evaluators/evaluator.ts';
+import { readExpectation } from '../../evaluators/expectation.ts';
+import type { RunDecision } from '../exporters/exporter.ts';
+import type { Run } from '../model/agent-trace.ts';
+import type { Expectation } from '../model/expectation.ts';
+import { runTargetId, type Decision, type Evaluation, type Verdict } from '../model/verdict.ts';
+import { sampleDecision } from './sample.ts';
+
+/** A configured evaluator with the runs that it is for. */
+export interface PlannedEvaluator {
+  readonly configured: ConfiguredEvaluator;
+  /** Absent: every run. */
+  readonly when?: (run: Run) => boolean;
+  /** Name of the judge; for judge evaluators, and only for these. */
+  readonly judge?: string;
+  /** Share 0..1 of the received runs that a judge evaluator asks about. */
+  readonly sampleRate: number;
+}
+
+/** A judge evaluator that was sampled for a run. */
+export interface ToJudge {
+  readonly configured: ConfiguredJudge;
+  readonly judge: string;
+  readonly expected: Expectation;
+  readonly probability: number;
+}
+
+export interface Evaluated {
+  readonly evaluations: readonly Evaluation[];
+  readonly decisions: readonly RunDecision[];
+  readonly toJudge: readonly ToJudge[];
+}
+
+export function evaluateRun(run: Run, plan: readonly PlannedEvaluator[], context: EvaluationContext): Evaluated {
+  const expected = run.expected === undefined ? {} : readExpectation(run.expected).expectation;
+  const evaluations: Evaluation[] = [];
+  const decisions: RunDecision[] = [];
+  const toJudge: ToJudge[] = [];
+  for (const { configured, when, judge, sampleRate } of plan) {
+    if (when !== undefined && !when(run)) decisions.push(decision(configured, 'filtered', 'when'));
+    else if (configured.kind === 'rule') {
+      const evaluation = evaluationOf(run, configured, configured.evaluate(run.trace, expected, context), 1);
+      evaluations.push(evaluation);
+      decisions.push(decisionOf(configured, evaluation.verdict));
+    } else {
+      const { sampled, probability } = sampleDecision({ traceId: run.traceId, traceState: run.traceState, rate: sampleRate });
+      // Without a judge there is nobody to ask; the configuration refuses that, so this is a plan made by hand.
+      if (judge === undefined) decisions.push(decision(configured, 'filtered', 'no_judge'));
+      else if (sampled) toJudge.push({ configured, judge, expected, probability });
+      else decisions.push(decision(configured, 'sampled_out'));
+    }
+  }
+  return { evaluations, decisions, toJudge };
+}
+
+export function evaluationOf(run: Run, configured: ConfiguredEvaluator, verdict: Verdict, sampleProbability: number): Evaluation {
+  const { tenant, traceId, spanId } = run;
+  return {
+    key: { tenant, targetKind: 'run', targetId: runTargetId(run), name: configured.name },
+    run: { tenant, traceId, spanId },
+    evaluator: configured.evaluator.id,
+    evaluatorKind: configured.kind,
+    evaluatorVersion: configured.evaluator.version,
+    optionsHash: configured.optionsHash,
+    revision: run.revision,
+    completeness: run.completeness,
+    verdict,
+    sampleProbability,
+  };
+}
+
+export function decisionOf(configured: ConfiguredEvaluator, verdict: Verdict): RunDecision {
+  if (verdict.kind === 'scored') return decision(configured, 'scored');
+  return verdict.kind === 'skipped' ? decision(configured, 'skipped', verdict.reason) : decision(configured, 'failed', verdict.error);
+}
+
+export function decision(configured: ConfiguredEvaluator, ended: Decision, reason?: string): RunDecision {
+  return { name: configured.name, evaluator: configured.evaluator.id, evaluatorKind: configured.kind, decision: ended, ...(reason === undefined ? {} : { reason }) };
+}

@@ -1,0 +1,90 @@
+/**
+ * The whole flow on one screen:
+ *
+ *   spans, log records → gather → close → assemble → evaluate ─┬→ deliver        rule verdicts, at once
+ *                                                              └→ ask → deliver  a sample goes to judges, each verdict when it comes
+ *
+ * Pure: time comes from a clock, and whoever hosts it calls `advance` when `nextDueMs` says so.
+ */
+import type { Collector } from '../../collectors/collector.ts';
+import type { EvaluationContext } from '../../evaluators/evaluator.ts';
+import type { ScoredRun } from '../exporters/exporter.ts';
+import type { Run } from '../model/agent-trace.ts';
+import type { Clock } from '../model/clock.ts';
+import type { Tenant } from '../model/ids.ts';
+import type { LogRecord, Span } from '../model/span.ts';
+import type { Verdict } from '../model/verdict.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+import { decision, decisionOf, evaluateRun, evaluationOf, type PlannedEvaluator, type ToJudge } from './evaluate.ts';
+import { gathering, type ClosingTimes, type GroupLimits } from './group.ts';
+
+export type AskEnd = { readonly kind: 'judged'; readonly verdict: Verdict } | { readonly kind: 'overload'; readonly reason: string };
+
+export interface PipelineOptions {
+  readonly collectors: readonly Collector[];
+  readonly plan: readonly PlannedEvaluator[];
+  readonly context: EvaluationContext;
+  readonly clock: Clock;
+  readonly telemetry: Telemetry;
+  readonly closing?: ClosingTimes;
+  readonly limits?: GroupLimits;
+  /** Hands verdicts on; never waits, never throws. */
+  readonly deliver: (item: ScoredRun) => void;
+  /** Puts a run before a judge. Calls `done` exactly once, whenever that is. */
+  readonly ask: (run: Run, work: ToJudge, done: (end: AskEnd) => void) => void;
+}
+
+export interface Pipeline {
+  spans(tenant: Tenant, spans: readonly Span[]): void;
+  logs(tenant: Tenant, records: readonly LogRecord[]): void;
+  /** Closes and scores what is due. */
+  advance(): void;
+  /** When something is due, in milliseconds since the epoch; undefined while nothing waits. */
+  nextDueMs(): number | undefined;
+  /** Closes and scores everything that is open, for the end of the process. */
+  finish(): void;
+  /** Bytes of the spans and records that are held. */
+  bytes(): number;
+}
+
+export function pipeline(options: PipelineOptions): Pipeline {
+  const { plan, context, telemetry, deliver, ask } = options;
+  const gather = gathering(options);
+
+  function score(run: Run): void {
+    const { evaluations, decisions, toJudge } = evaluateRun(run, plan, context);
+    deliver({ run, evaluations, decisions });
+    for (const work of toJudge) ask(run, work, (end) => deliver(judged(run, work, end)));
+  }
+
+  function observe(): void {
+    telemetry.set('tracejury.open.traces', gather.traces());
+    telemetry.set('tracejury.open.bytes', gather.bytes());
+  }
+
+  return {
+    spans(tenant, spans) {
+      gather.addSpans(tenant, spans);
+      observe();
+    },
+    logs(tenant, records) {
+      gather.addRecords(tenant, records);
+      observe();
+    },
+    advance() {
+      for (const run of gather.due()) score(run);
+      observe();
+    },
+    nextDueMs: gather.nextDueMs,
+    finish() {
+      for (const run of gather.closeAll()) score(run);
+      observe();
+    },
+    bytes: gather.bytes,
+  };
+}
+
+function judged(run: Run, work: ToJudge, end: AskEnd): ScoredRun {
+  if (end.kind === 'overload') return { run, evaluations: [], decisions: [decision(work.configured, 'overload', end.reason)] };
+  return { run, evaluations: [evaluationOf(run, work.configured, end.verdict, work.probability)], decisions: [decisionOf(work.configured, end.verdict)] };
+}
