@@ -1,0 +1,43 @@
+/** The contract of a command: its place in the usage text, and what it does. Only `main.ts` ends the process. */
+import type { Environment } from '../config/substitution.ts';
+
+/** 0 all is well, 1 the thing that was checked has faults, 2 bad usage or input. */
+export type ExitCode = 0 | 1 | 2;
+
+interface CommandOption {
+  readonly type: 'string' | 'boolean';
+  readonly short?: string;
+  readonly multiple?: boolean;
+  /** What stands for its value in the usage text. */
+  readonly value?: string;
+  readonly summary: string;
+}
+
+export interface CommandInput {
+  readonly options: { readonly [name: string]: string | boolean | readonly (string | boolean)[] | undefined };
+  readonly positionals: readonly string[];
+  readonly env: Environment;
+  /** Standard output: what was asked for. */
+  readonly say: (text: string) => void;
+  /** Standard error: why it was not given. */
+  readonly complain: (text: string) => void;
+}
+
+export interface Command {
+  readonly name: string;
+  /** What follows the name in the usage text. */
+  readonly usage: string;
+  readonly summary: string;
+  readonly options: { readonly [name: string]: CommandOption };
+  /** Most arguments that are not options. */
+  readonly positionalsMax: number;
+  readonly run: (input: CommandInput) => ExitCode | Promise<ExitCode>;
+}
+
+/** Thrown for what a person typed: the message is shown with the usage, and the exit code is 2. */
+export class UsageError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'UsageError';
+  }
+}

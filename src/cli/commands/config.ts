@@ -1,0 +1,52 @@
+import { stringify } from 'yaml';
+import { evaluators } from '../../../evaluators/index.ts';
+import { ConfigError } from '../../config/fault.ts';
+import { readConfig, type LoadedConfig } from '../../config/load.ts';
+import { configSchema } from '../../config/schema.ts';
+import { jsonText, type JsonValue } from '../../model/json.ts';
+import { UsageError, type Command, type CommandInput, type ExitCode } from '../command.ts';
+import { faultsText, warningText } from '../faults-text.ts';
+
+const actions: { readonly [name: string]: (input: CommandInput, file: string | undefined) => ExitCode } = { check, print, schema };
+
+export const config: Command = {
+  name: 'config',
+  usage: 'check|print|schema [FILE]',
+  summary: 'check: all faults of a configuration at once; print: the effective configuration, secrets masked; schema: the JSON Schema for editors',
+  options: {},
+  positionalsMax: 2,
+  run(input) {
+    const [action = '', file] = input.positionals;
+    const run = Object.hasOwn(actions, action) ? actions[action] : undefined;
+    if (run === undefined) throw new UsageError(action === '' ? 'Say check, print or schema.' : `${JSON.stringify(action)} is not check, print or schema.`);
+    return run(input, file);
+  },
+};
+
+/** Faults go to standard output: they are what was asked for. */
+function check(input: CommandInput, file: string | undefined): ExitCode {
+  try {
+    const { warnings } = loaded(input, file);
+    for (const warning of warnings) input.say(warningText(warning));
+    input.say(`${file ?? 'defaults'}: no faults`);
+    return 0;
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    input.say(faultsText(error.faults));
+    return 1;
+  }
+}
+
+function print(input: CommandInput, file: string | undefined): ExitCode {
+  input.say(stringify(loaded(input, file).shown, { lineWidth: 0 }).trimEnd());
+  return 0;
+}
+
+function schema(input: CommandInput): ExitCode {
+  input.say(JSON.stringify(JSON.parse(jsonText(configSchema(evaluators))) as JsonValue, undefined, 2));
+  return 0;
+}
+
+function loaded(input: CommandInput, file: string | undefined): LoadedConfig {
+  return readConfig({ file, env: input.env, evaluators });
+}

@@ -1,0 +1,85 @@
+import type { AnyEvaluator, Need } from '../../../evaluators/evaluator.ts';
+import { evaluators as members } from '../../../evaluators/index.ts';
+import { snakeMembers } from '../../config/member-names.ts';
+import { nearest } from '../../config/nearest.ts';
+import { referenceRows } from '../../config/reference.ts';
+import { isJsonObject, jsonText, member, type JsonObject, type JsonValue } from '../../model/json.ts';
+import { UsageError, type Command } from '../command.ts';
+import { columns } from '../usage.ts';
+
+export const evaluators: Command = {
+  name: 'evaluators',
+  usage: '[NAME]',
+  summary: 'the catalogue: what each evaluator checks, what it needs, its options and its threshold',
+  options: {},
+  positionalsMax: 1,
+  run({ positionals: [name], say }) {
+    say(name === undefined ? listText(members) : pageText(found(name)));
+    return 0;
+  },
+};
+
+function found(name: string): AnyEvaluator {
+  const evaluator = members.find(({ id }) => id === name);
+  if (evaluator !== undefined) return evaluator;
+  const ids = members.map(({ id }) => id);
+  const guess = nearest(name, ids);
+  throw new UsageError(`${JSON.stringify(name)} is not an evaluator. ${guess === undefined ? `Evaluators: ${ids.join(', ')}.` : `Did you mean ${guess}?`}`);
+}
+
+function listText(all: readonly AnyEvaluator[]): string {
+  const group = (title: string, wanted: readonly AnyEvaluator[]) => (wanted.length === 0 ? [] : ['', title, ...columns(wanted.map(({ id, summary }) => [id, summary] as const))]);
+  return [
+    ...group('On by default:', all.filter(({ onByDefault }) => onByDefault)),
+    ...group('Rules to switch on:', all.filter(({ onByDefault, kind }) => !onByDefault && kind === 'rule')),
+    ...group('Asking a judge:', all.filter(({ onByDefault, kind }) => !onByDefault && kind === 'judge')),
+    '',
+    'More about one: tracejury evaluators NAME',
+  ]
+    .slice(1)
+    .join('\n');
+}
+
+const needTexts: { readonly [need in Need]: string } = {
+  tool_calls: 'tool calls',
+  tool_definitions: 'tool definitions',
+  tool_results: 'results of tool calls',
+  input: 'the input',
+  final_response: 'the final response',
+  expected_tool_calls: 'expected tool calls (expect.tool_calls)',
+  expected_tool_outputs: 'expected tool outputs (expect.tool_outputs)',
+  tasks: 'tasks (expect.tasks)',
+};
+
+function pageText(evaluator: AnyEvaluator): string {
+  const { id, version, kind, summary, needs, onByDefault, defaultThreshold, source } = evaluator;
+  const facts: readonly (readonly [string, string])[] = [
+    ['kind', kind === 'rule' ? 'rule' : 'asks a judge'],
+    ['version', String(version)],
+    ['needs', needs.map((need) => needTexts[need]).join(', ')],
+    ['on by default', onByDefault ? 'yes' : 'no'],
+    ['threshold', defaultThreshold === null ? 'none: a raw metric' : `passes from ${defaultThreshold}`],
+    ['source', source],
+  ];
+  const presets = snakeMembers(evaluator.optionsSchema, evaluator.defaults as JsonObject);
+  return [
+    id,
+    `  ${summary}`,
+    '',
+    ...columns(facts),
+    ...keysText('Options', evaluator.optionsSchema, presets),
+    ...(evaluator.expectationSchema === undefined ? [] : keysText('Expect', evaluator.expectationSchema, undefined)),
+  ].join('\n');
+}
+
+function keysText(title: string, schema: JsonObject, presets: JsonValue | undefined): readonly string[] {
+  const rows = referenceRows(schema).map(({ key, path, type, meaning }) => {
+    const preset = presetAt(presets, path);
+    return [key, `${type.replaceAll('`', '')}${preset === undefined ? '' : `; default ${jsonText(preset)}`}. ${meaning}`] as const;
+  });
+  return rows.length === 0 ? [] : ['', `${title}:`, ...columns(rows)];
+}
+
+function presetAt(presets: JsonValue | undefined, path: readonly string[]): JsonValue | undefined {
+  return path.reduce<JsonValue | undefined>((at, part) => (isJsonObject(at) ? member(at, part) : undefined), presets);
+}

@@ -1,0 +1,6 @@
+/** The commands, in the order of the usage text. */
+import type { Command } from '../command.ts';
+import { config } from './config.ts';
+import { evaluators } from './evaluators.ts';
+
+export const commands: readonly Command[] = [config, evaluators];

@@ -1,0 +1,71 @@
+/** The configuration as the service reads it: camelCase, milliseconds, bytes, every default filled in. */
+import type { ConfiguredEvaluator } from '../../evaluators/configured.ts';
+import type { Address } from './address.ts';
+import type { RunCondition, ScoreCondition } from './conditions.ts';
+
+export interface Config {
+  readonly listen: {
+    readonly otlpHttp: Address;
+    readonly console: Address;
+    readonly insecure: boolean;
+    readonly tokens: readonly Token[];
+  };
+  readonly limits: {
+    readonly bodyBytes: number;
+    readonly inflatedBytes: number;
+    readonly memoryBytes: number;
+    readonly spansPerTrace: number;
+  };
+  readonly closing: {
+    readonly settleMs: number;
+    readonly quietMs: number;
+    readonly abandonMs: number;
+    readonly lateMs: number;
+  };
+  /** In the order of the file. */
+  readonly evaluators: readonly EvaluatorConfig[];
+  readonly judges: readonly JudgeConfig[];
+  readonly exporters: readonly ExporterConfig[];
+}
+
+type Permission = 'ingest' | 'read' | 'annotate';
+
+interface Token {
+  readonly name: string;
+  /** Secret. */
+  readonly value: string;
+  readonly may: readonly Permission[];
+}
+
+export interface EvaluatorConfig {
+  /** Ready to run: options complete, expectation read, threshold settled. Its name is unique. */
+  readonly configured: ConfiguredEvaluator;
+  /** Absent: every run. */
+  readonly when?: RunCondition;
+  /** Name of a judge; there for judge evaluators, and only for these. */
+  readonly judge?: string;
+  /** 1 for rules. */
+  readonly sampleRate: number;
+  readonly raise: readonly { readonly when: ScoreCondition; readonly to: number }[];
+}
+
+export interface JudgeConfig {
+  readonly name: string;
+  readonly baseUrl: string;
+  readonly model: string;
+  /** Secret; absent: the endpoint asks for none. */
+  readonly apiKey?: string;
+  readonly concurrency: number;
+  readonly timeoutMs: number;
+}
+
+export type ExporterConfig =
+  | { readonly to: 'metrics' }
+  | {
+      readonly to: 'span_events';
+      /** The whole URL, with the path of the trace signal. */
+      readonly tracesEndpoint: string;
+      /** Values are secret. */
+      readonly headers: { readonly [name: string]: string };
+      readonly protocol: 'http/protobuf' | 'http/json';
+    };

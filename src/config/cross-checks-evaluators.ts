@@ -1,0 +1,98 @@
+/** `evaluators` against one another, against the judges and against what each evaluator takes. */
+import { configuredEvaluator } from '../../evaluators/configured.ts';
+import type { AnyEvaluator } from '../../evaluators/evaluator.ts';
+import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
+import { parseScoreCondition } from './conditions.ts';
+import type { CrossCheck } from './cross-check.ts';
+import { entryOf, evaluatorEntry } from './evaluator-entry.ts';
+import type { Finding, Path } from './fault.ts';
+import { nearest } from './nearest.ts';
+
+interface Entry {
+  readonly path: Path;
+  readonly written: JsonObject;
+  readonly name: string;
+  readonly member: AnyEvaluator | undefined;
+}
+
+export function evaluatorFindings({ value, members, refused }: CrossCheck): readonly Finding[] {
+  const list = member(value, 'evaluators');
+  const judges = member(value, 'judges');
+  const judgeNames = isJsonObject(judges) ? Object.keys(judges) : [];
+  const entries = (isJsonArray(list) ? list : []).map((item, index) => placedEntry(item, index, members));
+  return [
+    ...sameNames(entries),
+    ...entries.flatMap((entry) => [...judgeFindings(entry, judgeNames), ...(isRefused(entry.path, refused) ? [] : ownFindings(entry, members)), ...raiseFindings(entry, entries)]),
+  ];
+}
+
+function placedEntry(item: JsonValue, index: number, members: readonly AnyEvaluator[]): Entry {
+  const written = entryOf(item);
+  const use = member(written, 'use');
+  const name = member(written, 'name') ?? use;
+  return { path: ['evaluators', index], written, name: typeof name === 'string' ? name : '', member: members.find(({ id }) => id === use) };
+}
+
+function sameNames(entries: readonly Entry[]): readonly Finding[] {
+  const first = new Map<string, number>();
+  return entries.flatMap(({ name, path, written }, index): readonly Finding[] => {
+    const before = first.get(name);
+    if (before === undefined) first.set(name, index);
+    if (before === undefined || name === '') return [];
+    const key = ['name', 'use'].find((candidate) => Object.hasOwn(written, candidate)) ?? 'use';
+    return [{ path: [...path, key], at: 'value', problem: `is the second entry named ${name}; the first is evaluators[${before}]`, todo: 'Give one of them a name of its own.' }];
+  });
+}
+
+function judgeFindings({ path, written, member: evaluator }: Entry, judges: readonly string[]): readonly Finding[] {
+  const judge = member(written, 'judge');
+  if (evaluator?.kind === 'rule') {
+    return ['judge', 'sample']
+      .filter((key) => isGiven(written, key))
+      .map((key) => ({ path: [...path, key], at: 'key', problem: `is not for ${evaluator.id}, which is a rule`, todo: 'Leave it out: a rule looks at every run and asks no judge.' }) as const);
+  }
+  if (typeof judge === 'string' && !judges.includes(judge)) {
+    const guess = nearest(judge, judges);
+    const known = judges.length === 0 ? 'Add it under judges.' : `Judges: ${judges.join(', ')}.`;
+    return [{ path: [...path, 'judge'], at: 'value', problem: `${JSON.stringify(judge)} is not a judge of this file`, todo: guess === undefined ? known : `Did you mean ${guess}?` }];
+  }
+  if (evaluator?.kind !== 'judge' || judge !== undefined) return [];
+  const todo = judges.length === 0 ? 'Add a judge under judges and name it here: { use: …, judge: NAME }.' : `Add judge: ${judges[0] ?? ''}.`;
+  return [{ path, at: 'value', problem: `${evaluator.id} asks a judge, and none is named`, todo }];
+}
+
+/** The default of `sample` is filled in before this is asked. */
+function isGiven(written: JsonObject, key: string): boolean {
+  const value = member(written, key);
+  if (key !== 'sample') return value !== undefined;
+  if (!isJsonObject(value)) return false;
+  const raise = member(value, 'raise');
+  return member(value, 'rate') !== 1 || !isJsonArray(raise) || raise.length > 0;
+}
+
+function isRefused(path: Path, refused: readonly Path[]): boolean {
+  return refused.some((other) => path.every((part, index) => other[index] === part));
+}
+
+/** What the evaluator itself says of an entry that the schema has let through. */
+function ownFindings({ path, written, member: evaluator }: Entry, members: readonly AnyEvaluator[]): readonly Finding[] {
+  if (evaluator === undefined) return [];
+  const result = configuredEvaluator(evaluatorEntry(written), members);
+  return result.kind === 'ready' ? [] : result.faults.map((fault) => ({ path: [...path, ...fault.path], at: 'key', problem: fault.problem, todo: `See tracejury evaluators ${evaluator.id}.` }) as const);
+}
+
+function raiseFindings({ path, written }: Entry, entries: readonly Entry[]): readonly Finding[] {
+  const sample = member(written, 'sample');
+  const raise = isJsonObject(sample) ? member(sample, 'raise') : undefined;
+  const rules = entries.filter(({ member: evaluator }) => evaluator?.kind === 'rule').map(({ name }) => name);
+  return (isJsonArray(raise) ? raise : []).flatMap((item, index): readonly Finding[] => {
+    const when = isJsonObject(item) ? member(item, 'when') : undefined;
+    if (typeof when !== 'string') return [];
+    const place = { path: [...path, 'sample', 'raise', index, 'when'], at: 'value' } as const;
+    const condition = parseScoreCondition(when);
+    if (condition === undefined) return [{ ...place, problem: `${JSON.stringify(when)} is not a condition`, todo: 'Write the name of a rule evaluator, one of < <= > >= =, and a score from 0 to 1: tool_error < 1.' }];
+    if (rules.includes(condition.evaluator)) return [];
+    const guess = nearest(condition.evaluator, rules);
+    return [{ ...place, problem: `${condition.evaluator} is not a rule evaluator of this file`, todo: guess === undefined ? 'Add it under evaluators.' : `Did you mean ${guess}?` }];
+  });
+}

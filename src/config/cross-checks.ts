@@ -1,0 +1,142 @@
+/** What no schema can say: keys that must fit one another. Everything here copes with parts that the schema has refused already. */
+import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
+import type { CrossCheck } from './cross-check.ts';
+import { evaluatorFindings } from './cross-checks-evaluators.ts';
+import { addressOf, isLoopback } from './address.ts';
+import { traceEndpoint } from './endpoint.ts';
+import type { Finding, Path } from './fault.ts';
+import { quantityOf, type QuantityKind } from './quantities.ts';
+
+export function crossCheck(check: CrossCheck): readonly Finding[] {
+  const { value } = check;
+  return [
+    ...listenFindings(part(value, 'listen')),
+    ...orderFindings(value),
+    ...twice(items(part(value, 'listen'), 'tokens'), ['listen', 'tokens'], 'name', 'Names of tokens are tenants: give each its own.'),
+    ...twice(items(part(value, 'listen'), 'tokens'), ['listen', 'tokens'], 'value', 'Give every token its own value.'),
+    ...eitherOr(items(value, 'redact'), 'redact', ['match', 'pattern']),
+    ...eitherOr(items(value, 'tools'), 'tools', ['name', 'file']),
+    ...evaluatorFindings(check),
+    ...exportFindings(check),
+  ];
+}
+
+const listeners = [
+  { key: 'otlp_http', permission: 'ingest' },
+  { key: 'otlp_grpc', permission: 'ingest' },
+  { key: 'console', permission: 'read' },
+] as const;
+
+/** Nobody is let in from outside without a token, unless the file says so in so many words. */
+function listenFindings(listen: JsonObject): readonly Finding[] {
+  const findings: Finding[] = [];
+  const taken = new Map<string, string>();
+  for (const { key, permission } of listeners) {
+    const written = member(listen, key);
+    const address = typeof written === 'string' ? addressOf(written) : undefined;
+    if (address === undefined) continue;
+    const path = ['listen', key];
+    const name = `${address.host}:${address.port}`;
+    const other = address.port === 0 ? undefined : taken.get(name);
+    if (other !== undefined) findings.push({ path, at: 'value', problem: `has the address of listen.${other}`, todo: 'Give every listener an address of its own.' });
+    taken.set(name, key);
+    const guarded = member(listen, 'insecure') === true || member(listen, 'tls') !== undefined || allows(listen, permission);
+    if (!isLoopback(address.host) && !guarded) {
+      findings.push({
+        path,
+        at: 'value',
+        problem: `${JSON.stringify(written)} can be reached from other machines, and nothing is asked of them`,
+        todo: `Add a token that may ${permission} to listen.tokens, or listen.tls, or say listen.insecure: true.`,
+      });
+    }
+  }
+  return findings;
+}
+
+function allows(listen: JsonObject, permission: string): boolean {
+  return items(listen, 'tokens').some((token) => {
+    const may = isJsonObject(token) ? member(token, 'may') : undefined;
+    return isJsonArray(may) && may.includes(permission);
+  });
+}
+
+/** Each at least as large as the one before it. */
+const orders: readonly { readonly section: string; readonly kind: QuantityKind; readonly keys: readonly string[] }[] = [
+  { section: 'limits', kind: 'bytes', keys: ['body_bytes', 'inflated_bytes', 'memory_bytes'] },
+  { section: 'closing', kind: 'duration', keys: ['settle', 'quiet', 'abandon'] },
+];
+
+function orderFindings(value: JsonObject): readonly Finding[] {
+  return orders.flatMap(({ section, kind, keys }) =>
+    keys.slice(1).flatMap((key, index): readonly Finding[] => {
+      const smaller = keys[index] ?? '';
+      const [low, high] = [quantityOf(kind, member(part(value, section), smaller)), quantityOf(kind, member(part(value, section), key))];
+      if (low === undefined || high === undefined || low <= high) return [];
+      return [{ path: [section, key], at: 'value', problem: `is less than ${section}.${smaller}`, todo: `Raise it, or lower ${section}.${smaller}.` }];
+    }),
+  );
+}
+
+/** The second of two items with the same text under a key. The text is not told: it may be a secret. */
+function twice(list: readonly JsonValue[], path: Path, key: string, todo: string): readonly Finding[] {
+  const seen = new Map<JsonValue, number>();
+  return list.flatMap((item, index): readonly Finding[] => {
+    const text = isJsonObject(item) ? member(item, key) : undefined;
+    const before = typeof text === 'string' ? seen.get(text) : undefined;
+    if (typeof text === 'string' && before === undefined) seen.set(text, index);
+    return before === undefined ? [] : [{ path: [...path, index, key], at: 'value', problem: `is the same as that of entry ${before + 1}`, todo }];
+  });
+}
+
+function eitherOr(list: readonly JsonValue[], section: string, keys: readonly [string, string]): readonly Finding[] {
+  return list.flatMap((item, index): readonly Finding[] => {
+    const count = isJsonObject(item) ? keys.filter((key) => Object.hasOwn(item, key)).length : 1;
+    return count === 1 ? [] : [{ path: [section, index], at: 'value', problem: count === 0 ? `has neither ${keys[0]} nor ${keys[1]}` : `has both ${keys[0]} and ${keys[1]}`, todo: 'Write one of the two.' }];
+  });
+}
+
+function exportFindings({ value, env }: CrossCheck): readonly Finding[] {
+  const list = items(value, 'export').map((item) => (isJsonObject(item) ? item : {}));
+  return list.flatMap((item, index): readonly Finding[] => {
+    const path = ['export', index];
+    const to = member(item, 'to');
+    if (to === 'metrics') {
+      const again = list.findIndex((other) => member(other, 'to') === 'metrics') < index;
+      const surplus = ['endpoint', 'headers', 'protocol', 'tls'].filter((key) => isGiven(item, key));
+      return [
+        ...(again ? [{ path, at: 'value', problem: 'is there twice', todo: 'Keep one entry.' } as const] : []),
+        ...surplus.map((key) => ({ path: [...path, key], at: 'key', problem: 'means nothing for metrics', todo: 'Leave it out: the page is on the console listener.' }) as const),
+      ];
+    }
+    if (to !== 'span_events') return [];
+    const url = traceEndpoint(member(item, 'endpoint'), env);
+    if (url === undefined) return [{ path, at: 'value', problem: 'lacks endpoint', todo: 'Add the base URL of the backend, or set OTEL_EXPORTER_OTLP_ENDPOINT.' }];
+    return isOwn(url, part(value, 'listen')) ? [{ path: [...path, 'endpoint'], at: 'value', problem: 'leads back to listen.otlp_http', todo: 'Name the tracing backend that shows the scores.' }] : [];
+  });
+}
+
+/** Defaults are filled in already: an entry for metrics has the empty headers and the protocol of every entry. */
+function isGiven(item: JsonObject, key: string): boolean {
+  const value = member(item, key);
+  if (key === 'headers') return isJsonObject(value) && Object.keys(value).length > 0;
+  return value !== undefined && !(key === 'protocol' && value === 'http/protobuf');
+}
+
+function isOwn(url: string, listen: JsonObject): boolean {
+  const written = member(listen, 'otlp_http');
+  const own = typeof written === 'string' ? addressOf(written) : undefined;
+  const target = URL.parse(url);
+  if (own === undefined || target === null || target.protocol !== 'http:') return false;
+  const host = target.hostname.replace(/^\[|\]$/g, '');
+  return Number(target.port === '' ? 80 : target.port) === own.port && (host === own.host || (isLoopback(host) && isLoopback(own.host)));
+}
+
+function part(value: JsonObject, key: string): JsonObject {
+  const below = member(value, key);
+  return isJsonObject(below) ? below : {};
+}
+
+function items(value: JsonObject, key: string): readonly JsonValue[] {
+  const list = member(value, key);
+  return isJsonArray(list) ? list : [];
+}

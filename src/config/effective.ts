@@ -1,0 +1,144 @@
+/** A checked configuration in its two forms: what the service reads, and what `config print` shows. */
+import { configuredEvaluator, type ConfiguredEvaluator } from '../../evaluators/configured.ts';
+import type { AnyEvaluator } from '../../evaluators/evaluator.ts';
+import { filledOptions } from '../../evaluators/options.ts';
+import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
+import { addressOf, type Address } from './address.ts';
+import { parseScoreCondition, runCondition } from './conditions.ts';
+import type { Config, EvaluatorConfig, ExporterConfig, JudgeConfig } from './config.ts';
+import { environmentHeaders, traceEndpoint } from './endpoint.ts';
+import { snakeMembers } from './member-names.ts';
+import { entryOf, evaluatorEntry } from './evaluator-entry.ts';
+import { quantityOf, type QuantityKind } from './quantities.ts';
+import { ownMembers } from './schema.ts';
+import type { Environment } from './substitution.ts';
+
+interface Checked {
+  /** Without a fault, defaults filled in. */
+  readonly value: JsonObject;
+  readonly members: readonly AnyEvaluator[];
+  readonly env: Environment;
+}
+
+export function effectiveConfig({ value, members, env }: Checked): Config {
+  const [listen, limits, closing] = [object(value, 'listen'), object(value, 'limits'), object(value, 'closing')];
+  return {
+    listen: { otlpHttp: address(listen, 'otlp_http'), console: address(listen, 'console'), insecure: member(listen, 'insecure') === true, tokens: list(listen, 'tokens').map(token) },
+    limits: {
+      bodyBytes: quantity('bytes', limits, 'body_bytes'),
+      inflatedBytes: quantity('bytes', limits, 'inflated_bytes'),
+      memoryBytes: quantity('bytes', limits, 'memory_bytes'),
+      spansPerTrace: number(limits, 'spans_per_trace'),
+    },
+    closing: {
+      settleMs: quantity('duration', closing, 'settle'),
+      quietMs: quantity('duration', closing, 'quiet'),
+      abandonMs: quantity('duration', closing, 'abandon'),
+      lateMs: quantity('duration', closing, 'late'),
+    },
+    evaluators: list(value, 'evaluators').map((entry) => evaluator(entry, members)),
+    judges: Object.entries(object(value, 'judges')).map(([name, judgeOf]) => judge(name, asObject(judgeOf))),
+    exporters: list(value, 'export').map((entry) => exporter(asObject(entry), env)),
+  };
+}
+
+/** The same under the names of the file, every evaluator with all its options. */
+export function effectiveValue({ value, members }: Omit<Checked, 'env'>): JsonObject {
+  const evaluators = list(value, 'evaluators').map((entry) => {
+    const written = entryOf(entry);
+    const { evaluator: used, name, threshold } = configured(entry, members);
+    const options = filledOptions(used.optionsSchema, used.defaults, object(written, 'options')) as JsonObject;
+    const kept = used.kind === 'judge' ? ['when', 'expect', 'on_empty', 'include_explanation', 'judge', 'sample'] : ['when', 'expect', 'on_empty', 'include_explanation'];
+    return ownMembers([
+      ['use', used.id],
+      ['name', name],
+      ...Object.entries(written).filter(([key]) => kept.includes(key)),
+      ['options', snakeMembers(used.optionsSchema, options)],
+      ['threshold', threshold],
+    ]);
+  });
+  return ownMembers(Object.entries(value).map(([key, below]) => [key, key === 'evaluators' ? evaluators : below]));
+}
+
+function evaluator(entry: JsonValue, members: readonly AnyEvaluator[]): EvaluatorConfig {
+  const written = entryOf(entry);
+  const [when, judgeName] = [member(written, 'when'), member(written, 'judge')];
+  const sample = object(written, 'sample');
+  const rate = member(sample, 'rate');
+  return {
+    configured: configured(entry, members),
+    sampleRate: typeof rate === 'number' ? rate : 1,
+    raise: list(sample, 'raise').flatMap((item) => raised(asObject(item))),
+    ...(isJsonObject(when) ? { when: runCondition(when) } : {}),
+    ...(typeof judgeName === 'string' ? { judge: judgeName } : {}),
+  };
+}
+
+function configured(entry: JsonValue, members: readonly AnyEvaluator[]): ConfiguredEvaluator {
+  const result = configuredEvaluator(evaluatorEntry(entryOf(entry)), members);
+  if (result.kind === 'faulty') throw new Error(`unchecked evaluator: ${result.faults.map(({ problem }) => problem).join(', ')}`);
+  return result.evaluator;
+}
+
+function raised(item: JsonObject): EvaluatorConfig['raise'] {
+  const when = parseScoreCondition(text(item, 'when'));
+  return when === undefined ? [] : [{ when, to: number(item, 'to') }];
+}
+
+function judge(name: string, written: JsonObject): JudgeConfig {
+  const apiKey = text(written, 'api_key');
+  return {
+    name,
+    baseUrl: text(written, 'base_url'),
+    model: text(written, 'model'),
+    concurrency: number(written, 'concurrency'),
+    timeoutMs: quantity('duration', written, 'timeout'),
+    ...(apiKey === '' ? {} : { apiKey }),
+  };
+}
+
+function exporter(written: JsonObject, env: Environment): ExporterConfig {
+  if (text(written, 'to') !== 'span_events') return { to: 'metrics' };
+  const headers = Object.entries(object(written, 'headers')).map(([name, value]) => [name, String(value)] as const);
+  return {
+    to: 'span_events',
+    tracesEndpoint: traceEndpoint(member(written, 'endpoint'), env) ?? '',
+    headers: headers.length === 0 ? environmentHeaders(env) : Object.fromEntries(headers),
+    protocol: text(written, 'protocol') === 'http/json' ? 'http/json' : 'http/protobuf',
+  };
+}
+
+function token(written: JsonValue): Config['listen']['tokens'][number] {
+  const from = asObject(written);
+  return { name: text(from, 'name'), value: text(from, 'value'), may: list(from, 'may') as Config['listen']['tokens'][number]['may'] };
+}
+
+function address(from: JsonObject, key: string): Address {
+  return addressOf(text(from, key)) ?? { host: '127.0.0.1', port: 0 };
+}
+
+function quantity(kind: QuantityKind, from: JsonObject, key: string): number {
+  return quantityOf(kind, member(from, key)) ?? 0;
+}
+
+function number(from: JsonObject, key: string): number {
+  return Number(member(from, key));
+}
+
+function text(from: JsonObject, key: string): string {
+  const value = member(from, key);
+  return typeof value === 'string' ? value : '';
+}
+
+function object(from: JsonObject, key: string): JsonObject {
+  return asObject(member(from, key));
+}
+
+function asObject(value: JsonValue | undefined): JsonObject {
+  return isJsonObject(value) ? value : {};
+}
+
+function list(from: JsonObject, key: string): readonly JsonValue[] {
+  const value = member(from, key);
+  return isJsonArray(value) ? value : [];
+}

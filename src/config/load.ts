@@ -1,0 +1,91 @@
+/** The one way from a file to a configuration: read, substitute, check, fill in. All faults come at once. */
+import type { AnyEvaluator } from '../../evaluators/evaluator.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../model/json.ts';
+import { checker, type SchemaCheck } from './check.ts';
+import type { Config } from './config.ts';
+import { crossCheck } from './cross-checks.ts';
+import { configFileText } from './file.ts';
+import { parseConfigText, type ConfigDocument } from './document.ts';
+import { effectiveConfig, effectiveValue } from './effective.ts';
+import { ConfigError, pathText, type ConfigFault, type ConfigWarning, type Finding, type Path } from './fault.ts';
+import { configSchema, ownMembers, withDefaults } from './schema.ts';
+import { masked, maskedLine, secretPaths } from './secrets.ts';
+import type { Environment } from './substitution.ts';
+import { unbuilt } from './unbuilt.ts';
+
+export interface ConfigSource {
+  /** As it is named in faults. */
+  readonly file: string;
+  readonly text: string;
+  readonly env: Environment;
+  readonly evaluators: readonly AnyEvaluator[];
+}
+
+export interface LoadedConfig {
+  readonly config: Config;
+  /** Keys without effect yet; to be told once. */
+  readonly warnings: readonly ConfigWarning[];
+  /** Under the names of the file, defaults filled in, secrets masked. */
+  readonly shown: JsonValue;
+}
+
+/** The configuration of a file, or that of no file at all: every default. Throws a ConfigError with all faults. */
+export function readConfig(options: { readonly file: string | undefined; readonly env: Environment; readonly evaluators: readonly AnyEvaluator[] }): LoadedConfig {
+  const { file, env, evaluators } = options;
+  return loadConfig({ file: file ?? 'defaults', text: file === undefined ? '' : configFileText(file), env, evaluators });
+}
+
+export function loadConfig(source: ConfigSource): LoadedConfig {
+  const { text, env, evaluators } = source;
+  const schema = configSchema(evaluators);
+  const document = parseConfigText(text, env);
+  const { value, check } = checked(schema, document);
+  const filled = withDefaults(schema, value);
+  const usable = isJsonObject(filled) ? filled : ownMembers([]);
+  const later = unbuilt(schema, value);
+  const cross = document.broken ? [] : crossCheck({ value: usable, members: evaluators, env, refused: check.findings.map(({ path }) => path) });
+  const findings = document.broken ? [] : [...check.findings, ...later.findings, ...cross];
+  const faults = located(source, document, schema, value, findings);
+  if (faults.length > 0) throw new ConfigError(faults);
+  return {
+    config: effectiveConfig({ value: usable, members: evaluators, env }),
+    warnings: later.warnings,
+    shown: masked(schema, effectiveValue({ value: usable, members: evaluators })),
+  };
+}
+
+/** A substituted value that YAML reads as a number is a text where a text is wanted: a token may be all digits. */
+function checked(schema: JsonObject, document: ConfigDocument): { readonly value: JsonValue; readonly check: SchemaCheck } {
+  const secrets = new Set(secretPaths(schema, document.value).map((path) => JSON.stringify(path)));
+  const check = checker(schema, (path) => document.substituted(path) !== undefined || secrets.has(JSON.stringify(path)));
+  const first = check(document.value);
+  const texts = first.wantText.map((path) => ({ path, text: document.substituted(path) })).filter(({ text }) => text !== undefined);
+  if (texts.length === 0) return { value: document.value, check: first };
+  const value = texts.reduce((whole, { path, text }) => replaced(whole, path, text ?? ''), document.value);
+  return { value, check: check(value) };
+}
+
+function replaced(value: JsonValue, path: Path, text: string): JsonValue {
+  const [part, ...rest] = path;
+  if (part === undefined) return text;
+  if (Array.isArray(value)) return value.map((item: JsonValue, index) => (index === part ? replaced(item, rest, text) : item));
+  return isJsonObject(value) ? ownMembers(Object.entries(value).map(([name, item]) => [name, name === part ? replaced(item, rest, text) : item])) : value;
+}
+
+function located(source: ConfigSource, document: ConfigDocument, schema: JsonObject, value: JsonValue, findings: readonly Finding[]): readonly ConfigFault[] {
+  const secrets = secretPaths(schema, value);
+  const at = (offset: number, key: string, problem: string, todo: string): ConfigFault => {
+    const { line, col: column } = document.lines.linePos(Math.min(offset, Math.max(source.text.length - 1, 0)));
+    return { file: source.file, line: Math.max(line, 1), column: Math.max(column, 1), key, problem, todo, source: maskedLine({ text: source.text, line, document, secrets }) };
+  };
+  const syntax = document.faults.map(({ offset, key, problem, todo }) => at(offset, key, problem, todo));
+  const taken = new Set(syntax.map(({ key }) => key).filter((key) => key !== ''));
+  const rest = findings.flatMap((finding) => {
+    const key = pathText(finding.path);
+    if (taken.has(key)) return [];
+    if (!finding.problem.startsWith('lacks ')) taken.add(key);
+    const place = document.place(finding.path);
+    return [at(finding.at === 'key' ? place.key : place.value, key, finding.problem, finding.todo)];
+  });
+  return [...syntax, ...rest].toSorted((a, b) => a.line - b.line || a.column - b.column);
+}

@@ -1,0 +1,66 @@
+/** Durations and sizes as people write them in the configuration: `500ms`, `5s`, `10m`, `1h`, `7d`; `16MiB`, `512KiB`, plain bytes. */
+
+export type QuantityKind = 'duration' | 'bytes';
+
+const durationUnits: readonly Unit[] = [
+  { name: 'd', size: 86_400_000 },
+  { name: 'h', size: 3_600_000 },
+  { name: 'm', size: 60_000 },
+  { name: 's', size: 1000 },
+  { name: 'ms', size: 1 },
+];
+
+const byteUnits: readonly Unit[] = [
+  { name: 'TiB', size: 1024 ** 4 },
+  { name: 'GiB', size: 1024 ** 3 },
+  { name: 'MiB', size: 1024 ** 2 },
+  { name: 'KiB', size: 1024 },
+  { name: 'B', size: 1 },
+];
+
+interface Unit {
+  readonly name: string;
+  /** In milliseconds, or in bytes. */
+  readonly size: number;
+}
+
+/** Fifteen digits before and nine after the point: more than any unit can use, and exact enough to be checked for wholeness. */
+const WRITTEN = /^(\d{1,15})(?:\.(\d{1,9}))? ?([A-Za-z]*)$/;
+
+/** What is written when somebody must be told how to write it. */
+export const quantityExamples: { readonly [kind in QuantityKind]: string } = {
+  duration: 'a number with a unit: 500ms, 5s, 10m, 1h or 7d',
+  bytes: 'a whole number of bytes or a number with a unit: 512KiB, 16MiB or 4GiB',
+};
+
+/** Whole milliseconds, or undefined when the text is no duration. A unit is needed: `5` could mean anything. */
+function parseDuration(text: string): number | undefined {
+  return quantity(text, durationUnits);
+}
+
+/** Whole bytes, or undefined when the text is no size. Units are binary; `MB` is refused, as it is read in two ways. */
+function parseBytes(text: string): number | undefined {
+  const digits = /^\d{1,16}$/.test(text) ? Number(text) : undefined;
+  if (digits !== undefined) return Number.isSafeInteger(digits) ? digits : undefined;
+  return quantity(text, byteUnits);
+}
+
+/** The value of a quantity as it stands in the configuration, text or number, in milliseconds or bytes. */
+export function quantityOf(kind: QuantityKind, value: unknown): number | undefined {
+  if (kind === 'bytes' && typeof value === 'number') return Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+  if (typeof value !== 'string') return undefined;
+  return kind === 'duration' ? parseDuration(value) : parseBytes(value);
+}
+
+function quantity(text: string, units: readonly Unit[]): number | undefined {
+  const match = WRITTEN.exec(text);
+  const unit = units.find(({ name }) => name === match?.[3]);
+  if (match === null || unit === undefined) return undefined;
+  const fraction = match[2] ?? '';
+  // In whole units of the last decimal, so that 0.3s is 300 ms and not 299.99….
+  const scaled = BigInt(`${match[1] ?? ''}${fraction}`) * BigInt(unit.size);
+  const divisor = 10n ** BigInt(fraction.length);
+  if (scaled % divisor !== 0n) return undefined;
+  const value = Number(scaled / divisor);
+  return Number.isSafeInteger(value) ? value : undefined;
+}

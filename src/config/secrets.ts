@@ -1,0 +1,78 @@
+/** What must never be shown: values that the schema marks, and in a source line everything that looks like one of them. */
+import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
+import type { ConfigDocument } from './document.ts';
+import type { Path } from './fault.ts';
+import { memberSchema, ownMembers } from './schema.ts';
+
+const mask = '***';
+
+/** The configuration without its secrets: keys and header values as `***`, of URLs the password and the query. */
+export function masked(schema: JsonObject, value: JsonValue): JsonValue {
+  const secret = member(schema, 'x-secret');
+  if (secret === true && value !== '' && !isJsonObject(value) && !isJsonArray(value)) return mask;
+  if (secret === 'url' && typeof value === 'string') return maskedUrl(value);
+  if (isJsonArray(value)) return value.map((item) => masked(memberSchema(schema, 0) ?? {}, item));
+  if (!isJsonObject(value)) return value;
+  return ownMembers(Object.entries(value).map(([name, item]) => [name, masked(memberSchema(schema, name) ?? {}, item)]));
+}
+
+/** Paths of the values that the schema marks, and of those that stand where such a value, or a mapping with one, belongs. */
+export function secretPaths(schema: JsonObject, value: JsonValue, path: Path = []): readonly Path[] {
+  const secret = member(schema, 'x-secret');
+  if (secret === true) return [path];
+  if (secret === 'url') return typeof value === 'string' && maskedUrl(value) !== value ? [path] : [];
+  if (isJsonArray(value)) return value.flatMap((item, index) => secretPaths(memberSchema(schema, 0) ?? {}, item, [...path, index]));
+  if (!isJsonObject(value)) return value !== null && holdsSecrets(schema) ? [path] : [];
+  return Object.entries(value).flatMap(([name, item]) => {
+    const below = memberSchema(schema, name);
+    if (below !== undefined) return secretPaths(below, item, [...path, name]);
+    // A misspelt name beside the name of a secret.
+    return holdsSecretItself(schema) ? [[...path, name]] : [];
+  });
+}
+
+function holdsSecrets(schema: JsonObject): boolean {
+  return schemasBelow(schema).some((below) => member(below, 'x-secret') === true || holdsSecrets(below));
+}
+
+function holdsSecretItself(schema: JsonObject): boolean {
+  return schemasBelow(schema).some((below) => member(below, 'x-secret') === true);
+}
+
+function schemasBelow(schema: JsonObject): readonly JsonObject[] {
+  const properties = member(schema, 'properties');
+  const named = isJsonObject(properties) ? Object.values(properties) : [];
+  return [...named, member(schema, 'items'), member(schema, 'additionalProperties')].filter((below) => isJsonObject(below));
+}
+
+/** One line of the file as it may be shown; `line` counts from 1. */
+export function maskedLine(options: { readonly text: string; readonly line: number; readonly document: ConfigDocument; readonly secrets: readonly Path[] }): string {
+  const { text, line, document, secrets } = options;
+  const start = document.lines.lineStarts[line - 1] ?? 0;
+  const end = document.lines.lineStarts[line] ?? text.length;
+  const ranges = secrets.map((path) => document.place(path)).filter((place) => place.value < end && place.valueEnd > start);
+  let shown = '';
+  let at = start;
+  for (const place of ranges.toSorted((a, b) => a.value - b.value)) {
+    shown += text.slice(at, Math.max(at, place.value)) + mask;
+    at = Math.max(at, Math.min(end, place.valueEnd));
+  }
+  return suspiciousMasked((shown + text.slice(at, end)).slice(0, lineLengthMax)).trimEnd();
+}
+
+/** What is shown of a line; it also bounds the work of the patterns below. */
+const lineLengthMax = 500;
+
+/** A mistyped `api_keyy` or a file that is no YAML has no schema to go by: the name of the key must do. */
+const SUSPICIOUS =
+  /((?:(?<!task_)key(?!_file)|token|secret|passw(?:or)?d|authorization|credential|value|bearer)[\w-]*["']?\s*[:=]\s*)(?!\s*(?:[[{&*|>]|\*\*\*|["']?\$\{env:\w+\}["']?\s*(?:[,}\]]|$)))("(?:[^"\\]|\\.)*"?|'[^']*'?|[^\s,}\]#][^,}\]#]*?(?=\s*(?:[,}\]#]|$)))/gi;
+const BEARER = /\b(bearer|basic)\s+[^\s"',}\]]+/gi;
+const URL_USER = /(:\/\/)[^/\s"'@]*@/g;
+
+function suspiciousMasked(line: string): string {
+  return line.replace(SUSPICIOUS, `$1${mask}`).replace(BEARER, `$1 ${mask}`).replace(URL_USER, `$1${mask}@`);
+}
+
+function maskedUrl(url: string): string {
+  return url.replace(URL_USER, `$1${mask}@`).replace(/\?.*$/, `?${mask}`);
+}

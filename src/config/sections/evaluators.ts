@@ -1,0 +1,117 @@
+/** `evaluators`: the entries' own keys, and for each evaluator what it takes under `options` and `expect`, from its own data. */
+import type { AnyEvaluator, JsonSchema } from '../../../evaluators/evaluator.ts';
+import type { JsonValue } from '../../model/json.ts';
+import type { Section } from './section.ts';
+
+const text = { type: 'string', maxLength: 10_000 } as const;
+
+/** What a text of the run must be like; several conditions in one must all hold. */
+const textCondition = {
+  type: ['string', 'array', 'object'],
+  maxLength: 10_000,
+  minItems: 1,
+  maxItems: 1000,
+  items: text,
+  additionalProperties: false,
+  minProperties: 1,
+  properties: {
+    equals: { ...text, description: 'The whole text.' },
+    in: { type: 'array', minItems: 1, maxItems: 1000, items: text, description: 'One of these texts.' },
+    contains: { ...text, description: 'A part of it.' },
+    matches: { ...text, maxLength: 1000, 'x-pattern': true, description: 'A regular expression, searched anywhere.' },
+    not: { ...text, description: 'Any other text.' },
+  },
+} as const;
+
+const when = {
+  type: 'object',
+  description: 'Runs that it looks at; all named conditions must hold. A text is the whole value, a list means one of these.',
+  additionalProperties: false,
+  minProperties: 1,
+  properties: {
+    agent: { ...textCondition, description: 'Name of the agent.' },
+    service: { ...textCondition, description: 'Name of the service (`service.name`).' },
+    version: { ...textCondition, description: 'Version of the service (`service.version`).' },
+    model: { ...textCondition, description: 'Model of the agent.' },
+    input: { ...textCondition, description: 'What the agent was asked.' },
+    final_response: { ...textCondition, description: 'What the agent answered.' },
+    status: { ...textCondition, description: '`ok` or `error`.' },
+    completeness: { ...textCondition, description: '`complete`, `partial`, `abandoned` or `evicted`.' },
+    tenant: { ...textCondition, description: 'Name of the token that the spans came with.' },
+    tool: { ...textCondition, description: 'Name of a tool that was called, any of them.' },
+    attributes: { type: 'object', minProperties: 1, maxProperties: 100, additionalProperties: textCondition, description: 'Resource attributes, by key.' },
+  },
+} as const;
+
+const sample = {
+  type: 'object',
+  description: 'Share of the received runs that a judge is asked about. Rules look at every run.',
+  additionalProperties: false,
+  default: {},
+  properties: {
+    rate: { type: 'number', minimum: 0, maximum: 1, default: 1, 'x-unit': 'share', description: 'A share between 0 and 1.' },
+    raise: {
+      type: 'array',
+      default: [],
+      maxItems: 100,
+      description: 'Rates for runs on which another evaluator has found something; the highest that applies counts.',
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['when', 'to'],
+        properties: {
+          when: { type: 'string', maxLength: 200, description: 'Name of a rule evaluator, a comparison and a score: `tool_error < 1`.' },
+          to: { type: 'number', minimum: 0, maximum: 1, 'x-unit': 'share', description: 'The rate then.' },
+        },
+      },
+    },
+  },
+} as const;
+
+export function evaluatorsSection(members: readonly AnyEvaluator[]): Section {
+  const ids = members.map((member) => member.id);
+  const byDefault = members.filter((member) => member.onByDefault).map((member) => member.id);
+  return {
+    key: 'evaluators',
+    schema: {
+      type: 'array',
+      description: 'What runs are scored by. An entry is the name of an evaluator, or a mapping with the keys below. Left out: every rule that needs no expectation.',
+      default: byDefault,
+      maxItems: 500,
+      items: {
+        type: ['string', 'object'],
+        if: { type: 'string' },
+        then: { enum: ids },
+        additionalProperties: false,
+        required: ['use'],
+        properties: {
+          use: { type: 'string', maxLength: 1000, anyOf: [{ enum: ids }, { const: 'http' }, { pattern: '^\\.{0,2}/' }], description: 'Which evaluator: see `tracejury evaluators`.' },
+          name: { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$', 'x-words': 'Use letters, digits, dots, dashes and underscores, at most 100.', description: 'Name that its scores carry; the name of the evaluator when left out. No two entries may share one.' },
+          when,
+          expect: { type: 'object', description: 'What is expected of the run. The keys are those of the evaluator.' },
+          options: { type: 'object', default: {}, description: 'Options. The keys are those of the evaluator.' },
+          threshold: { type: ['number', 'null'], minimum: 0, maximum: 1, 'x-unit': 'score', description: 'Scores from here on pass; `null` is a raw metric that neither passes nor fails. Left out: the threshold of the evaluator.' },
+          on_empty: { enum: ['skip', 'original'], description: 'A run without tool calls is skipped, or scored as the systems that the rule comes from score it.' },
+          include_explanation: { type: 'boolean', default: true, description: 'False leaves explanations out of what is sent.' },
+          judge: { type: 'string', maxLength: 100, description: 'Name under `judges`. Judge evaluators only.' },
+          sample,
+        },
+        allOf: members.map(ofMember),
+      },
+    },
+  };
+}
+
+/** Applies only to entries that use this evaluator. */
+function ofMember(member: AnyEvaluator): JsonSchema {
+  const properties: { readonly [key: string]: JsonValue } = {
+    options: own(member, 'options', member.optionsSchema),
+    ...(member.expectationSchema === undefined ? {} : { expect: own(member, 'expect', member.expectationSchema) }),
+  };
+  return { if: { type: 'object', required: ['use'], properties: { use: { const: member.id } } }, then: { properties } };
+}
+
+/** An id of its own keeps `#/…` references of the member's schema within that schema. */
+function own(member: AnyEvaluator, part: string, schema: JsonSchema): JsonSchema {
+  return JSON.stringify(schema).includes('"$ref"') ? { $id: `tracejury:evaluators/${member.id}/${part}`, ...schema } : schema;
+}

@@ -1,0 +1,15 @@
+/** The sections of the configuration, in the order of the reference page. */
+import type { AnyEvaluator } from '../../../evaluators/evaluator.ts';
+import { closing } from './closing.ts';
+import { evaluatorsSection } from './evaluators.ts';
+import { exportSection } from './export.ts';
+import { judges, prices } from './judges.ts';
+import { limits } from './limits.ts';
+import { listen } from './listen.ts';
+import type { Section } from './section.ts';
+import { journal, store } from './storage.ts';
+import { groups, redact, tools } from './traffic.ts';
+
+export function sections(members: readonly AnyEvaluator[]): readonly Section[] {
+  return [listen, limits, closing, redact, tools, evaluatorsSection(members), judges, exportSection, prices, groups, store, journal];
+}

@@ -1,0 +1,60 @@
+/** `judges` and the prices of models. */
+import type { Section } from './section.ts';
+
+const perMillion = (description: string) => ({ type: 'number', minimum: 0, 'x-unit': 'US dollars per million tokens', description }) as const;
+
+export const judges: Section = {
+  key: 'judges',
+  schema: {
+    type: 'object',
+    description: 'Model endpoints that answer the questions of judge evaluators, by name.',
+    default: {},
+    maxProperties: 100,
+    propertyNames: { pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$', 'x-words': 'Use letters, digits, dots, dashes and underscores, at most 64.' },
+    additionalProperties: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['model'],
+      properties: {
+        base_url: { type: 'string', 'x-url': true, 'x-secret': 'url', default: 'https://api.openai.com/v1', description: 'Base URL of an endpoint that speaks the OpenAI chat completions protocol.' },
+        model: { type: 'string', minLength: 1, maxLength: 1000, description: 'Model that is asked.' },
+        api_key: { type: 'string', 'x-secret': true, maxLength: 10_000, pattern: '^[!-~]*$', 'x-words': 'Use visible ASCII characters without blanks.', default: '', description: 'Key of the endpoint; empty for none. Best given as `${env:NAME}`.' },
+        concurrency: { type: 'integer', minimum: 1, maximum: 1000, default: 8, 'x-unit': 'questions', description: 'Questions asked at the same time.' },
+        timeout: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '100ms', maximum: '1h' }, default: '60s', description: 'Longest wait for one answer.' },
+        requests_per_minute: { type: 'integer', minimum: 1, maximum: 1_000_000, 'x-unit': 'requests', description: 'Pace that is never exceeded.' },
+        budget: {
+          type: 'object',
+          description: 'What the judge may cost.',
+          additionalProperties: false,
+          required: ['usd_per_day'],
+          properties: { usd_per_day: { type: 'number', minimum: 0, 'x-unit': 'US dollars', description: 'Most that a day (UTC) may cost.' } },
+        },
+        price: {
+          type: 'object',
+          description: 'What its tokens cost.',
+          additionalProperties: false,
+          properties: { input_per_million: perMillion('Input tokens.'), output_per_million: perMillion('Output tokens.') },
+        },
+      },
+    },
+  },
+};
+
+export const prices: Section = {
+  key: 'prices',
+  schema: {
+    type: 'object',
+    description: 'Prices of the models that agents use, by model name, for the cost of their own model calls.',
+    default: {},
+    maxProperties: 1000,
+    additionalProperties: {
+      type: 'object',
+      additionalProperties: false,
+      properties: {
+        input_per_million: perMillion('Input tokens.'),
+        output_per_million: perMillion('Output tokens.'),
+        cached_per_million: perMillion('Input tokens read from a cache.'),
+      },
+    },
+  },
+};

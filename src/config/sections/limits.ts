@@ -1,0 +1,22 @@
+import type { Section } from './section.ts';
+
+export const limits: Section = {
+  key: 'limits',
+  schema: {
+    type: 'object',
+    description: 'Upper bounds. At a bound the client is told to come back later, or the rest is counted; nothing grows without end.',
+    additionalProperties: false,
+    default: {},
+    properties: {
+      body_bytes: bytes('16MiB', '1KiB', '1GiB', 'Largest request body, as it comes over the wire.'),
+      inflated_bytes: bytes('64MiB', '1KiB', '4GiB', 'Largest request body after decompression. At least `body_bytes`.'),
+      memory_bytes: bytes('512MiB', '1MiB', '1TiB', 'Memory for requests in flight and open runs; beyond it requests are answered with 429. At least `inflated_bytes`.'),
+      journal_bytes: bytes('4GiB', '16MiB', '64TiB', 'Disk space for the journal; beyond it requests are answered with 429.'),
+      spans_per_trace: { type: 'integer', minimum: 1, maximum: 10_000_000, default: 50_000, 'x-unit': 'spans', description: 'Spans kept of one trace; more are counted and left out.' },
+    },
+  },
+};
+
+function bytes(preset: string, minimum: string, maximum: string, description: string) {
+  return { type: ['string', 'integer'], 'x-quantity': { kind: 'bytes', minimum, maximum }, default: preset, description } as const;
+}

@@ -1,0 +1,45 @@
+import type { Section } from './section.ts';
+
+const token = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['name', 'value', 'may'],
+  properties: {
+    name: { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$', 'x-words': 'Use letters, digits, dots, dashes and underscores, at most 64.', description: 'Name of the token. Spans that come with it belong to the tenant of this name.' },
+    value: { type: 'string', minLength: 1, maxLength: 4096, pattern: '^[!-~]+$', 'x-words': 'Use visible ASCII characters without blanks.', 'x-secret': true, description: 'What clients send as `Authorization: Bearer …`. Best given as `${env:NAME}`.' },
+    may: {
+      type: 'array',
+      minItems: 1,
+      uniqueItems: true,
+      items: { enum: ['ingest', 'read', 'annotate'] },
+      description: 'What its bearer may do: `ingest` (send spans and logs), `read` (console, API, metrics), `annotate` (give verdicts of people).',
+    },
+  },
+} as const;
+
+export const listen: Section = {
+  key: 'listen',
+  schema: {
+    type: 'object',
+    description: 'Where the service listens and who may talk to it.',
+    additionalProperties: false,
+    default: {},
+    properties: {
+      otlp_http: { type: 'string', 'x-address': true, default: '127.0.0.1:4318', description: 'Address for OTLP over HTTP: `POST /v1/traces` and `POST /v1/logs`.' },
+      otlp_grpc: { type: 'string', 'x-address': true, default: '127.0.0.1:4317', description: 'Address for OTLP over gRPC.' },
+      console: { type: 'string', 'x-address': true, default: '127.0.0.1:4380', description: 'Address of the console, the read API, `/metrics`, `/livez` and `/readyz`.' },
+      tls: {
+        type: 'object',
+        description: 'Certificate and key for all listeners.',
+        additionalProperties: false,
+        required: ['cert_file', 'key_file'],
+        properties: {
+          cert_file: { type: 'string', minLength: 1, description: 'Path of the certificate chain in PEM.' },
+          key_file: { type: 'string', minLength: 1, description: 'Path of the private key in PEM.' },
+        },
+      },
+      insecure: { type: 'boolean', default: false, description: 'True, in so many words, to listen beyond loopback without token or TLS.' },
+      tokens: { type: 'array', maxItems: 1000, default: [], items: token, description: 'Bearer tokens. Without a token that may `ingest` (or `read`), the OTLP listener (or the console) asks for none.' },
+    },
+  },
+};

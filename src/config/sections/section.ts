@@ -1,0 +1,13 @@
+/**
+ * The contract of a section: one top-level key of the configuration, as JSON Schema (draft 2020-12). Defaults stand in the schema,
+ * beside the words of the reference page. Our own annotations:
+ * `x-quantity` { kind, minimum, maximum } a duration or a size; `x-address` host:port; `x-pattern` a linear-time regular expression;
+ * `x-secret` true = the value is never shown, 'url' = its password and query are never shown; `x-unit` the unit of a plain number;
+ * `x-words` the `pattern` beside it in words.
+ */
+import type { JsonSchema } from '../../../evaluators/evaluator.ts';
+
+export interface Section {
+  readonly key: string;
+  readonly schema: JsonSchema;
+}

@@ -1,0 +1,39 @@
+/** `store` and `journal`: where data lies. */
+import type { Section } from './section.ts';
+
+export const store: Section = {
+  key: 'store',
+  schema: {
+    type: 'object',
+    description: 'Where runs and verdicts are kept, and for how long.',
+    additionalProperties: false,
+    default: {},
+    properties: {
+      url: { type: 'string', minLength: 1, 'x-secret': 'url', default: 'sqlite:./tracejury-data/tracejury.db', description: 'The store.' },
+      keep: {
+        type: 'object',
+        description: 'What is deleted when it is older or more than this.',
+        additionalProperties: false,
+        default: {},
+        properties: {
+          runs: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '1h', maximum: '3650d' }, default: '30d', description: 'Age of runs and verdicts.' },
+          content: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '0s', maximum: '3650d' }, default: '7d', description: 'Age of texts, arguments and results.' },
+          bytes: { type: ['string', 'integer'], 'x-quantity': { kind: 'bytes', minimum: '16MiB', maximum: '64TiB' }, default: '20GiB', description: 'Size of the whole.' },
+        },
+      },
+    },
+  },
+};
+
+export const journal: Section = {
+  key: 'journal',
+  schema: {
+    type: 'object',
+    description: 'Where received spans are kept until they are scored.',
+    additionalProperties: false,
+    default: {},
+    properties: {
+      url: { type: 'string', minLength: 1, 'x-secret': 'url', default: 'disk:./tracejury-data/journal', description: 'The journal.' },
+    },
+  },
+};
