@@ -3,10 +3,10 @@ import { isJsonArray, isJsonObject, member } from '../src/model/json.ts';
 import type { JsonObject, JsonValue } from '../src/model/json.ts';
 
 const combinators = ['allOf', 'anyOf', 'oneOf', 'if', 'then', 'else', '$ref', 'dependentSchemas'] as const;
-const branchLists = new Set(['allOf', 'anyOf', 'oneOf']);
-const branches = new Set(['if', 'then', 'else', 'not']);
-const maps = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']);
-const children = new Set(['items', 'prefixItems', 'additionalItems', 'contains', 'additionalProperties']);
+const branchLists: ReadonlySet<string> = new Set(['allOf', 'anyOf', 'oneOf']);
+const branches: ReadonlySet<string> = new Set(['if', 'then', 'else', 'not']);
+const maps: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']);
+const children: ReadonlySet<string> = new Set(['items', 'prefixItems', 'additionalItems', 'contains', 'additionalProperties']);
 /** Beyond this depth the schema is over the limits of the compiler anyway. */
 const depthMax = 60;
 

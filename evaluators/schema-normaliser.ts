@@ -47,13 +47,13 @@ const plainKeywords: { readonly [keyword: string]: Shape } = {
   dependentRequired: (value) => isJsonObject(value) && Object.values(value).every(isTextList),
   $ref: (value) => typeof value === 'string' && value.startsWith('#'),
 };
-const schemaKeywords = new Set(['additionalProperties', 'unevaluatedProperties', 'unevaluatedItems', 'additionalItems', 'contains', 'propertyNames', 'not', 'if', 'then', 'else']);
-const schemaListKeywords = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
-const schemaMapKeywords = new Set(['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions']);
+const schemaKeywords: ReadonlySet<string> = new Set(['additionalProperties', 'unevaluatedProperties', 'unevaluatedItems', 'additionalItems', 'contains', 'propertyNames', 'not', 'if', 'then', 'else']);
+const schemaListKeywords: ReadonlySet<string> = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
+const schemaMapKeywords: ReadonlySet<string> = new Set(['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions']);
 /** Keywords that are told apart below. */
-const otherKeywords = new Set(['type', 'items', 'pattern', 'dependencies', 'nullable']);
+const otherKeywords: ReadonlySet<string> = new Set(['type', 'items', 'pattern', 'dependencies', 'nullable']);
 
-const typeWords = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object', 'null']);
+const typeWords: ReadonlySet<string> = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object', 'null']);
 /** What a word outside JSON Schema admits: something is wanted, so anything but null. */
 const anyButNull: readonly string[] = ['string', 'number', 'boolean', 'array', 'object'];
 

@@ -26,6 +26,6 @@ export function count(number: number, one: string, many = `${one}s`): string {
 }
 
 function cut(text: string): string {
-  const points = [...text.slice(0, quotedMax * 2)];
+  const points = Array.from(text.slice(0, quotedMax * 2));
   return points.length > quotedMax ? `${points.slice(0, quotedMax - 1).join('')}…` : points.join('');
 }

@@ -36,7 +36,7 @@ function written(value: JsonValue, tolerance: TextTolerance, depth: number): str
   if (typeof value === 'bigint') return value.toString();
   if (typeof value === 'boolean') return value ? 'true' : 'false';
   if (isJsonArray(value)) return `[${value.map((item) => written(item, tolerance, depth + 1)).join(',')}]`;
-  return writtenObject(value as JsonObject, tolerance, depth);
+  return writtenObject(value, tolerance, depth);
 }
 
 function writtenObject(object: JsonObject, tolerance: TextTolerance, depth: number): string {

@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from '../../src/model/json.ts';
 
 const tolerance = 1e-9;
 /** Lists whose order means nothing. */
-const sets = new Set(['problems', 'failed_checks', 'skipped_checks']);
+const sets: ReadonlySet<string> = new Set(['problems', 'failed_checks', 'skipped_checks']);
 
 export function near(wanted: number, got: number): boolean {
   return Math.abs(wanted - got) <= tolerance;

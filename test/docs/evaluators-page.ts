@@ -1,0 +1,109 @@
+/** `docs/evaluators.md`, from the evaluators' own data. */
+import { evaluators } from '../../evaluators/index.ts';
+import type { AnyEvaluator, JsonSchema, Need } from '../../evaluators/evaluator.ts';
+import { isJsonArray, isJsonObject, jsonText, member } from '../../src/model/json.ts';
+import type { JsonObject, JsonValue } from '../../src/model/json.ts';
+
+const needWords: { readonly [need in Need]: string } = {
+  tool_calls: 'tool calls',
+  tool_definitions: 'tool definitions',
+  tool_results: 'tool results',
+  input: 'the input',
+  final_response: 'the final response',
+  expected_tool_calls: 'expected tool calls',
+  expected_tool_outputs: 'expected tool outputs',
+  tasks: 'tasks',
+};
+
+export function evaluatorsPage(): string {
+  return `${[opening, table(), ...evaluators.map(section)].join('\n\n')}\n`;
+}
+
+const opening = `# Evaluators
+
+<!-- Written by npm run docs from the evaluators' own data. -->
+
+An evaluator looks at one run of an agent and ends in exactly one of three outcomes:
+
+- **scored**: a score from 0 to 1, higher is better, with one sentence that says what to do and the ids of the spans that prove it.
+  It passes when the score is at least the threshold; with \`threshold: null\` it is a raw metric that neither passes nor fails.
+- **skipped**: there was nothing to score, and the reason says what was missing. That is never 0 and never 1.
+- **failed**: the judge, or the evaluator itself, broke off. That says nothing about the agent.
+
+An entry of \`evaluators:\` is a name, or:
+
+\`\`\`yaml
+evaluators:
+  - use: tool_trajectory
+    name: booking_path            # the name that the scores carry
+    expect: { tool_calls: [ { name: search_flights }, { name: book_hotel } ] }
+    options: { mode: in_order, arguments: { mode: subset } }
+    threshold: 1
+\`\`\`
+
+What is expected can also come with the run, as JSON in the attribute \`tracejury.expected\`; a member given there wins over the same
+member in the configuration. An expected call without \`arguments\` accepts any. Values are compared as JSON: 1 equals 1.0, a boolean is
+no number, null differs from a missing key, and whole numbers of any length are exact.
+
+Calls that a model asked for and that nothing shows to have run count where the model's decision is judged (\`tool_call_validity\`,
+\`tool_correctness\`, \`tool_trajectory\`) and are left out where the execution is (\`tool_error\`, \`tool_efficiency\`, \`tool_call_output\`).`;
+
+function table(): string {
+  const rows = evaluators.map((one) => `| [${one.id}](#${one.id}) | ${one.summary} | ${one.kind} | ${one.onByDefault ? 'yes' : 'no'} | ${threshold(one)} |`);
+  return ['| evaluator | what it finds | kind | on by default | threshold |', '|---|---|---|---|---|', ...rows].join('\n');
+}
+
+function section(one: AnyEvaluator): string {
+  const needs = one.needs.map((need) => needWords[need]).join(', ');
+  const options = rows(one.optionsSchema, one.defaults, '');
+  const expected = one.expectationSchema === undefined ? [] : expectation(one.expectationSchema);
+  return [
+    `## ${one.id}`,
+    `${one.summary} Version ${one.version}, threshold ${threshold(one)}, ${one.onByDefault ? 'on' : 'off'} by default; after ${one.source}.`,
+    `Looks at: ${needs}.`,
+    ...(expected.length === 0 ? [] : [['| under `expect` | meaning |', '|---|---|', ...expected].join('\n')]),
+    ...(options.length === 0 ? [] : [['| option | default | meaning |', '|---|---|---|', ...options].join('\n')]),
+  ].join('\n\n');
+}
+
+function threshold({ defaultThreshold }: AnyEvaluator): string {
+  return defaultThreshold === null ? 'none' : String(defaultThreshold);
+}
+
+function expectation(schema: JsonSchema): readonly string[] {
+  return Object.entries(propertiesOf(schema)).map(([key, one]) => `| \`${key}\` | ${cell(meaning(one))} |`);
+}
+
+/** One row an option; options of options are written with dots. */
+function rows(schema: JsonSchema, defaults: unknown, prefix: string): readonly string[] {
+  return Object.entries(propertiesOf(schema)).flatMap(([key, one]) => {
+    const preset = memberOf(defaults, camelCase(key));
+    const inner = isJsonObject(one) ? propertiesOf(one) : {};
+    if (isJsonObject(one) && Object.keys(inner).length > 0) return rows(one, preset, `${prefix}${key}.`);
+    return [`| \`${prefix}${key}\` | ${preset === undefined ? '' : `\`${jsonText(preset as JsonValue)}\``} | ${cell(meaning(one))} |`];
+  });
+}
+
+function meaning(schema: JsonValue): string {
+  if (!isJsonObject(schema)) return '';
+  const [description, listed] = [member(schema, 'description'), member(schema, 'enum')];
+  const choices = isJsonArray(listed) ? `One of ${listed.map((one) => `\`${String(one)}\``).join(', ')}. ` : '';
+  return `${choices}${typeof description === 'string' ? description : ''}`;
+}
+
+function propertiesOf(schema: JsonSchema): JsonObject {
+  const properties = member(schema, 'properties');
+  return isJsonObject(properties) ? properties : {};
+}
+
+function memberOf(value: unknown, key: string): unknown {
+  return typeof value === 'object' && value !== null ? Object.entries(value).find(([name]) => name === key)?.[1] : undefined;
+}
+
+function camelCase(key: string): string {
+  return key.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|');
+}

@@ -1,0 +1,10 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { pages } from './pages.ts';
+
+for (const { path, text } of pages) {
+  test(`docs: ${path} is what npm run docs writes`, () => {
+    expect(readFileSync(join(import.meta.dirname, '../..', path), 'utf8')).toBe(text());
+  });
+}
