@@ -143,6 +143,16 @@ export function gathering(options: GatheringOptions): Gathering {
     drop(trace);
   }
 
+  /** A trace that cannot be read is dropped and counted; the others go on. */
+  function guarded(trace: Trace, step: (trace: Trace) => void): void {
+    try {
+      step(trace);
+    } catch {
+      telemetry.add('tracejury.traces.dropped', 1, { 'tracejury.reason': 'unreadable' });
+      drop(trace);
+    }
+  }
+
   /** Frees memory: first what is closed and only waits for stragglers, then the oldest open trace. */
   function relieve(): void {
     if (bytes <= limits.bytesMax) return;
@@ -152,13 +162,13 @@ export function gathering(options: GatheringOptions): Gathering {
     }
     for (const trace of traces.values()) {
       if (bytes <= limits.bytesMax) return;
-      evict(trace, 'evicted');
+      guarded(trace, evict);
     }
   }
 
-  function evict(trace: Trace, completeness: Completeness): void {
+  function evict(trace: Trace): void {
     const drafts = draftsOf(trace);
-    for (const draft of drafts) close(trace, draft, completeness);
+    for (const draft of drafts) close(trace, draft, 'evicted');
     if (drafts.length === 0) telemetry.add('tracejury.traces.dropped', 1, { 'tracejury.reason': 'evicted_without_a_run' });
     drop(trace);
   }
@@ -200,14 +210,16 @@ export function gathering(options: GatheringOptions): Gathering {
     },
     due() {
       const now = clock.nowMs();
-      for (let trace = queue.takeDue(now); trace !== undefined; trace = queue.takeDue(now)) settle(trace);
+      for (let trace = queue.takeDue(now); trace !== undefined; trace = queue.takeDue(now)) guarded(trace, settle);
       return ready.splice(0);
     },
     nextDueMs: () => (ready.length > 0 ? clock.nowMs() : queue.nextMs()),
     closeAll() {
       for (const trace of traces.values()) {
-        for (const draft of draftsOf(trace)) close(trace, draft, closesAt(draft, trace.lastMs, closing).completeness);
-        drop(trace);
+        guarded(trace, () => {
+          for (const draft of draftsOf(trace)) close(trace, draft, closesAt(draft, trace.lastMs, closing).completeness);
+          drop(trace);
+        });
       }
       return ready.splice(0);
     },

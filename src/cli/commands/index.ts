@@ -2,5 +2,6 @@
 import type { Command } from '../command.ts';
 import { config } from './config.ts';
 import { evaluators } from './evaluators.ts';
+import { serve } from './serve.ts';
 
-export const commands: readonly Command[] = [config, evaluators];
+export const commands: readonly Command[] = [serve, config, evaluators];

@@ -1,0 +1,32 @@
+/** `tracejury serve`: the service, until a signal ends it. */
+import { once } from 'node:events';
+import { evaluators } from '../../../evaluators/index.ts';
+import { readConfig } from '../../config/load.ts';
+import { service } from '../../service.ts';
+import { UsageError, type Command, type CommandInput, type ExitCode } from '../command.ts';
+
+export const serve: Command = {
+  name: 'serve',
+  usage: '[-c FILE]',
+  summary: 'the service: takes spans in, sends scores out',
+  options: { config: { type: 'string', short: 'c', value: 'FILE', summary: 'configuration; without it every default holds' } },
+  positionalsMax: 0,
+  async run({ options, env, say }: CommandInput): Promise<ExitCode> {
+    const file = options['config'];
+    if (file !== undefined && typeof file !== 'string') throw new UsageError('-c takes one file.');
+    const { config, warnings } = readConfig({ file, env, evaluators });
+    const running = service({ config, warnings });
+    const stopSignal = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
+    try {
+      const { otlpHttp, console: page } = await running.start();
+      say(`OTLP/HTTP    ${otlpHttp}   (traces and logs; gRPC comes with a later release)`);
+      say(`Console      ${page}   (/metrics, /livez, /readyz)`);
+      say('Data         in memory only in this release: what is open is lost when the process dies');
+      say(`Evaluators   ${config.evaluators.map(({ configured }) => configured.name).join(', ')}`);
+      await stopSignal;
+    } finally {
+      await running.stop();
+    }
+    return 0;
+  },
+};

@@ -1,0 +1,214 @@
+/** Builds the parts, connects them and runs them. Nothing else does: everywhere else, effects come as arguments. */
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleepFor } from 'node:timers/promises';
+import { pino, type Logger } from 'pino';
+import { collectors } from '../collectors/index.ts';
+import { evaluationContext } from '../evaluators/context.ts';
+import { isLoopback } from './config/address.ts';
+import type { Config, JudgeConfig } from './config/config.ts';
+import type { ConfigWarning } from './config/fault.ts';
+import type { ScoredRun } from './exporters/exporter.ts';
+import { exporters } from './exporters/index.ts';
+import { outbox, type Outbox } from './exporters/outbox.ts';
+import type { Judge } from './judges/judge.ts';
+import { judges } from './judges/index.ts';
+import { judgeLane, type JudgeLane } from './judges/lane.ts';
+import type { Run } from './model/agent-trace.ts';
+import type { Clock, Sleep } from './model/clock.ts';
+import { defaultGroupLimits } from './pipeline/group.ts';
+import { pipeline, type AskEnd, type Pipeline } from './pipeline/pipeline.ts';
+import type { ToJudge } from './pipeline/evaluate.ts';
+import { otlpHttpReceiver } from './receivers/otlp-http.ts';
+import type { Admission, Ingest } from './receivers/receiver.ts';
+import { openMetricsContentType, openMetricsText } from './telemetry/openmetrics.ts';
+import { metricRegistry } from './telemetry/registry.ts';
+import type { Telemetry } from './telemetry/telemetry.ts';
+import { consoleListener } from './web/console.ts';
+
+/** Shares of `limits.memory_bytes`: the rest is for everything else that a process needs. */
+const openTracesShare = 0.5;
+const inFlightShare = 0.25;
+/** How long a stop waits for judges, and then for backends. */
+const judgesStopMs = 5_000;
+const exportersStopMs = 10_000;
+/** The longest that a timer sleeps: a later deadline is looked at again then. */
+const timerMsMax = 60_000;
+const overloadRetryAfterSeconds = 2;
+const stoppingRetryAfterSeconds = 5;
+
+export interface Service {
+  start(): Promise<{ readonly otlpHttp: string; readonly console: string }>;
+  /** Refuses new work, scores what is open, sends what is scored, then releases. May be called twice. */
+  stop(): Promise<void>;
+}
+
+export interface ServiceOptions {
+  readonly config: Config;
+  readonly warnings: readonly ConfigWarning[];
+  readonly logger?: Logger;
+}
+
+/** Epoch milliseconds that never run backwards, whatever happens to the machine's clock. */
+const clock: Clock = { nowMs: () => performance.timeOrigin + performance.now() };
+
+const sleep: Sleep = async (ms, signal) => {
+  await sleepFor(ms, undefined, signal === undefined ? {} : { signal }).catch(() => undefined);
+};
+
+export function service({ config, warnings, logger = pino() }: ServiceOptions): Service {
+  const telemetry = metricRegistry();
+  const outboxes = config.exporters.map((entry) => outbox({ exporter: exporters[entry.to](entry.to === 'metrics' ? {} : entry, { telemetry }), telemetry, clock, random: Math.random, sleep }));
+  // The metrics page is always there, whether or not it is named.
+  if (!config.exporters.some(({ to }) => to === 'metrics')) outboxes.push(outbox({ exporter: exporters.metrics({}, { telemetry }), telemetry, clock, random: Math.random, sleep }));
+  const deliver = (item: ScoredRun): void => outboxes.forEach((box) => box.offer(item));
+  const bench = judgeBench(config.judges, telemetry);
+  const flow = pipeline({
+    collectors,
+    plan: config.evaluators,
+    context: evaluationContext(),
+    clock,
+    telemetry,
+    closing: config.closing,
+    limits: { ...defaultGroupLimits, bytesMax: config.limits.memoryBytes * openTracesShare, spansPerTraceMax: config.limits.spansPerTrace },
+    deliver,
+    ask: bench.ask,
+  });
+  const ticker = tickerOf(flow, logger);
+  const state = { ready: false, stopping: false };
+  const receiver = receiverOf(config, { telemetry, logger, ingest: ingestOf(flow, ticker.wake, () => admission(state, flow, config)) });
+  const web = consoleOf(config, state, () => openMetricsText(telemetry.snapshot()));
+
+  async function stop(): Promise<void> {
+    state.stopping = true;
+    await receiver.stop();
+    ticker.stop();
+    flow.finish();
+    await bench.lane.stop(judgesStopMs);
+    await Promise.all(outboxes.map((box) => box.stop(exportersStopMs)));
+    await bench.stop();
+    await web.stop();
+    logger.info({ unsent: unsent(outboxes) }, 'stopped');
+  }
+
+  let stopped: Promise<void> | undefined;
+  return {
+    async start() {
+      for (const warning of warnings) logger.warn({ key: warning.key }, warning.message);
+      const page = await web.listen();
+      const door = await receiver.listen();
+      state.ready = true;
+      return { otlpHttp: door.address, console: page.address };
+    },
+    stop: () => (stopped ??= stop()),
+  };
+}
+
+function unsent(outboxes: readonly Outbox[]): number {
+  return outboxes.reduce((sum, box) => sum + box.held(), 0);
+}
+
+function ingestOf(flow: Pipeline, wake: () => void, admit: () => Admission): Ingest {
+  return {
+    spans(tenant, spans) {
+      flow.spans(tenant, spans);
+      wake();
+    },
+    logs(tenant, records) {
+      flow.logs(tenant, records);
+      wake();
+    },
+    admission: admit,
+  };
+}
+
+function admission(state: { readonly stopping: boolean }, flow: Pipeline, config: Config): Admission {
+  if (state.stopping) return { refuse: 'stopping', retryAfterSeconds: stoppingRetryAfterSeconds };
+  // The gathering evicts to stay within its budget; this only holds while it cannot.
+  if (flow.bytes() > config.limits.memoryBytes * openTracesShare) return { refuse: 'overloaded', retryAfterSeconds: overloadRetryAfterSeconds };
+  return 'open';
+}
+
+function receiverOf(config: Config, parts: { readonly telemetry: Telemetry; readonly logger: Logger; readonly ingest: Ingest }): ReturnType<typeof otlpHttpReceiver> {
+  const { host, port } = config.listen.otlpHttp;
+  const { bodyBytes, inflatedBytes, memoryBytes } = config.limits;
+  return otlpHttpReceiver({
+    host,
+    port,
+    limits: { bodyBytes, inflatedBytes, inFlightBytes: memoryBytes * inFlightShare },
+    tokens: config.listen.tokens.filter(({ may }) => may.includes('ingest')),
+    clock,
+    ...parts,
+  });
+}
+
+function consoleOf(config: Config, state: { readonly ready: boolean; readonly stopping: boolean }, metricsPage: () => string): ReturnType<typeof consoleListener> {
+  const { host, port } = config.listen.console;
+  return consoleListener({
+    host,
+    port,
+    readTokens: config.listen.tokens.filter(({ may }) => may.includes('read')).map(({ value }) => value),
+    hosts: isLoopback(host) ? [] : [host],
+    notReady: () => (state.stopping ? 'The service is stopping.' : state.ready ? undefined : 'The service is starting.'),
+    metricsPage,
+    metricsContentType: openMetricsContentType,
+  });
+}
+
+interface Ticker {
+  /** Looks at the next deadline again. */
+  readonly wake: () => void;
+  readonly stop: () => void;
+}
+
+/** Advances the flow when something is due: one timer, set to the next deadline. */
+function tickerOf(flow: Pipeline, logger: Logger): Ticker {
+  let timer: NodeJS.Timeout | undefined;
+  let dueMs = Infinity;
+
+  function tick(): void {
+    timer = undefined;
+    dueMs = Infinity;
+    try {
+      flow.advance();
+    } catch (error) {
+      // One trace that cannot be read must not stop the others; the fault is ours, so it is told loudly.
+      logger.error({ error: error instanceof Error ? (error.stack ?? error.message) : 'unknown' }, 'closing a trace failed');
+    }
+    wake();
+  }
+
+  function wake(): void {
+    const next = flow.nextDueMs();
+    if (next === undefined || next >= dueMs) return;
+    clearTimeout(timer);
+    dueMs = next;
+    timer = setTimeout(tick, Math.min(timerMsMax, Math.max(0, Math.ceil(next - clock.nowMs()))));
+  }
+
+  return { wake, stop: () => clearTimeout(timer) };
+}
+
+interface JudgeBench {
+  readonly lane: JudgeLane;
+  readonly ask: (run: Run, work: ToJudge, done: (end: AskEnd) => void) => void;
+  readonly stop: () => Promise<void>;
+}
+
+function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry): JudgeBench {
+  const byName = new Map<string, Judge>();
+  const context = evaluationContext();
+  for (const judge of configs) byName.set(judge.name, judges.openai_compatible({ ...judge, apiKey: judge.apiKey ?? '' }, { telemetry, clock, sleep, random: Math.random, nonce: () => randomBytes(12).toString('hex') }));
+  const concurrency = new Map(configs.map((judge) => [judge.name, judge.concurrency]));
+  const lane = judgeLane({ telemetry, sleep, concurrency: (name) => concurrency.get(name) ?? 1 });
+  return {
+    lane,
+    ask(run, { configured, judge, expected }, done) {
+      const asked = byName.get(judge);
+      if (asked === undefined) return done({ kind: 'overload', reason: 'no_such_judge' });
+      lane.offer({ name: configured.name, judge: asked, threshold: configured.threshold, questions: () => configured.judge(run.trace, expected, context), done });
+    },
+    async stop() {
+      await Promise.all([...byName.values()].map((judge) => judge.stop()));
+    },
+  };
+}

@@ -1,0 +1,100 @@
+/** The console listener: health, metrics, and a first page that says where things are. */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { fastify } from 'fastify';
+
+export interface ConsoleOptions {
+  readonly host: string;
+  readonly port: number;
+  /** Values of the tokens that may read. Empty: everybody may. Health needs none. */
+  readonly readTokens: readonly string[];
+  /** Extra host names that a browser may use to come here; loopback names always may. */
+  readonly hosts: readonly string[];
+  /** Undefined: ready. Else why not. */
+  readonly notReady: () => string | undefined;
+  readonly metricsPage: () => string;
+  readonly metricsContentType: string;
+}
+
+export interface ConsoleListener {
+  listen(): Promise<{ readonly address: string }>;
+  /** May be called twice. */
+  stop(): Promise<void>;
+}
+
+const requestTimeoutMs = 10_000;
+const keepAliveTimeoutMs = 5_000;
+/** Nothing here takes a body. */
+const bodyBytesMax = 1_024;
+
+export function consoleListener(options: ConsoleOptions): ConsoleListener {
+  const app = fastify({ bodyLimit: bodyBytesMax, requestTimeout: requestTimeoutMs, connectionTimeout: requestTimeoutMs, keepAliveTimeout: keepAliveTimeoutMs, exposeHeadRoutes: true });
+  const mayRead = readers(options.readTokens);
+
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers({ 'x-content-type-options': 'nosniff', 'cache-control': 'no-store', 'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'", 'referrer-policy': 'no-referrer' });
+    // A page elsewhere must not reach this listener under a name of its own.
+    if (options.readTokens.length === 0 && !isAllowedHost(request.hostname, options)) return reply.code(403).send(failure('host_not_allowed', `Host ${JSON.stringify(request.hostname.slice(0, 100))} is not served here.`, 'Use the address that the service printed.'));
+    const open = request.url === '/livez' || request.url === '/readyz';
+    if (!open && !mayRead(request.headers.authorization)) return reply.code(401).header('www-authenticate', 'Bearer').send(failure('unauthenticated', 'The request carries no token that may read.', 'Send Authorization: Bearer with a token of listen.tokens.'));
+    return undefined;
+  });
+  app.get('/livez', async () => ({ status: 'ok' }));
+  app.get('/readyz', async (_request, reply) => {
+    const reason = options.notReady();
+    if (reason === undefined) return { status: 'ok' };
+    return reply.code(503).send(failure('not_ready', reason, 'Wait; the service says here when it is ready.'));
+  });
+  app.get('/metrics', async (_request, reply) => reply.type(options.metricsContentType).send(options.metricsPage()));
+  app.get('/', async (_request, reply) => reply.type('text/html; charset=utf-8').send(firstPage));
+  app.setNotFoundHandler(async (request, reply) => reply.code(404).send(failure('not_found', `${request.method} ${request.url.slice(0, 200)} is not there.`, 'See / for what is.')));
+  app.setErrorHandler(async (_error, _request, reply) => reply.code(400).send(failure('bad_request', 'The request could not be read.', 'Send a GET without a body.')));
+
+  let stopped: Promise<void> | undefined;
+  return {
+    listen: async () => ({ address: await app.listen({ host: options.host, port: options.port }) }),
+    stop: () => (stopped ??= app.close()),
+  };
+}
+
+function failure(code: string, message: string, todo: string): { readonly error: { readonly code: string; readonly message: string; readonly todo: string } } {
+  return { error: { code, message, todo } };
+}
+
+function readers(tokens: readonly string[]): (authorization: string | undefined) => boolean {
+  if (tokens.length === 0) return () => true;
+  const hashes = tokens.map(hash);
+  return (authorization) => {
+    const given = hash(/^Bearer (.+)$/i.exec(authorization ?? '')?.[1] ?? '');
+    // Every token is compared, so that the time tells nothing.
+    return hashes.map((known) => timingSafeEqual(known, given)).includes(true);
+  };
+}
+
+function hash(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+function isAllowedHost(hostname: string, options: ConsoleOptions): boolean {
+  const host = hostname.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1').toLowerCase();
+  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host) || host === options.host || options.hosts.includes(host);
+}
+
+const firstPage = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>tracejury</title>
+<style>body{font:16px/1.5 system-ui,sans-serif;max-width:44rem;margin:3rem auto;padding:0 1rem}code{background:#eee;padding:.1em .3em}</style>
+</head>
+<body>
+<h1>tracejury is running</h1>
+<p>Point your agents at it: <code>OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318</code> (HTTP, protobuf or JSON; traces and logs).</p>
+<ul>
+<li><a href="/metrics">/metrics</a>: scores, decisions and the service's own figures, for Prometheus.</li>
+<li><a href="/livez">/livez</a>, <a href="/readyz">/readyz</a>: health.</li>
+</ul>
+<p>Scores also go to your tracing backend as span events when <code>export: [ { to: span_events, endpoint: … } ]</code> is configured.</p>
+</body>
+</html>
+`;
