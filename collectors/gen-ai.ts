@@ -144,7 +144,7 @@ const PYTHON_MEMBER = /(\w+)=('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")/g;
 function withPythonCalls(message: Message): Message {
   if (message.text?.startsWith('ResponseFunctionToolCall(') !== true) return message;
   const asked = [...message.text.matchAll(PYTHON_CALL)].flatMap(([, inside]) => {
-    const members = Object.fromEntries([...(inside ?? '').matchAll(PYTHON_MEMBER)].map(([, key, quoted]) => [key, pythonText(quoted ?? '')]));
+    const members = Object.fromEntries([...(inside ?? '').matchAll(PYTHON_MEMBER)].map(([, key = '', quoted = '']) => [key, pythonText(quoted)] as const));
     const name = members['name'];
     const id = members['call_id'];
     return name === undefined ? [] : [{ name, ...(id === undefined ? {} : { id }), ...readArguments(members['arguments']) }];

@@ -1,5 +1,5 @@
 /** Lists that were flattened into attribute keys: `llm.input_messages.0.message.role` and the like. */
-import type { JsonValue } from '../../src/model/json.ts';
+import { isJsonArray, type JsonValue } from '../../src/model/json.ts';
 import type { Attributed } from '../../src/model/span.ts';
 import { jsonOf } from './values.ts';
 
@@ -20,7 +20,7 @@ export function unflattened(from: Attributed, prefix: string): readonly JsonValu
     if (value !== undefined) graft(root, path, jsonOf(value));
   }
   const grown = valueOf(root);
-  return Array.isArray(grown) ? grown : [];
+  return isJsonArray(grown) ? grown : [];
 }
 
 function isIndex(segment: string): boolean {

@@ -146,7 +146,7 @@ function hasOwnResult(item: JsonObject): boolean {
 function pushCall(item: JsonValue, draft: Draft): void {
   if (!isJsonObject(item)) return;
   const inner = [member(item, 'functionCall'), member(item, 'function_call'), member(item, 'toolUse'), member(item, 'function')].find((value) => isJsonObject(value)) ?? {};
-  const from = { ...item, ...(inner as JsonObject) };
+  const from = { ...item, ...inner };
   const name = firstText(from, ['name', 'toolName', 'tool_name']);
   if (name === undefined) return;
   const id = firstText(item, ['call_id', 'id', 'toolCallId', 'tool_call_id', 'tool_use_id']) ?? firstText(from, ['id', 'toolUseId', 'toolCallId']);
@@ -156,7 +156,7 @@ function pushCall(item: JsonValue, draft: Draft): void {
 
 function pushResult(item: JsonObject, draft: Draft): void {
   const inner = [member(item, 'functionResponse'), member(item, 'function_response'), member(item, 'toolResult')].find((value) => isJsonObject(value)) ?? {};
-  const from = { ...item, ...(inner as JsonObject) };
+  const from = { ...item, ...inner };
   const id = firstText(from, ['tool_call_id', 'call_id', 'toolCallId', 'tool_use_id', 'toolUseId', 'id']);
   const name = firstText(from, ['name', 'toolName']);
   const key = ['response', 'result', 'output', 'content'].find((candidate) => Object.hasOwn(from, candidate));

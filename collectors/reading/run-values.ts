@@ -38,7 +38,7 @@ function runValue(raw: AttributeValue | undefined, role: 'user' | 'assistant', m
 
 function said(value: JsonObject | readonly JsonValue[], role: 'user' | 'assistant', members: readonly string[]): RunValue {
   if (looksLikeMessages(value)) {
-    const text = lastText(readMessages(value as AttributeValue, role), role);
+    const text = lastText(readMessages(value, role), role);
     if (text !== undefined) return { value: text };
   }
   if (!isJsonObject(value)) return {};
@@ -46,7 +46,7 @@ function said(value: JsonObject | readonly JsonValue[], role: 'user' | 'assistan
     const inner = member(value, key);
     if (typeof inner === 'string') return { value: inner };
     if (isJsonArray(inner) || isJsonObject(inner)) {
-      const deeper = looksLikeMessages(inner) ? lastText(readMessages(inner as AttributeValue, role), role) : undefined;
+      const deeper = looksLikeMessages(inner) ? lastText(readMessages(inner, role), role) : undefined;
       if (deeper !== undefined) return { value: deeper };
     }
   }

@@ -31,7 +31,7 @@ export function parseContainer(text: string): JsonObject | readonly JsonValue[] 
   const first = text.trimStart()[0];
   if (first !== '{' && first !== '[') return undefined;
   const value = parseJson(text) ?? parsePythonLiteral(text);
-  return isJsonObject(value) || isJsonArray(value) ? (value as JsonObject | readonly JsonValue[]) : undefined;
+  return isJsonObject(value) || isJsonArray(value) ? value : undefined;
 }
 
 /** The value of a text that holds an object, a list or a quoted text; any other text stays as it is. */

@@ -147,7 +147,7 @@ function readArray(cursor: Cursor, tag: number): readonly AttributeValue[] {
 }
 
 function readMap(cursor: Cursor, tag: number): AttributeMap {
-  const map: { [key: string]: AttributeValue } = Object.create(null);
+  const map = Object.create(null) as { [key: string]: AttributeValue };
   const outerEnd = enter(cursor, tag);
   while (cursor.at < cursor.end) {
     const inner = readTag(cursor);

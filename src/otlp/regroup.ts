@@ -17,7 +17,7 @@ export function regroup(spans: readonly Span[], resourceKey: (resource: Resource
   const scopeKeys = remembered(scopeKey);
   const groups = new Map<string, { resource: Resource; scopes: Map<string, { scope: Scope; spans: Span[] }> }>();
   for (const span of spans) {
-    const group = found(groups, resourceKeys(span.resource), () => ({ resource: span.resource, scopes: new Map() }));
+    const group = found(groups, resourceKeys(span.resource), () => ({ resource: span.resource, scopes: new Map<string, { scope: Scope; spans: Span[] }>() }));
     found(group.scopes, scopeKeys(span.scope), () => ({ scope: span.scope, spans: [] })).spans.push(span);
   }
   return [...groups.values()].map(({ resource, scopes }) => ({ resource, scopes: [...scopes.values()] }));

@@ -42,7 +42,7 @@ function expected(draft: Draft): JsonValue | undefined {
 }
 
 function resourceAttributes(resource: Resource): JsonObject {
-  const found: { [key: string]: JsonValue } = Object.create(null);
+  const found = Object.create(null) as { [key: string]: JsonValue };
   for (const key of resource.attributeKeys()) {
     const value = resource.attribute(key);
     if (value !== undefined) found[key] = value instanceof Uint8Array ? Buffer.from(value).toString('base64') : (value as JsonValue);

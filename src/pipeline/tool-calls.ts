@@ -44,7 +44,7 @@ export function toolCalls(own: readonly Node[], toldAnywhere: ReadonlyMap<string
     const answer = partner?.call.id === undefined ? undefined : toldAnywhere.get(partner.call.id);
     drafts.push({ call: executed(execution, partner, answer), order: partner?.order ?? Number.MAX_SAFE_INTEGER });
   }
-  const joinedCalls = new Set([...pairs.values()]);
+  const joinedCalls = new Set(pairs.values());
   for (const one of asked) {
     if (joinedCalls.has(one)) continue;
     const answer = (one.call.id === undefined ? undefined : toldAnywhere.get(one.call.id)) ?? takeTold(told, one.call.name);

@@ -76,7 +76,7 @@ test('sample: only the random bits decide, so replicas and all spans of a trace 
     fc.property(hex(18), hex(14), share, (otherHead, tail, rate) => {
       const other = parseTraceId(`${otherHead}${tail}`);
       fc.pre(other !== undefined);
-      expect(sampleDecision({ traceId: other as TraceId, traceState: '', rate })).toEqual(sampleDecision({ traceId: traceId(tail), traceState: '', rate }));
+      expect(sampleDecision({ traceId: other, traceState: '', rate })).toEqual(sampleDecision({ traceId: traceId(tail), traceState: '', rate }));
     }),
   );
 });
