@@ -1,0 +1,152 @@
+/**
+ * The carrier span: a finished span cannot be amended, so a run's verdicts travel on a span of ours in the same trace. Pure: the same
+ * item gives the same carrier, id included, so that a repeat is the same span.
+ */
+import { createHash } from 'node:crypto';
+import type { Run } from '../model/agent-trace.ts';
+import { wire } from '../model/attributes.ts';
+import { parseSpanId, type SpanId } from '../model/ids.ts';
+import { type Evaluation, type EvaluationKey, evaluationKeyText, type PartVerdict } from '../model/verdict.ts';
+import { errorType } from './error-type.ts';
+import type { ScoredRun } from './exporter.ts';
+
+export type CarrierValue = string | number | boolean | readonly string[];
+export interface CarrierAttributes {
+  readonly [key: string]: CarrierValue;
+}
+
+export interface Carrier {
+  readonly name: string;
+  readonly spanId: SpanId;
+  /** The carrier of the revision before, which this one replaces. */
+  readonly replaces: SpanId | undefined;
+  readonly attributes: CarrierAttributes;
+  /** Attributes of the `gen_ai.evaluation.result` events. */
+  readonly events: readonly CarrierAttributes[];
+}
+
+/** Results on one carrier: verdicts first, then their tool-call parts. With 4 KiB of explanation each, a request stays near 4 MiB. */
+export const carrierEventsMax = 1000;
+const explanationCharsMax = 4096;
+
+/** Undefined when there is nothing to tell: a skipped verdict is no result. */
+export function carrierOf(item: ScoredRun): Carrier | undefined {
+  const { run } = item;
+  const told = item.evaluations.filter((evaluation) => evaluation.verdict.kind !== 'skipped');
+  if (told.length === 0) return undefined;
+  const keys = item.evaluations.map((evaluation) => evaluation.key);
+  const replaces = run.revision > 1 ? carrierSpanId(keys, run.revision - 1) : undefined;
+  const events = [...told.map(resultEvent), ...told.flatMap(partEvents)];
+  const kept = events.slice(0, carrierEventsMax);
+  return {
+    name: run.trace.agent === undefined ? 'evaluate' : `evaluate ${run.trace.agent}`,
+    spanId: carrierSpanId(keys, run.revision),
+    replaces,
+    events: kept,
+    attributes: {
+      ...runAttributes(run),
+      ...summaryAttributes(told),
+      ...(replaces === undefined ? {} : { [wire.replaces]: replaces }),
+      ...(kept.length < events.length ? { [wire.resultsLeftOut]: events.length - kept.length } : {}),
+      ...Object.fromEntries(told.slice(0, carrierEventsMax).flatMap((evaluation, at) => Object.entries(flatAttributes(evaluation, at)))),
+    },
+  };
+}
+
+/** The first 8 bytes of a hash over the evaluation keys, in any order, and the revision. */
+export function carrierSpanId(keys: readonly EvaluationKey[], revision: number): SpanId {
+  const digest = createHash('sha256').update(JSON.stringify([keys.map(evaluationKeyText).sort(), revision])).digest('hex');
+  for (let at = 0; at + 16 <= digest.length; at += 16) {
+    const id = parseSpanId(digest.slice(at, at + 16));
+    if (id !== undefined) return id;
+  }
+  throw new Error('a SHA-256 of nothing but zeros');
+}
+
+function runAttributes(run: Run): CarrierAttributes {
+  return {
+    [wire.generated]: true,
+    [wire.openInferenceKind]: 'EVALUATOR',
+    [wire.revision]: run.revision,
+    [wire.completeness]: run.completeness,
+    ...(run.trace.agent === undefined ? {} : { [wire.agentName]: run.trace.agent }),
+    ...(run.trace.sessionId === undefined ? {} : { [wire.sessionId]: run.trace.sessionId }),
+    ...(run.tenant === '' ? {} : { [wire.tenant]: run.tenant }),
+  };
+}
+
+/** One word for the whole item, so that a search or a sampler finds the bad runs. Raw metrics and failed evaluations have no say. */
+function summaryAttributes(told: readonly Evaluation[]): CarrierAttributes {
+  const judged = told.flatMap(({ key, verdict }) => (verdict.kind === 'scored' && verdict.passed !== null ? [{ name: key.name, passed: verdict.passed }] : []));
+  const failedNames = judged.filter(({ passed }) => !passed).map(({ name }) => name);
+  const probabilities = new Set(told.map(({ sampleProbability }) => sampleProbability));
+  const [probability] = probabilities;
+  return {
+    ...(judged.length === 0 ? {} : { [wire.verdict]: failedNames.length === 0 ? 'pass' : 'fail' }),
+    ...(failedNames.length === 0 ? {} : { [wire.failedNames]: failedNames }),
+    ...(probabilities.size === 1 && probability !== undefined ? { [wire.sampleProbability]: probability } : {}),
+  };
+}
+
+function resultEvent({ key, evaluator, evaluatorKind, evaluatorVersion, verdict, sampleProbability }: Evaluation): CarrierAttributes {
+  const head = {
+    [wire.evaluationName]: key.name,
+    [wire.evaluatorId]: evaluator,
+    [wire.evaluatorKind]: evaluatorKind,
+    [wire.evaluatorVersion]: evaluatorVersion,
+    [wire.sampleProbability]: sampleProbability,
+    ...explained(verdict.explanation),
+  };
+  if (verdict.kind === 'failed') return { ...head, [wire.errorType]: errorType(verdict.error) };
+  if (verdict.kind === 'skipped') return head;
+  return {
+    ...head,
+    [wire.scoreValue]: verdict.score,
+    ...(verdict.label === '' ? {} : { [wire.scoreLabel]: verdict.label }),
+    ...(verdict.threshold === null ? {} : { [wire.threshold]: verdict.threshold }),
+    ...(verdict.passed === null ? {} : { [wire.passed]: verdict.passed }),
+  };
+}
+
+function partEvents(evaluation: Evaluation): readonly CarrierAttributes[] {
+  return evaluation.verdict.kind === 'scored' ? evaluation.verdict.parts.map((part) => partEvent(evaluation, part)) : [];
+}
+
+function partEvent({ key, evaluator, evaluatorKind, evaluatorVersion }: Evaluation, part: PartVerdict): CarrierAttributes {
+  return {
+    [wire.evaluationName]: key.name,
+    [wire.evaluatorId]: evaluator,
+    [wire.evaluatorKind]: evaluatorKind,
+    [wire.evaluatorVersion]: evaluatorVersion,
+    [wire.scoreValue]: part.score,
+    [wire.scoreLabel]: part.passed ? 'pass' : 'fail',
+    [wire.passed]: part.passed,
+    ...explained(part.explanation),
+    [wire.targetTool]: part.tool,
+    ...(part.callId === undefined ? {} : { [wire.targetCallId]: part.callId }),
+    ...(part.spanId === undefined ? {} : { [wire.targetSpanId]: part.spanId }),
+  };
+}
+
+/** For backends whose search knows attributes only: one number per evaluator, and OpenInference's annotations. */
+function flatAttributes({ key, evaluatorKind, verdict }: Evaluation, at: number): CarrierAttributes {
+  if (verdict.kind !== 'scored') return {};
+  const annotation = `${wire.annotationPrefix}${at}`;
+  return {
+    [`${wire.scorePrefix}${key.name}`]: verdict.score,
+    [`${annotation}${wire.annotationName}`]: key.name,
+    [`${annotation}${wire.annotationScore}`]: verdict.score,
+    ...(verdict.label === '' ? {} : { [`${annotation}${wire.annotationLabel}`]: verdict.label }),
+    ...(verdict.explanation === '' ? {} : { [`${annotation}${wire.annotationExplanation}`]: cut(verdict.explanation) }),
+    [`${annotation}${wire.annotationKind}`]: evaluatorKind === 'judge' ? 'LLM' : 'CODE',
+    [`${annotation}${wire.annotationIdentifier}`]: createHash('sha256').update(evaluationKeyText(key)).digest('hex').slice(0, 32),
+  };
+}
+
+function explained(explanation: string): CarrierAttributes {
+  return explanation === '' ? {} : { [wire.explanation]: cut(explanation) };
+}
+
+function cut(text: string): string {
+  return (text.length > explanationCharsMax ? `${text.slice(0, explanationCharsMax - 1)}…` : text).toWellFormed();
+}

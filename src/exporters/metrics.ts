@@ -1,0 +1,89 @@
+/** Scores as metrics: never a trace id in a label; exemplars lead from a bucket to a run that failed. */
+import { createHash } from 'node:crypto';
+import { type RunKey } from '../model/agent-trace.ts';
+import { wire } from '../model/attributes.ts';
+import { unreachable } from '../model/ids.ts';
+import { type Evaluation, evaluationKeyText, type Verdict } from '../model/verdict.ts';
+import type { Labels } from '../telemetry/telemetry.ts';
+import { errorType } from './error-type.ts';
+import type { Exporter, ScoredRun } from './exporter.ts';
+import type { ExporterParts, ExporterSettings } from './settings.ts';
+
+/** Verdicts remembered to tell whether a later revision changed them; the oldest are forgotten first. */
+const verdictsRememberedMax = 20_000;
+
+export function metricsExporter(_settings: ExporterSettings, { telemetry }: ExporterParts): Exporter {
+  const verdicts = new Map<string, string>();
+
+  /** What changed since the revision before: `changed`, `same`, or `unknown` when that was too long ago. */
+  function change(evaluation: Evaluation): string {
+    const id = createHash('sha256').update(evaluationKeyText(evaluation.key)).digest('base64');
+    const now = fingerprint(evaluation.verdict);
+    const before = verdicts.get(id);
+    verdicts.delete(id);
+    verdicts.set(id, now);
+    const [oldest] = verdicts.keys();
+    if (verdicts.size > verdictsRememberedMax && oldest !== undefined) verdicts.delete(oldest);
+    return before === undefined ? 'unknown' : before === now ? 'same' : 'changed';
+  }
+
+  function countFirst(item: ScoredRun): void {
+    const { run } = item;
+    const agent = { [wire.agentName]: run.trace.agent ?? '', [wire.targetService]: run.service ?? '' };
+    if (isRunsFirst(item)) telemetry.add('tracejury.runs', 1, { ...agent, [wire.completeness]: run.completeness });
+    for (const { name, decision, reason } of item.decisions) {
+      telemetry.add('tracejury.decisions', 1, { [wire.evaluationName]: name, [wire.decision]: decision, 'tracejury.reason': reason ?? '' });
+    }
+    for (const { key, evaluatorKind, verdict } of item.evaluations) {
+      const target = { [wire.evaluationName]: key.name, ...agent, [wire.evaluatorKind]: evaluatorKind };
+      telemetry.add('tracejury.evaluation.results', 1, { ...target, ...resultLabels(verdict) });
+      if (verdict.kind !== 'scored') continue;
+      telemetry.record('tracejury.evaluation.score', verdict.score, target, verdict.passed === false ? exemplarOf(run) : undefined);
+    }
+  }
+
+  return {
+    id: 'metrics',
+    async send(item) {
+      const changes = item.evaluations.map((evaluation) => ({ evaluation, changed: change(evaluation) }));
+      if (item.run.revision === 1) countFirst(item);
+      else {
+        for (const { evaluation, changed } of changes) {
+          telemetry.add('tracejury.evaluation.revisions', 1, { [wire.evaluationName]: evaluation.key.name, 'tracejury.change': changed });
+        }
+      }
+      return { kind: 'sent' };
+    },
+    async stop() {
+      verdicts.clear();
+    },
+  };
+}
+
+/** Judge verdicts come later, in items of their own, about a run that has been counted. */
+function isRunsFirst({ evaluations, decisions }: ScoredRun): boolean {
+  const kinds = [...evaluations, ...decisions].map(({ evaluatorKind }) => evaluatorKind);
+  return kinds.length === 0 || kinds.includes('rule');
+}
+
+function resultLabels(verdict: Verdict): Labels {
+  switch (verdict.kind) {
+    case 'scored':
+      return { [wire.scoreLabel]: verdict.label };
+    case 'skipped':
+      return { [wire.scoreLabel]: 'skipped' };
+    case 'failed':
+      return { [wire.scoreLabel]: 'error', [wire.errorType]: errorType(verdict.error) };
+    default:
+      return unreachable(verdict);
+  }
+}
+
+function fingerprint(verdict: Verdict): string {
+  if (verdict.kind === 'scored') return `${verdict.score} ${verdict.label}`;
+  return verdict.kind === 'skipped' ? `skipped ${verdict.reason}` : 'failed';
+}
+
+function exemplarOf(run: RunKey): Labels {
+  return { trace_id: run.traceId, span_id: run.spanId };
+}

@@ -1,0 +1,19 @@
+/** What a configuration entry says about one exporter, and what the service hands in. */
+import type { Telemetry } from '../telemetry/telemetry.ts';
+
+export interface ExporterSettings {
+  /** Base URL; `/v1/traces` is added. Without it the `OTEL_EXPORTER_OTLP_*` variables apply. */
+  readonly endpoint?: string;
+  /** The whole URL for spans; wins over `endpoint`. */
+  readonly tracesEndpoint?: string;
+  readonly headers?: { readonly [name: string]: string };
+  readonly protocol?: 'http/protobuf' | 'http/json';
+  /** PEM texts. */
+  readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string };
+  /** Longest time for one request, with everything that belongs to it. */
+  readonly timeoutMs?: number;
+}
+
+export interface ExporterParts {
+  readonly telemetry: Telemetry;
+}

@@ -1,0 +1,121 @@
+/**
+ * Verdicts as span events, for every tracing backend that takes OTLP. Spans are made with the OpenTelemetry SDK and handed to its OTLP
+ * exporter one item at a time: no batch processor, which would drop when full.
+ */
+import http from 'node:http';
+import https from 'node:https';
+import { type HrTime, type Link, ROOT_CONTEXT, type SpanContext, trace, TraceFlags, type TraceState } from '@opentelemetry/api';
+import { OTLPTraceExporter as JsonExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { OTLPTraceExporter as ProtobufExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import { AlwaysOnSampler, BasicTracerProvider, type ReadableSpan, type SpanExporter } from '@opentelemetry/sdk-trace-base';
+import type { Run } from '../model/agent-trace.ts';
+import { wire } from '../model/attributes.ts';
+import type { SpanId } from '../model/ids.ts';
+import { type Carrier, carrierEventsMax, carrierOf } from './carrier.ts';
+import type { Exporter, ExportOutcome } from './exporter.ts';
+import { exportOutcome } from './export-outcome.ts';
+import { otlpValues } from './otlp-values.ts';
+import type { ExporterSettings } from './settings.ts';
+
+const timeoutMsDefault = 10_000;
+/** A backend that sends its answer byte by byte never runs into the time-out of the request: after this much more it is cut off. */
+const graceMs = 1000;
+const requestsMax = 30;
+/** A carrier has a fixed set of attributes and seven for each result. */
+const attributesMax = 50 + carrierEventsMax * 7;
+
+export function spanEventsExporter(settings: ExporterSettings): Exporter {
+  const timeoutMs = settings.timeoutMs ?? timeoutMsDefault;
+  const agents = new Set<http.Agent>();
+  const options = {
+    ...tracesUrl(settings),
+    ...(settings.headers === undefined ? {} : { headers: { ...settings.headers } }),
+    timeoutMillis: timeoutMs,
+    concurrencyLimit: requestsMax,
+    httpAgentOptions: (protocol: string) => {
+      const agent = protocol === 'https:' ? new https.Agent({ keepAlive: true, ...settings.tls }) : new http.Agent({ keepAlive: true });
+      agents.add(agent);
+      return agent;
+    },
+  };
+  const exporter: SpanExporter = settings.protocol === 'http/json' ? new JsonExporter(options) : new ProtobufExporter(options);
+  const cutOff = () => agents.forEach((agent) => agent.destroy());
+
+  return {
+    id: 'span_events',
+    async send(item) {
+      try {
+        const carrier = carrierOf(item);
+        if (carrier === undefined) return { kind: 'sent' };
+        return await exported(exporter, spanOf(carrier, item.run), { deadlineMs: timeoutMs + graceMs, cutOff });
+      } catch (error) {
+        return { kind: 'failed', retryable: false, error: error instanceof Error ? error.name : 'unknown' };
+      }
+    },
+    async stop() {
+      cutOff();
+    },
+  };
+}
+
+/** As the OTLP exporter variables define it: a base URL gets the path of the signal, a signal's own URL is taken as it is. */
+export function tracesUrl({ endpoint, tracesEndpoint }: ExporterSettings): { readonly url?: string } {
+  if (tracesEndpoint !== undefined) return { url: tracesEndpoint };
+  if (endpoint === undefined) return {};
+  const url = new URL(endpoint);
+  url.pathname = `${url.pathname.replace(/\/$/, '')}/v1/traces`;
+  return { url: url.href };
+}
+
+function exported(exporter: SpanExporter, span: ReadableSpan, limits: { readonly deadlineMs: number; readonly cutOff: () => void }): Promise<ExportOutcome> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => {
+      limits.cutOff();
+      resolve({ kind: 'failed', retryable: true, error: `no answer within ${limits.deadlineMs} ms` });
+    }, limits.deadlineMs);
+    exporter.export([span], (result) => {
+      clearTimeout(timer);
+      resolve(exportOutcome(result));
+    });
+  });
+}
+
+/** One provider a span: the resource is the agent's, and a provider costs next to nothing. Nothing is kept of it. */
+function spanOf(carrier: Carrier, run: Run): ReadableSpan {
+  const ended: ReadableSpan[] = [];
+  const provider = new BasicTracerProvider({
+    resource: resourceFromAttributes(otlpValues(run.resourceAttributes)),
+    sampler: new AlwaysOnSampler(),
+    idGenerator: { generateSpanId: () => carrier.spanId, generateTraceId: () => run.traceId },
+    spanProcessors: [{ onStart() {}, onEnd: (span) => void ended.push(span), forceFlush: async () => {}, shutdown: async () => {} }],
+    spanLimits: { attributeCountLimit: attributesMax, eventCountLimit: carrierEventsMax, attributeValueLengthLimit: Infinity },
+  });
+  // At the agent span's end: before it, the trace would look different; after it, longer.
+  const time = hrTime(run.endUnixNano);
+  const agentSpan = contextOf(run, run.spanId);
+  const links: Link[] = [{ context: agentSpan }];
+  if (carrier.replaces !== undefined) links.push({ context: contextOf(run, carrier.replaces) });
+  const span = provider
+    .getTracer('tracejury')
+    .startSpan(carrier.name, { startTime: time, attributes: otlpValues(carrier.attributes), links }, trace.setSpanContext(ROOT_CONTEXT, agentSpan));
+  for (const event of carrier.events) span.addEvent(wire.evaluationEvent, otlpValues(event), time);
+  span.end(time);
+  const [readable] = ended;
+  if (readable === undefined) throw new Error('the SDK did not end the span');
+  return readable;
+}
+
+function contextOf(run: Run, spanId: SpanId): SpanContext {
+  return { traceId: run.traceId, spanId, traceFlags: TraceFlags.SAMPLED, isRemote: true, ...(run.traceState === '' ? {} : { traceState: verbatim(run.traceState) }) };
+}
+
+/** The SDK's own reading of a tracestate drops what is too long; this one passes it on as it came. */
+function verbatim(text: string): TraceState {
+  const state: TraceState = { get: () => undefined, set: () => state, unset: () => state, serialize: () => text };
+  return state;
+}
+
+function hrTime(unixNano: bigint): HrTime {
+  return [Number(unixNano / 1_000_000_000n), Number(unixNano % 1_000_000_000n)];
+}

@@ -1,0 +1,119 @@
+/** A tracing backend on loopback that keeps what it is sent, read with the official message layout. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import protobuf from 'protobufjs';
+
+/** opentelemetry-proto: trace/v1, common/v1 and resource/v1, as far as they concern a span. */
+const proto = `
+syntax = "proto3";
+message ExportTraceServiceRequest { repeated ResourceSpans resource_spans = 1; }
+message ResourceSpans { Resource resource = 1; repeated ScopeSpans scope_spans = 2; }
+message Resource { repeated KeyValue attributes = 1; }
+message ScopeSpans { Scope scope = 1; repeated Span spans = 2; }
+message Scope { string name = 1; string version = 2; }
+message Span {
+  message Event { fixed64 time_unix_nano = 1; string name = 2; repeated KeyValue attributes = 3; uint32 dropped_attributes_count = 4; }
+  message Link { bytes trace_id = 1; bytes span_id = 2; string trace_state = 3; repeated KeyValue attributes = 4; fixed32 flags = 6; }
+  bytes trace_id = 1; bytes span_id = 2; string trace_state = 3; bytes parent_span_id = 4; string name = 5; int32 kind = 6;
+  fixed64 start_time_unix_nano = 7; fixed64 end_time_unix_nano = 8; repeated KeyValue attributes = 9; uint32 dropped_attributes_count = 10;
+  repeated Event events = 11; uint32 dropped_events_count = 12; repeated Link links = 13; fixed32 flags = 16;
+}
+message KeyValue { string key = 1; AnyValue value = 2; }
+message AnyValue { oneof value { string string_value = 1; bool bool_value = 2; int64 int_value = 3; double double_value = 4; ArrayValue array_value = 5; } }
+message ArrayValue { repeated AnyValue values = 1; }
+`;
+
+export interface SinkValue {
+  readonly stringValue?: string;
+  readonly boolValue?: boolean;
+  readonly intValue?: string | number;
+  readonly doubleValue?: number;
+  readonly arrayValue?: { readonly values?: readonly SinkValue[] };
+}
+interface SinkPair {
+  readonly key: string;
+  readonly value: SinkValue;
+}
+export interface SinkSpan {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId: string;
+  readonly traceState?: string;
+  readonly name: string;
+  readonly startTimeUnixNano: string;
+  readonly endTimeUnixNano: string;
+  readonly attributes: readonly SinkPair[];
+  readonly events?: readonly { readonly name: string; readonly timeUnixNano: string; readonly attributes: readonly SinkPair[] }[];
+  readonly links?: readonly { readonly traceId: string; readonly spanId: string }[];
+  readonly flags: number;
+}
+interface SinkRequest {
+  readonly resourceSpans: readonly { readonly resource: { readonly attributes: readonly SinkPair[] }; readonly scopeSpans: readonly { readonly spans: readonly SinkSpan[] }[] }[];
+}
+
+export interface Received {
+  readonly url: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: Buffer;
+}
+
+/** What the sink does with the n-th request, from 0. */
+export type SinkAnswer = (response: ServerResponse, at: number) => void;
+
+export interface Sink {
+  readonly url: string;
+  readonly received: readonly Received[];
+  close(): Promise<void>;
+}
+
+export async function otlpSink(answer: SinkAnswer = (response) => void response.end()): Promise<Sink> {
+  const received: Received[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      received.push({ url: request.url ?? '', headers: request.headers, body: Buffer.concat(chunks) });
+      answer(response, received.length - 1);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    received,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** The one span of a request, with its resource. Ids are hex in both encodings. */
+export function readCarrier({ headers, body }: Received): { readonly span: SinkSpan; readonly resource: { readonly [key: string]: unknown } } {
+  const request = headers['content-type'] === 'application/json' ? (JSON.parse(body.toString()) as SinkRequest) : decoded(body);
+  const [group] = request.resourceSpans;
+  const [span] = group?.scopeSpans[0]?.spans ?? [];
+  if (group === undefined || span === undefined) throw new Error('the request holds no span');
+  return { span, resource: attributes(group.resource.attributes) };
+}
+
+export function attributes(pairs: readonly SinkPair[]): { readonly [key: string]: unknown } {
+  return Object.fromEntries(pairs.map(({ key, value }) => [key, plain(value)]));
+}
+
+function plain(value: SinkValue): unknown {
+  if (value.arrayValue !== undefined) return (value.arrayValue.values ?? []).map(plain);
+  if (value.intValue !== undefined) return Number(value.intValue);
+  return value.stringValue ?? value.boolValue ?? value.doubleValue;
+}
+
+function decoded(body: Buffer): SinkRequest {
+  const type = protobuf.parse(proto).root.lookupType('ExportTraceServiceRequest');
+  const request = type.toObject(type.decode(body), { longs: String, bytes: Buffer }) as SinkRequest;
+  return JSON.parse(JSON.stringify(request, (_key, value: unknown) => (isBytes(value) ? Buffer.from(value.data).toString('hex') : value))) as SinkRequest;
+}
+
+function isBytes(value: unknown): value is { readonly type: 'Buffer'; readonly data: readonly number[] } {
+  return typeof value === 'object' && value !== null && 'type' in value && value.type === 'Buffer';
+}
