@@ -42,7 +42,7 @@ export function parseOpenMetrics(text: string): ReadonlyMap<string, Family> {
     const sample = parseSample(line);
     const known = suffixes[current.type] ?? [];
     if (!known.some((suffix) => sample.name === `${current?.name}${suffix}`)) throw new Error(`${sample.name} is no sample of ${current.name}`);
-    const identity = JSON.stringify([sample.name, Object.entries(sample.labels).sort()]);
+    const identity = JSON.stringify([sample.name, Object.entries(sample.labels).map((pair) => JSON.stringify(pair)).sort()]);
     if (seen.has(identity)) throw new Error(`twice: ${line}`);
     seen.add(identity);
     current.samples.push(sample);

@@ -1,0 +1,124 @@
+/** A judge behind any endpoint that speaks OpenAI's chat completions: hosted models, vLLM, Ollama, LiteLLM and the like. */
+import { readAnswer } from '../../evaluators/answers.ts';
+import type { Answer, Question } from '../../evaluators/evaluator.ts';
+import type { JsonValue } from '../model/json.ts';
+import { type AnswerFormat, answerFormats, chatCompletions, type Completion, type Message, type Tokens } from './completion.ts';
+import type { Judge } from './judge.ts';
+import { correctionText, promptOf } from './prompt.ts';
+import { restMs } from './rest.ts';
+import type { JudgeParts, JudgeSettings } from './settings.ts';
+import { turnstile } from './turnstile.ts';
+
+const blockCharsMax = 40_000;
+const promptCharsMax = 200_000;
+/** Sendings of one request while the endpoint is busy. */
+const attemptsMax = 5;
+/** The answer and one correction. */
+const answersMax = 2;
+/** Characters of an unusable answer that it is shown again. */
+const quotedCharsMax = 10_000;
+/** Questions that may wait for their turn, for each one that is being asked. */
+const waitingPerPlace = 100;
+
+interface Asked {
+  readonly completion: Exclude<Completion, { kind: 'busy' | 'refused' }>;
+  readonly tokens: Tokens | undefined;
+}
+
+export function openAiCompatibleJudge(settings: JudgeSettings, parts: JudgeParts): Judge {
+  const complete = chatCompletions(settings);
+  const { concurrency } = settings;
+  const pace = settings.requestsPerMinute === undefined ? {} : { requestsPerMinute: settings.requestsPerMinute };
+  const gate = turnstile({ concurrency, waitingMax: concurrency * waitingPerPlace, ...pace, clock: parts.clock, sleep: parts.sleep });
+  const stopping = new AbortController();
+  /** The strictest format that the endpoint is not known to refuse. */
+  let format: AnswerFormat = 'json_schema';
+
+  function count(outcome: 'answered' | 'failed' | 'retried'): void {
+    parts.telemetry.add('tracejury.judge.requests', 1, { 'tracejury.judge': settings.name, 'tracejury.outcome': outcome });
+  }
+
+  /** Sends until the endpoint is no longer busy. */
+  async function settled(question: Question, messages: readonly Message[], as: AnswerFormat): Promise<Exclude<Completion, { kind: 'busy' }>> {
+    for (let attempt = 1; ; attempt++) {
+      await gate.paced();
+      if (stopping.signal.aborted) return { kind: 'failed', error: 'judge_stopped: the service is stopping' };
+      const schemaName = question.id.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64);
+      const completion = await complete({ messages, format: as, schema: question.answerSchema, schemaName, signal: stopping.signal });
+      if (completion.kind !== 'busy') return completion;
+      if (attempt >= attemptsMax) return { kind: 'failed', error: completion.error };
+      count('retried');
+      await parts.sleep(restMs({ attempt, retryAfter: completion.retryAfter, clock: parts.clock, random: parts.random }), stopping.signal);
+    }
+  }
+
+  /** A refused request is tried in the laxer formats; what is accepted is remembered. */
+  async function asked(question: Question, messages: readonly Message[]): Promise<Asked> {
+    let refusal = 'judge_refused_request';
+    for (const as of answerFormats.slice(answerFormats.indexOf(format))) {
+      const completion = await settled(question, messages, as);
+      if (completion.kind === 'refused') {
+        refusal = completion.error;
+        continue;
+      }
+      if (completion.kind === 'text' && answerFormats.indexOf(as) > answerFormats.indexOf(format)) format = as;
+      return { completion, tokens: completion.tokens };
+    }
+    return { completion: { kind: 'failed', error: refusal }, tokens: undefined };
+  }
+
+  async function answered(question: Question): Promise<Answer> {
+    const prompt = promptOf(question, { nonce: parts.nonce(), blockCharsMax, promptCharsMax });
+    const messages: Message[] = [
+      { role: 'system', content: prompt.system },
+      { role: 'user', content: prompt.user },
+    ];
+    let tokens: Tokens | undefined;
+    /** Usable but faulty: taken when the correction brings nothing better. */
+    let usable: { readonly value: JsonValue } | undefined;
+    let error = '';
+    for (let attempt = 1; attempt <= answersMax; attempt++) {
+      const { completion, tokens: used } = await asked(question, messages);
+      tokens = sum(tokens, used);
+      if (completion.kind === 'failed') {
+        error = completion.error;
+        break;
+      }
+      const read = readAnswer(completion.text, question.answerSchema, question.check);
+      if (read.kind === 'answered') usable = { value: read.value };
+      const fault = read.kind === 'answered' ? read.fault : read.error;
+      if (fault === undefined) break;
+      error = `judge_answer_invalid: ${fault}`;
+      messages.push({ role: 'assistant', content: completion.text.slice(0, quotedCharsMax).toWellFormed() }, { role: 'user', content: correctionText(`${fault}.`) });
+    }
+    if (usable === undefined) return { kind: 'failed', error };
+    return { kind: 'answered', value: usable.value, truncated: prompt.truncated, ...(tokens === undefined ? {} : { tokens }) };
+  }
+
+  return {
+    name: settings.name,
+    model: settings.model,
+    async ask(question) {
+      const answer = await resolved(() => gate.through(() => answered(question)));
+      count(answer.kind);
+      return answer;
+    },
+    async stop() {
+      stopping.abort();
+      gate.close();
+    },
+  };
+}
+
+async function resolved(work: () => Promise<Answer | undefined>): Promise<Answer> {
+  try {
+    return (await work()) ?? { kind: 'failed', error: 'judge_overloaded: too many questions are waiting' };
+  } catch (error) {
+    return { kind: 'failed', error: `judge_fault: ${error instanceof Error ? error.name : 'unknown'}` };
+  }
+}
+
+function sum(before: Tokens | undefined, now: Tokens | undefined): Tokens | undefined {
+  if (before === undefined || now === undefined) return before ?? now;
+  return { input: before.input + now.input, output: before.output + now.output };
+}

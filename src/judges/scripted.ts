@@ -1,0 +1,31 @@
+/** A judge that plays given answers, for tests and demonstrations without a model. */
+import type { Answer, Question } from '../../evaluators/evaluator.ts';
+import type { Judge } from './judge.ts';
+
+/** Answers by the question's id; a function may look at the question. */
+export interface Script {
+  readonly [questionId: string]: readonly Answer[] | ((question: Question) => Answer);
+}
+
+export interface ScriptedJudge extends Judge {
+  /** The questions so far, in order. */
+  readonly asked: readonly Question[];
+}
+
+/** Answers of a list are played in order; a question beyond the script fails. */
+export function scriptedJudge(script: Script, name = 'scripted'): ScriptedJudge {
+  const asked: Question[] = [];
+  return {
+    name,
+    model: 'scripted',
+    asked,
+    async ask(question) {
+      const before = asked.filter((one) => one.id === question.id).length;
+      asked.push(question);
+      const line = Object.hasOwn(script, question.id) ? script[question.id] : undefined;
+      const answer = typeof line === 'function' ? line(question) : line?.[before];
+      return answer ?? { kind: 'failed', error: 'not_scripted: the script has no further answer to this question' };
+    },
+    async stop() {},
+  };
+}

@@ -1,0 +1,28 @@
+/** What a configuration entry says about one judge, and what the service hands in. */
+import type { Clock, Sleep } from '../model/clock.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+
+export interface JudgeSettings {
+  readonly name: string;
+  readonly baseUrl: string;
+  readonly model: string;
+  /** Empty: none is sent. */
+  readonly apiKey: string;
+  readonly concurrency: number;
+  /** Longest wait for one whole answer. */
+  readonly timeoutMs: number;
+  readonly requestsPerMinute?: number;
+  /** Sent only when set: not every model takes them. */
+  readonly temperature?: number;
+  readonly answerTokensMax?: number;
+}
+
+export interface JudgeParts {
+  readonly telemetry: Telemetry;
+  readonly clock: Clock;
+  readonly sleep: Sleep;
+  /** 0..1; spreads attempts. */
+  readonly random: () => number;
+  /** New at every call and not to be guessed: at least 64 random bits in text. */
+  readonly nonce: () => string;
+}

@@ -1,0 +1,141 @@
+import { expect, test } from 'vitest';
+import type { Answer, Question } from '../../evaluators/evaluator.ts';
+import { type JudgeEnd, type JudgeJob, judgeLane, type JudgeLaneOptions } from '../../src/judges/lane.ts';
+import { scriptedJudge } from '../../src/judges/scripted.ts';
+import type { Judge } from '../../src/judges/judge.ts';
+import type { Outcome } from '../../src/model/verdict.ts';
+import { metricRegistry } from '../../src/telemetry/registry.ts';
+import { manualSleep, settled } from '../builders/manual-sleep.ts';
+
+const question: Question = { id: 'q', instruction: 'Is it so?', data: [], answerSchema: { type: 'object' } };
+const yes: Answer = { kind: 'answered', value: { yes: true }, truncated: false, tokens: { input: 7, output: 2 } };
+
+function* asks(): Generator<Question, Outcome, Answer> {
+  const answer = yield question;
+  if (answer.kind === 'failed') return { kind: 'failed', error: answer.error, explanation: 'No answer.' };
+  return { kind: 'scored', score: 1, explanation: 'Yes.', evidence: [], details: {} };
+}
+
+/** A judge that answers when the test says so. */
+function slowJudge(name: string) {
+  const pending: ((answer: Answer) => void)[] = [];
+  const judge: Judge = { name, model: 'm', ask: () => new Promise((resolve) => pending.push(resolve)), stop: async () => {} };
+  return {
+    judge,
+    asking: () => pending.length,
+    async answer(answer: Answer = yes) {
+      pending.shift()?.(answer);
+      await settled();
+    },
+  };
+}
+
+function bench(options: Partial<JudgeLaneOptions> = {}) {
+  const telemetry = metricRegistry();
+  const sleep = manualSleep();
+  const lane = judgeLane({ telemetry, sleep: sleep.sleep, concurrency: () => 2, ...options });
+  const ends: string[] = [];
+  const job = (judge: Judge, label = 'e', members: Partial<JudgeJob> = {}): JudgeJob => ({
+    name: label,
+    judge,
+    threshold: 0.5,
+    questions: asks,
+    done: (end: JudgeEnd) => void ends.push(`${label}:${end.kind === 'judged' ? end.verdict.kind : end.reason}`),
+    ...members,
+  });
+  const points = (name: string) => telemetry.snapshot().find((family) => family.name === name)?.points ?? [];
+  return { lane, sleep, ends, job, points, waiting: () => points('tracejury.judge.queue').map((point) => (point.kind === 'number' ? point.value : 0))[0] };
+}
+
+test('lane: a job is asked and ends with its verdict; tokens are counted by evaluator and model', async () => {
+  const { lane, ends, job, points } = bench();
+  const judge = scriptedJudge({ q: [yes] });
+  lane.offer(job(judge));
+  await settled();
+  lane.offer(job(judge, 'f'));
+  await settled();
+  expect(ends).toEqual(['e:scored', 'f:failed']);
+  expect(judge.asked).toHaveLength(2);
+  expect(points('tracejury.evaluation.tokens').map((point) => ({ ...point.labels, value: point.kind === 'number' ? point.value : 0 }))).toEqual([
+    { 'gen_ai.evaluation.name': 'e', 'gen_ai.token.type': 'input', 'gen_ai.request.model': 'scripted', value: 7 },
+    { 'gen_ai.evaluation.name': 'e', 'gen_ai.token.type': 'output', 'gen_ai.request.model': 'scripted', value: 2 },
+  ]);
+});
+
+test('lane: each judge works on so many at a time, and a slow one holds up no other', async () => {
+  const { lane, ends, job, waiting } = bench();
+  const [slow, fast] = [slowJudge('slow'), slowJudge('fast')];
+  for (const label of ['a', 'b', 'c']) lane.offer(job(slow.judge, label));
+  lane.offer(job(fast.judge, 'd'));
+  await settled();
+  expect([slow.asking(), fast.asking(), waiting()]).toEqual([2, 1, 1]);
+  await fast.answer();
+  expect(ends).toEqual(['d:scored']);
+  await slow.answer();
+  expect([slow.asking(), waiting()]).toEqual([2, 0]);
+  await slow.answer();
+  await slow.answer();
+  expect(ends).toEqual(['d:scored', 'a:scored', 'b:scored', 'c:scored']);
+});
+
+test('lane: at the limit a job ends as overload, and what waits is kept', async () => {
+  const { lane, ends, job } = bench({ waitingMax: 1, concurrency: () => 1 });
+  const slow = slowJudge('slow');
+  for (const label of ['a', 'b', 'c']) lane.offer(job(slow.judge, label));
+  expect(ends).toEqual(['c:queue_full']);
+  await slow.answer();
+  await slow.answer();
+  expect(ends).toEqual(['c:queue_full', 'a:scored', 'b:scored']);
+});
+
+test('lane: an idle judge takes a job although another judge has filled the queue', async () => {
+  const { lane, ends, job } = bench({ waitingMax: 1, concurrency: () => 1 });
+  const slow = slowJudge('slow');
+  for (const label of ['a', 'b']) lane.offer(job(slow.judge, label));
+  lane.offer(job(scriptedJudge({ q: [yes] }, 'idle'), 'c'));
+  await settled();
+  expect(ends).toEqual(['c:scored']);
+});
+
+test('lane: an evaluator that throws or asks without end is a failed verdict, and the lane goes on', async () => {
+  const { lane, ends, job } = bench({ concurrency: () => 1, questionsMax: 3 });
+  const judge = scriptedJudge({ q: () => yes });
+  const broken = (): Generator<Question, Outcome, Answer> => {
+    throw new Error('x');
+  };
+  function* endless(): Generator<Question, Outcome, Answer> {
+    for (;;) yield question;
+  }
+  lane.offer(job(judge, 'broken', { questions: broken }));
+  lane.offer(job(judge, 'endless', { questions: endless }));
+  lane.offer(job(judge, 'fine'));
+  await settled();
+  expect(ends).toEqual(['broken:failed', 'endless:failed', 'fine:scored']);
+});
+
+test('lane: stop finishes what is there and refuses what comes', async () => {
+  const { lane, ends, job, sleep } = bench({ concurrency: () => 1 });
+  const slow = slowJudge('slow');
+  for (const label of ['a', 'b']) lane.offer(job(slow.judge, label));
+  const stop = lane.stop(1000);
+  expect(lane.stop(1)).toBe(stop);
+  lane.offer(job(slow.judge, 'c'));
+  await slow.answer();
+  await slow.answer();
+  await stop;
+  expect(ends).toEqual(['c:stopping', 'a:scored', 'b:scored']);
+  expect(sleep.asleep()).toBe(0);
+});
+
+test('lane: at the deadline of a stop the rest ends as overload, each job once', async () => {
+  const { lane, ends, job, sleep, waiting } = bench({ concurrency: () => 1 });
+  const slow = slowJudge('slow');
+  for (const label of ['a', 'b', 'c']) lane.offer(job(slow.judge, label));
+  const stop = lane.stop(1000);
+  expect(sleep.slept).toEqual([1000]);
+  await sleep.wakeAll();
+  await stop;
+  await slow.answer();
+  expect(ends).toEqual(['a:stopping', 'b:stopping', 'c:stopping']);
+  expect([slow.asking(), waiting()]).toEqual([0, 0]);
+});
