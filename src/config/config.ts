@@ -53,10 +53,11 @@ export interface JudgeConfig {
   readonly name: string;
   readonly baseUrl: string;
   readonly model: string;
-  /** Secret; absent: the endpoint asks for none. */
-  readonly apiKey?: string;
+  /** Secret; empty: the endpoint asks for none. */
+  readonly apiKey: string;
   readonly concurrency: number;
   readonly timeoutMs: number;
+  readonly requestsPerMinute?: number;
 }
 
 export type ExporterConfig =

@@ -48,16 +48,19 @@ export function effectiveValue({ value, members }: Omit<Checked, 'env'>): JsonOb
     const written = entryOf(entry);
     const { evaluator: used, name, threshold } = configured(entry, members);
     const options = filledOptions(used.optionsSchema, used.defaults, object(written, 'options')) as JsonObject;
-    const kept = used.kind === 'judge' ? ['when', 'expect', 'on_empty', 'include_explanation', 'judge', 'sample'] : ['when', 'expect', 'on_empty', 'include_explanation'];
+    const kept = used.kind === 'judge' ? ['when', 'expect', 'on_empty', 'judge', 'sample'] : ['when', 'expect', 'on_empty'];
     return ownMembers([
       ['use', used.id],
       ['name', name],
       ...Object.entries(written).filter(([key]) => kept.includes(key)),
       ['options', snakeMembers(used.optionsSchema, options)],
       ['threshold', threshold],
+      ['include_explanation', member(written, 'include_explanation') !== false],
     ]);
   });
-  return ownMembers(Object.entries(value).map(([key, below]) => [key, key === 'evaluators' ? evaluators : below]));
+  const exporters = list(value, 'export').map((entry) => (text(asObject(entry), 'to') === 'metrics' ? { to: 'metrics' } : entry));
+  const lists: JsonObject = { evaluators, export: exporters };
+  return ownMembers(Object.entries(value).map(([key, below]) => [key, member(lists, key) ?? below]));
 }
 
 function evaluator(entry: JsonValue, members: readonly AnyEvaluator[]): EvaluatorConfig {
@@ -86,14 +89,14 @@ function raised(item: JsonObject): EvaluatorConfig['raise'] {
 }
 
 function judge(name: string, written: JsonObject): JudgeConfig {
-  const apiKey = text(written, 'api_key');
   return {
     name,
     baseUrl: text(written, 'base_url'),
     model: text(written, 'model'),
+    apiKey: text(written, 'api_key'),
     concurrency: number(written, 'concurrency'),
     timeoutMs: quantity('duration', written, 'timeout'),
-    ...(apiKey === '' ? {} : { apiKey }),
+    ...(member(written, 'requests_per_minute') === undefined ? {} : { requestsPerMinute: number(written, 'requests_per_minute') }),
   };
 }
 

@@ -17,7 +17,7 @@ export interface ReferenceRow {
 const depthMax = 8;
 
 export function referenceRows(schema: JsonObject, path: readonly string[] = [], key = ''): readonly ReferenceRow[] {
-  if (path.length > depthMax) return [];
+  if (path.length > depthMax || member(schema, 'x-as') !== undefined) return [];
   const required = member(schema, 'required');
   const rows: ReferenceRow[] = [];
   for (const [name, below] of Object.entries(objectAt(schema, 'properties'))) {
@@ -52,6 +52,8 @@ function typeText(schema: JsonObject): string {
   const quantity = objectAt(schema, 'x-quantity');
   const kind = member(quantity, 'kind');
   if (kind !== undefined) return `${kind === 'bytes' ? 'size' : 'duration'}, ${String(member(quantity, 'minimum'))} to ${String(member(quantity, 'maximum'))}`;
+  const as = member(schema, 'x-as');
+  if (typeof as === 'string') return as;
   if (member(schema, 'x-address') === true) return 'host:port';
   if (member(schema, 'x-url') === true) return 'URL';
   if (member(schema, 'x-pattern') === true || member(schema, 'format') === 're2') return 'regular expression';

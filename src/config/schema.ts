@@ -35,7 +35,9 @@ export function withDefaults(schema: JsonObject, value: JsonValue): JsonValue {
   const filled: [string, JsonValue][] = [];
   for (const name of names) {
     const below = memberSchema(schema, name);
-    const given = member(value, name) ?? (below && member(below, 'default'));
+    const written = member(value, name);
+    // Null is an answer: a threshold may be null.
+    const given = written === undefined && below !== undefined ? member(below, 'default') : written;
     if (given !== undefined) filled.push([name, below === undefined ? given : withDefaults(below, given)]);
   }
   return ownMembers(filled);

@@ -31,7 +31,6 @@ const unbuiltKeys: readonly UnbuiltKey[] = [
   },
   { path: ['evaluators', '*', 'sample', 'raise'], answer: 'warn', why: 'Sample rates are not raised by rules yet.' },
   { path: ['judges', '*', 'budget'], answer: 'refuse', why: 'Budgets are not kept yet: a judge would go on spending. Set a limit at the provider and lower sample.rate.' },
-  { path: ['judges', '*', 'requests_per_minute'], answer: 'warn', why: 'The pace of a judge is bounded by concurrency only.' },
   { path: ['judges', '*', 'price'], answer: 'warn', why: 'Costs are not accounted yet.' },
   {
     path: ['export', '*', 'to'],
@@ -53,9 +52,7 @@ export function unbuilt(schema: JsonObject, value: JsonValue): { readonly findin
   const warnings: ConfigWarning[] = [];
   for (const row of unbuiltKeys) {
     const asked = placesOf(value, row.path, []).filter((place) => isAsked(schema, row, place.path, place.value));
-    for (const { path } of row.answer === 'refuse' ? asked : asked.slice(0, 0)) {
-      findings.push({ path, at: 'key', problem: 'is not available yet', todo: row.why });
-    }
+    if (row.answer === 'refuse') findings.push(...asked.map(({ path }) => ({ path, at: 'key', problem: 'is not available yet', todo: row.why }) as const));
     const first = row.answer === 'warn' ? asked[0] : undefined;
     if (first !== undefined) warnings.push({ key: pathText(first.path), message: row.why });
   }
@@ -64,7 +61,7 @@ export function unbuilt(schema: JsonObject, value: JsonValue): { readonly findin
 
 /** The answer to a key, for the reference page; the path has `*` for items and names. */
 export function unbuiltAt(path: readonly string[]): UnbuiltKey | undefined {
-  return unbuiltKeys.find((row) => row.path.length <= path.length && row.path.every((part, index) => part === path[index]));
+  return unbuiltKeys.find((row) => row.path.join('.') === path.join('.'));
 }
 
 function isAsked(schema: JsonObject, row: UnbuiltKey, path: Path, value: JsonValue): boolean {

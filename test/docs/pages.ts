@@ -1,5 +1,8 @@
 /** The reference pages that are written from the product's own data. A new page is a line here. */
+import { configurationPage } from './configuration-page.ts';
+import { errorsPage } from './errors-page.ts';
 import { evaluatorsPage } from './evaluators-page.ts';
+import { metricsPage } from './metrics-page.ts';
 
 export interface Page {
   /** Path from the repository's root. */
@@ -7,4 +10,9 @@ export interface Page {
   readonly text: () => string;
 }
 
-export const pages: readonly Page[] = [{ path: 'docs/evaluators.md', text: evaluatorsPage }];
+export const pages: readonly Page[] = [
+  { path: 'docs/evaluators.md', text: evaluatorsPage },
+  { path: 'docs/configuration.md', text: configurationPage },
+  { path: 'docs/errors.md', text: errorsPage },
+  { path: 'docs/metrics.md', text: metricsPage },
+];

@@ -7,6 +7,7 @@ const text = { type: 'string', maxLength: 10_000 } as const;
 
 /** What a text of the run must be like; several conditions in one must all hold. */
 const textCondition = {
+  'x-as': 'condition',
   type: ['string', 'array', 'object'],
   maxLength: 10_000,
   minItems: 1,
@@ -25,7 +26,7 @@ const textCondition = {
 
 const when = {
   type: 'object',
-  description: 'Runs that it looks at; all named conditions must hold. A text is the whole value, a list means one of these.',
+  description: 'Runs that it looks at; all named conditions must hold. A condition is a text (the whole value), a list (one of these), or a mapping of `equals`, `in`, `contains`, `matches` (a regular expression, searched anywhere) and `not`.',
   additionalProperties: false,
   minProperties: 1,
   properties: {

@@ -1,0 +1,148 @@
+import { expect, test } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { noTenant, parseSpanId, parseTraceId } from '../../src/model/ids.ts';
+import type { Run } from '../../src/model/agent-trace.ts';
+import type { Config } from '../../src/config/config.ts';
+import { loadConfig, readConfig, type LoadedConfig } from '../../src/config/load.ts';
+import type { Environment } from '../../src/config/substitution.ts';
+import { members } from './members.ts';
+
+function load(text: string, env: Environment = {}): LoadedConfig {
+  return loadConfig({ file: 'a.yaml', text, env, evaluators: members });
+}
+
+const judge = 'judges: { main: { model: m } }\n';
+const loopback = { host: '127.0.0.1' };
+
+test('config: with no file there are the default rules, no judge, the metrics page and the console', () => {
+  const { config, warnings } = readConfig({ file: undefined, env: {}, evaluators: members });
+  expect(warnings).toEqual([]);
+  expect(config).toMatchObject({
+    listen: { otlpHttp: { ...loopback, port: 4318 }, console: { ...loopback, port: 4380 }, insecure: false, tokens: [] },
+    limits: { bodyBytes: 16 * 1024 ** 2, inflatedBytes: 64 * 1024 ** 2, memoryBytes: 512 * 1024 ** 2, spansPerTrace: 50_000 },
+    closing: { settleMs: 500, quietMs: 5000, abandonMs: 600_000, lateMs: 3_600_000 },
+    judges: [],
+    exporters: [{ to: 'metrics' }],
+  });
+  expect(config.evaluators.map(({ configured }) => configured.name)).toEqual(members.filter(({ onByDefault }) => onByDefault).map(({ id }) => id));
+});
+
+for (const text of ['', '# nothing\n', '---\n', '{}', 'null\n', '\uFEFF']) {
+  test(`config: ${JSON.stringify(text)} is the defaults`, () => expect(load(text).shown).toEqual(load('limits: {}').shown));
+}
+
+const good: readonly { readonly name: string; readonly text: string; readonly env?: Environment; readonly want: (config: Config) => unknown; readonly is: unknown }[] = [
+  { name: 'durations and sizes', text: 'closing: { settle: 0.25s, quiet: 2s }\nlimits: { body_bytes: 1048576 }\n', want: ({ closing, limits }) => [closing.settleMs, closing.quietMs, limits.bodyBytes], is: [250, 2000, 1_048_576] },
+  { name: 'free ports', text: 'listen: { otlp_http: "127.0.0.1:0", console: "127.0.0.1:0" }', want: ({ listen }) => [listen.otlpHttp.port, listen.console.port], is: [0, 0] },
+  { name: 'IPv6', text: 'listen: { otlp_http: "[::1]:4318" }', want: ({ listen }) => listen.otlpHttp, is: { host: '::1', port: 4318 } },
+  { name: 'beyond loopback in so many words', text: 'listen: { console: "0.0.0.0:4380", insecure: true }', want: ({ listen }) => listen.console.host, is: '0.0.0.0' },
+  {
+    name: 'beyond loopback with tokens',
+    text: 'listen:\n  otlp_http: 0.0.0.0:4318\n  tokens: [ { name: agents, value: "${env:T}", may: [ingest] } ]\n',
+    env: { T: 'abc' },
+    want: ({ listen }) => listen.tokens,
+    is: [{ name: 'agents', value: 'abc', may: ['ingest'] }],
+  },
+  { name: 'a token of digits stays a text', text: 'listen: { tokens: [ { name: a, value: "${env:T}", may: [read] } ] }', env: { T: '007' }, want: ({ listen }) => listen.tokens[0]?.value, is: '007' },
+  { name: 'a substituted number is a number, quoted or not', text: 'limits: { spans_per_trace: "${env:N}" }\nclosing:\n  settle: ${env:S}\n', env: { N: '100', S: '1s' }, want: ({ limits, closing }) => [limits.spansPerTrace, closing.settleMs], is: [100, 1000] },
+  { name: 'a substituted boolean', text: 'listen: { insecure: "${env:I:-true}" }', want: ({ listen }) => listen.insecure, is: true },
+  { name: 'an empty variable where a text belongs', text: 'judges: { main: { model: m, api_key: "${env:K:-}" } }', want: ({ judges }) => judges[0]?.apiKey, is: '' },
+  { name: 'aliases', text: 'judges: { a: &a { model: m, concurrency: 2 }, b: *a }', want: ({ judges }) => judges.map(({ name, concurrency }) => [name, concurrency]), is: [['a', 2], ['b', 2]] },
+  { name: 'judges named like members of objects', text: 'judges: { constructor: { model: m }, toString: { model: n } }', want: ({ judges }) => judges.map(({ model }) => model), is: ['m', 'n'] },
+  {
+    name: 'a judge',
+    text: 'judges: { main: { base_url: "http://127.0.0.1:8000/v1", model: m, api_key: k, concurrency: 3, timeout: 5s, requests_per_minute: 30 } }',
+    want: ({ judges }) => judges,
+    is: [{ name: 'main', baseUrl: 'http://127.0.0.1:8000/v1', model: 'm', apiKey: 'k', concurrency: 3, timeoutMs: 5000, requestsPerMinute: 30 }],
+  },
+  { name: 'no evaluators', text: 'evaluators: []', want: ({ evaluators }) => evaluators, is: [] },
+  { name: 'the short form', text: 'evaluators: [ tool_error ]', want: ({ evaluators: [one] }) => [one?.configured.name, one?.configured.threshold, one?.sampleRate], is: ['tool_error', 1, 1] },
+  { name: 'a threshold of null', text: 'evaluators: [ { use: tool_error, threshold: null } ]', want: ({ evaluators: [one] }) => one?.configured.threshold, is: null },
+  { name: 'one evaluator under two names', text: 'evaluators: [ tool_error, { use: tool_error, name: again } ]', want: ({ evaluators }) => evaluators.map(({ configured }) => configured.name), is: ['tool_error', 'again'] },
+  {
+    name: 'an expectation, big numbers exact',
+    text: 'evaluators: [ { use: tool_trajectory, expect: { tool_calls: [ { name: a, arguments: { id: 1234567890123456789 }, tool_id: t } ] } } ]',
+    want: ({ evaluators: [one] }) => one?.configured.expect,
+    is: { toolCalls: [{ name: 'a', arguments: { id: 1234567890123456789n }, toolId: 't' }] },
+  },
+  { name: 'a judge evaluator', text: `${judge}evaluators: [ { use: task_completion, judge: main, sample: { rate: 0.05 } } ]`, want: ({ evaluators: [one] }) => [one?.judge, one?.sampleRate], is: ['main', 0.05] },
+  {
+    name: 'span events',
+    text: 'export: [ { to: span_events, endpoint: "http://127.0.0.1:6006/", headers: { authorization: "Bearer ${env:K}" }, protocol: http/json } ]',
+    env: { K: 'k' },
+    want: ({ exporters }) => exporters,
+    is: [{ to: 'span_events', tracesEndpoint: 'http://127.0.0.1:6006/v1/traces', headers: { authorization: 'Bearer k' }, protocol: 'http/json' }],
+  },
+  {
+    name: 'span events by the variables of OpenTelemetry',
+    text: 'export: [ { to: span_events } ]',
+    env: { OTEL_EXPORTER_OTLP_ENDPOINT: 'https://backend:4318/base', OTEL_EXPORTER_OTLP_HEADERS: 'api-key=a%20b,x=1=2' },
+    want: ({ exporters }) => exporters,
+    is: [{ to: 'span_events', tracesEndpoint: 'https://backend:4318/base/v1/traces', headers: { 'api-key': 'a b', x: '1=2' }, protocol: 'http/protobuf' }],
+  },
+  { name: 'the variable of the signal goes as it is', text: 'export: [ { to: span_events } ]', env: { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://b/in' }, want: ({ exporters: [one] }) => one?.to === 'span_events' && one.tracesEndpoint, is: 'https://b/in' },
+];
+for (const { name, text, env, want, is } of good) {
+  test(`config: ${name}`, () => expect(want(load(text, env).config)).toEqual(is));
+}
+
+const warned: readonly (readonly [name: string, text: string, keys: readonly string[]])[] = [
+  ['keys at their default', 'listen: { otlp_grpc: "127.0.0.1:4317" }\nredact: []\nstore: { url: "sqlite:./tracejury-data/tracejury.db", keep: { runs: 30d } }\ngroups: { task_key: attributes.task }', []],
+  ['another gRPC address', 'listen: { otlp_grpc: "127.0.0.1:1" }', ['listen.otlp_grpc']],
+  ['tools', 'tools: [ { name: a }, { name: b } ]', ['tools']],
+  ['retention', 'store: { keep: { runs: 1d } }', ['store.keep']],
+  ['prices of two judges are told once', 'judges: { a: { model: m, price: { input_per_million: 1 } }, b: { model: m, price: { input_per_million: 2 } } }', ['judges.a.price']],
+  ['raised rates', `${judge}evaluators: [ tool_error, { use: task_completion, judge: main, sample: { raise: [ { when: "tool_error < 1", to: 1 } ] } } ]`, ['evaluators[1].sample.raise']],
+  ['a journal bound and groups', 'limits: { journal_bytes: 1GiB }\ngroups: { task_key: x }', ['limits.journal_bytes', 'groups']],
+];
+for (const [name, text, keys] of warned) test(`config: warnings for ${name}`, () => expect(load(text).warnings.map(({ key }) => key)).toEqual(keys));
+
+test('config: what is shown is a configuration again, with the same effect', () => {
+  const text = `${judge}closing: { settle: 1s }\nevaluators: [ tool_error, { use: tool_trajectory, name: p, when: { agent: a }, options: { arguments: { trim_strings: true, overrides: { some_tool: subset } } } } ]`;
+  const { shown } = load(text);
+  expect(parse(stringify(shown)) as unknown).toMatchObject({ evaluators: [{ use: 'tool_error' }, { options: { called_max: 5, arguments: { mode: 'exact', trim_strings: true, overrides: { some_tool: 'subset' } } } }] });
+  expect(load(stringify(shown)).shown).toEqual(shown);
+});
+
+const run: Run = {
+  tenant: noTenant,
+  traceId: parseTraceId('0123456789abcdef0123456789abcdef') ?? fail(),
+  spanId: parseSpanId('0123456789abcdef') ?? fail(),
+  trace: { agent: 'travel', input: 'please book a flight', finalResponse: 'done', status: 'ok', toolCalls: [{ name: 'search', executed: true }], toolDefinitions: [], modelCalls: [], documents: [], reasoningSteps: [], subAgents: [], toolCallsCarried: true },
+  dialects: [],
+  service: 'shop',
+  resourceAttributes: { 'deployment.environment': 'prod', replicas: 2 },
+  traceState: '',
+  startUnixNano: 1n,
+  endUnixNano: 2n,
+  completeness: 'complete',
+  revision: 1,
+  contentHash: 'x',
+};
+
+const conditions: readonly (readonly [when: string, holds: boolean])[] = [
+  ['{ agent: travel }', true],
+  ['{ agent: [other, travel] }', true],
+  ['{ agent: other }', false],
+  ['{ agent: travel, service: other }', false],
+  ['{ input: { matches: "book|reserve" } }', true],
+  ['{ input: { matches: "^book" } }', false],
+  ['{ input: { contains: flight, matches: please } }', true],
+  ['{ input: { contains: flight, not: "please book a flight" } }', false],
+  ['{ agent: { in: [travel] } }', true],
+  ['{ agent: { equals: trave } }', false],
+  ['{ version: "1" }', false],
+  ['{ version: { not: "1" } }', false],
+  ['{ status: ok, completeness: complete, final_response: done, tool: search }', true],
+  ['{ tool: { not: search } }', false],
+  ['{ tenant: "" }', true],
+  ['{ attributes: { deployment.environment: prod, replicas: "2" } }', true],
+  ['{ attributes: { constructor: x } }', false],
+];
+for (const [when, holds] of conditions) {
+  test(`config: when ${when} ${holds ? 'holds' : 'does not hold'}`, () => expect(load(`evaluators: [ { use: tool_error, when: ${when} } ]`).config.evaluators[0]?.when?.(run)).toBe(holds));
+}
+
+function fail(): never {
+  throw new Error('not an id');
+}

@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { stringify } from 'yaml';
+import { evaluators } from '../../evaluators/index.ts';
+import { ConfigError } from '../../src/config/fault.ts';
+import { loadConfig, type LoadedConfig } from '../../src/config/load.ts';
+
+const text = readFileSync(new URL('../fixtures/config/whole.yaml', import.meta.url), 'utf8');
+const env = { TRACEJURY_TOKEN: 's3cret-token', OPENAI_API_KEY: 's3cret-key' };
+
+function load(yaml: string): LoadedConfig {
+  return loadConfig({ file: 'whole.yaml', text: yaml, env, evaluators });
+}
+
+function refusedKeys(yaml: string): readonly string[] {
+  try {
+    load(yaml);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults.map(({ key, problem }) => `${key} ${problem}`);
+    throw error;
+  }
+  return [];
+}
+
+/** The same file without what is refused. */
+const accepted = text
+  .replace(/^ {2}tls: .*\n/m, '')
+  .replace(/^redact: .*\n/m, '')
+  .replace(' budget: { usd_per_day: 20 },', '')
+  .replace(/^ {2}- to: (?:phoenix|langfuse)\n/gm, '');
+
+test('config: of a file with every key exactly these are refused', () => {
+  expect(refusedKeys(text)).toEqual([
+    'listen.tls is not available yet',
+    'redact is not available yet',
+    'judges.main.budget is not available yet',
+    'export[2].to is not available yet',
+    'export[3].to is not available yet',
+  ]);
+});
+
+test('config: without these the file is accepted, with one warning for each key without effect', () => {
+  const { config, warnings } = load(accepted);
+  expect(warnings.map(({ key }) => key)).toEqual(['tools', 'evaluators[3].sample.raise', 'judges.main.price', 'prices']);
+  expect(config.evaluators.map(({ configured }) => [configured.name, configured.evaluator.id])).toEqual([
+    ['tool_call_validity', 'tool_call_validity'],
+    ['tool_error', 'tool_error'],
+    ['booking_path', 'tool_trajectory'],
+    ['task_completion', 'task_completion'],
+  ]);
+  expect(config.evaluators[3]).toMatchObject({ judge: 'main', sampleRate: 0.05, raise: [{ when: { evaluator: 'tool_error', comparison: '<', score: 1 }, to: 1 }] });
+  expect(config.judges).toEqual([{ name: 'main', baseUrl: 'https://api.openai.com/v1', model: 'gpt-5-mini', apiKey: 's3cret-key', concurrency: 8, requestsPerMinute: 300, timeoutMs: 60_000 }]);
+  expect(config.listen.tokens.map(({ name, value, may }) => [name, value, may])).toEqual([
+    ['agents', 's3cret-token', ['ingest']],
+    ['people', 's3cret-people', ['read', 'annotate']],
+  ]);
+});
+
+test('config: what is shown of it holds no secret', () => {
+  const shown = stringify(load(accepted).shown);
+  expect(shown).toContain('api_key: "***"');
+  expect(shown).not.toContain('s3cret');
+});
+
+const urls: readonly (readonly [written: string, shown: string])[] = [
+  ['https://me:s3cret@backend:4318/base', 'https://***@backend:4318/base'],
+  ['https://backend/?key=s3cret', 'https://backend/?***'],
+  ['https://backend/plain', 'https://backend/plain'],
+];
+for (const [written, shown] of urls) {
+  test(`config: the URL ${shown} is shown like this`, () => {
+    const loaded = load(`export: [ { to: span_events, endpoint: "${written}" } ]`);
+    expect(loaded.shown).toMatchObject({ export: [{ endpoint: shown }] });
+  });
+}

@@ -1,0 +1,72 @@
+/** `docs/configuration.md`, from the configuration's schema. */
+import { evaluators } from '../../evaluators/index.ts';
+import { referenceRows, rowOf, type ReferenceRow } from '../../src/config/reference.ts';
+import { sections } from '../../src/config/sections/index.ts';
+import type { Section } from '../../src/config/sections/section.ts';
+import { unbuiltAt } from '../../src/config/unbuilt.ts';
+import { isJsonArray, isJsonObject, jsonText, member, type JsonValue } from '../../src/model/json.ts';
+
+export function configurationPage(): string {
+  return `${[opening, ...sections(evaluators).map(sectionText), closing].join('\n\n')}\n`;
+}
+
+const opening = `# Configuration
+
+<!-- Written by npm run docs from the configuration's schema. -->
+
+A configuration is one YAML file, given with \`tracejury serve -c FILE\`. Every key has a default; with no file all of them hold.
+
+- \`tracejury config check FILE\` names all faults at once, each with line and column.
+- \`tracejury config print FILE\` shows the effective configuration, secrets masked.
+- \`tracejury config schema\` prints the JSON Schema for editors.
+
+Durations are written with a unit: \`500ms\`, \`5s\`, \`10m\`, \`1h\`, \`7d\`. Sizes are written in binary units or plain bytes: \`512KiB\`,
+\`16MiB\`, \`4GiB\`, \`1048576\`. Unknown keys are refused.
+
+\`\${env:NAME}\` in a value stands for an environment variable, as in the OpenTelemetry Collector; \`\${env:NAME:-default}\` gives a value
+for one that is not set, and \`$$\` is a dollar sign. A value that is nothing but one substitution is typed by the rules of YAML, quoted
+or not, unless a text is wanted; it never becomes a list or a mapping. Inside \`{ }\` and \`[ ]\` it must be quoted. Anchors and aliases
+work, merge keys (\`<<\`) do not.
+
+A key whose feature is still to come is marked: "no effect yet" means that another value than the default is answered with a warning,
+"not yet" that it is refused, because ignoring it would lose data, money or safety.`;
+
+const closing = `## Environment
+
+\`OTEL_EXPORTER_OTLP_TRACES_ENDPOINT\` and \`OTEL_EXPORTER_OTLP_ENDPOINT\` are used by \`to: span_events\` without an \`endpoint\`,
+\`OTEL_EXPORTER_OTLP_TRACES_HEADERS\` and \`OTEL_EXPORTER_OTLP_HEADERS\` by one without \`headers\`.`;
+
+function sectionText({ key, schema }: Section): string {
+  const rows = referenceRows({ properties: { [key]: schema } }, [], '').slice(1);
+  const own = rowOf({ key, path: [key], schema, required: false });
+  const preset = member(schema, 'default');
+  const facts = [own.meaning, isEmpty(preset) ? '' : `Default: \`${jsonText(preset ?? null)}\`.`, mark([key])].filter((text) => text !== '');
+  const table = rows.filter(isLeaf).map((row) => tableRow(row));
+  return [`## ${key}`, facts.join(' '), ...(table.length === 0 ? [] : [['| key | type | default | meaning |', '|---|---|---|---|', ...table].join('\n')])].join('\n\n');
+
+  /** A mapping is told by its members, unless it has something to say of itself. */
+  function isLeaf(row: ReferenceRow): boolean {
+    const isParent = rows.some((other) => other.path.length > row.path.length && row.path.every((part, index) => part === other.path[index]));
+    return !isParent || row.meaning !== '';
+  }
+}
+
+function tableRow({ key, path, type, preset, required, meaning }: ReferenceRow): string {
+  const shown = required ? 'required' : preset === undefined ? '' : `\`${preset === '' ? '""' : preset}\``;
+  return `| \`${key}\` | ${cell(type)} | ${cell(shown)} | ${cell([meaning, mark(path)].filter((text) => text !== '').join(' '))} |`;
+}
+
+function mark(path: readonly string[]): string {
+  const row = unbuiltAt(path);
+  if (row === undefined) return '';
+  const only = row.values === undefined ? '' : ' for some values';
+  return row.answer === 'warn' ? `*No effect yet${only}: ${row.why}*` : `*Not yet${only}: ${row.why}*`;
+}
+
+function isEmpty(value: JsonValue | undefined): boolean {
+  return value === undefined || (isJsonObject(value) && Object.keys(value).length === 0) || (isJsonArray(value) && value.length === 0);
+}
+
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|');
+}

@@ -1,0 +1,14 @@
+/** `docs/errors.md`, from the catalogue of errors. */
+import { errorCatalogue } from '../../src/model/errors.ts';
+
+export function errorsPage(): string {
+  const rows = Object.entries(errorCatalogue).map(([code, { what, todo, status, retryable }]) => `| \`${code}\` | ${what} | ${todo} | ${status} | ${retryable ? 'yes' : 'no'} |`);
+  return `${[opening, ['| code | what it means | what to do | HTTP status | try again |', '|---|---|---|---|---|', ...rows].join('\n')].join('\n\n')}\n`;
+}
+
+const opening = `# Errors
+
+<!-- Written by npm run docs from the catalogue of errors. -->
+
+Every error has a code, and the message adds what happened this time. The status is the one of an HTTP answer, when the error happens
+while a request is answered. "Try again" says whether the same request may succeed later; OTLP exporters do so by themselves.`;

@@ -1,0 +1,23 @@
+/** `docs/metrics.md`, from the table of our own metrics. */
+import { openMetricsName } from '../../src/telemetry/openmetrics.ts';
+import { metricRows, type Metric } from '../../src/telemetry/metrics.ts';
+
+export function metricsPage(): string {
+  const rows = Object.entries<Metric>(metricRows).map(([name, row]) => {
+    const onPage = `${openMetricsName(name, row)}${row.kind === 'counter' ? '_total' : ''}`;
+    return `| \`${name}\` | \`${onPage}\` | ${row.kind} | \`${row.unit}\` | ${row.labels.map((label) => `\`${label}\``).join(', ')} | ${row.meaning} |`;
+  });
+  return `${[opening, ['| name | on the page | kind | unit | labels | meaning |', '|---|---|---|---|---|---|', ...rows].join('\n'), histograms()].join('\n\n')}\n`;
+}
+
+const opening = `# Metrics
+
+<!-- Written by npm run docs from the table of metrics. -->
+
+What the service counts about runs, verdicts and itself, at \`/metrics\` on the console listener. Names and units are OpenTelemetry's
+(units in UCUM); the page has names of its own by the rules of Prometheus, and underscores for the dots of labels.`;
+
+function histograms(): string {
+  const withBuckets = Object.entries<Metric>(metricRows).flatMap(([name, { buckets }]) => (buckets === undefined ? [] : [`- \`${name}\`: ${buckets.join(', ')}`]));
+  return ['Upper edges of the histograms, inclusive:', '', ...withBuckets].join('\n');
+}
