@@ -96,7 +96,7 @@ function int64(value: JsonValue): number | bigint | undefined {
   return Number.isSafeInteger(number) ? number : exact;
 }
 
-const notFinite = new Map([
+const notFinite: ReadonlyMap<string, number> = new Map([
   ['NaN', Number.NaN],
   ['Infinity', Number.POSITIVE_INFINITY],
   ['-Infinity', Number.NEGATIVE_INFINITY],

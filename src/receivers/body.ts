@@ -1,0 +1,97 @@
+/** Reads a request body, inflating it on the way. Limits are counted as the bytes come, so a body never holds more than they allow. */
+import type { Readable, Transform } from 'node:stream';
+import { constants, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
+import { JuryError } from '../model/errors.ts';
+import type { Lease } from './in-flight.ts';
+
+export type ContentEncoding = 'identity' | 'gzip' | 'deflate' | 'zstd';
+
+export interface BodyOptions {
+  readonly encoding: ContentEncoding;
+  /** Body bytes as sent. */
+  readonly bodyBytesMax: number;
+  readonly inflatedBytesMax: number;
+  /** Bytes of the body that the lease holds already. */
+  readonly leasedBytes: number;
+  readonly lease: Lease;
+  /** Called once, with the body bytes as sent, whether the body was read or refused. */
+  readonly received: (bytes: number) => void;
+}
+
+/** The client went away before its body was complete: nobody is there to be answered. */
+export const aborted: unique symbol = Symbol('aborted');
+
+/** The codings that Content-Encoding may name. Undefined: another one, or several. */
+export function contentEncoding(header: string | undefined): ContentEncoding | undefined {
+  const name = (header ?? '').trim().toLowerCase();
+  if (name === '' || name === 'identity') return 'identity';
+  if (name === 'x-gzip') return 'gzip';
+  return name === 'gzip' || name === 'deflate' || name === 'zstd' ? name : undefined;
+}
+
+/** Rejects with JuryError, or with `aborted`. The source is left open and paused, so that the caller can still read the rest away. */
+export async function readBody(source: Readable, options: BodyOptions): Promise<Buffer> {
+  const inflater = inflaters[options.encoding]();
+  let sent = 0;
+  try {
+    return await new Promise<Buffer>((resolve, reject) => {
+      const chunks: Buffer[] = [];
+      let length = 0;
+      const keep = (chunk: Buffer): void => {
+        length += chunk.length;
+        chunks.push(chunk);
+      };
+      const onData = (chunk: Buffer): void => {
+        sent += chunk.length;
+        if (sent > options.bodyBytesMax) return fail(new JuryError('OTLP_TOO_LARGE', `It has more than ${options.bodyBytesMax} bytes.`));
+        if (sent > options.leasedBytes && !options.lease.take(Math.min(chunk.length, sent - options.leasedBytes))) return fail(overloaded());
+        if (inflater === undefined) return keep(chunk);
+        if (!inflater.write(chunk)) source.pause();
+      };
+      const onEnd = (): void => {
+        source.off('close', onClose);
+        if (inflater === undefined) resolve(Buffer.concat(chunks, length));
+        else inflater.end();
+      };
+      const onClose = (): void => fail(aborted);
+      const fail = (reason: unknown): void => {
+        source.off('data', onData).off('end', onEnd).off('close', onClose).pause();
+        reject(reason);
+      };
+      source.on('data', onData).on('end', onEnd).on('close', onClose).on('error', () => fail(aborted));
+      inflater?.on('drain', () => source.resume());
+      inflater?.on('error', () => fail(new JuryError('OTLP_MALFORMED', `Its ${options.encoding} data is broken.`)));
+      inflater?.on('data', (chunk: Buffer) => {
+        if (length + chunk.length > options.inflatedBytesMax) return fail(new JuryError('OTLP_TOO_LARGE', `It inflates to more than ${options.inflatedBytesMax} bytes.`));
+        if (!options.lease.take(chunk.length)) return fail(overloaded());
+        return keep(chunk);
+      });
+      inflater?.on('end', () => {
+        if (inflater.bytesWritten < sent) fail(new JuryError('OTLP_MALFORMED', `There are bytes behind its ${options.encoding} data.`));
+        else resolve(Buffer.concat(chunks, length));
+      });
+    });
+  } finally {
+    inflater?.destroy();
+    options.received(sent);
+  }
+}
+
+function overloaded(): JuryError {
+  return new JuryError('OVERLOADED', 'Requests in flight hold all the bytes there are.');
+}
+
+type Inflater = Transform & { readonly bytesWritten: number };
+
+/** Larger pieces than zlib's default of 16 KiB: fewer turns of the event loop for the same body. */
+const chunkSize = 64 * 1024;
+
+/** 8 MiB, what RFC 9659 allows for zstd over HTTP; a larger window is memory that a small body can ask for. */
+const zstdWindowLogMax = 23;
+
+const inflaters: { readonly [encoding in ContentEncoding]: () => Inflater | undefined } = {
+  identity: () => undefined,
+  gzip: () => createGunzip({ chunkSize }),
+  deflate: () => createInflate({ chunkSize }),
+  zstd: () => createZstdDecompress({ chunkSize, params: { [constants.ZSTD_d_windowLogMax]: zstdWindowLogMax } }),
+};

@@ -1,0 +1,62 @@
+/** The socket side of the OTLP door: time limits, header limits, and answers to what is not even HTTP. */
+import { createServer, STATUS_CODES, type RequestListener, type Server, type ServerOptions } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { Socket } from 'node:net';
+import { grpcCode, statusResponse } from '../otlp/responses.ts';
+import type { RestLimits } from './answer.ts';
+import type { Refusal } from './refusal.ts';
+
+/** PEM texts. */
+export interface Tls {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** Exporters give a request 10 s by default; twice that leaves room for a slow line and ends a client that trickles. */
+const requestTimeoutMs = 20_000;
+/** Headers are one packet; nobody needs longer. */
+const headersTimeoutMs = 10_000;
+/** No byte either way: longer than any request may take, so only dead sockets meet it. */
+const connectionTimeoutMs = 30_000;
+/** Longer than the usual export intervals (5 s spans, 60 s metrics), so that the client closes first and no request meets a closing socket. */
+const keepAliveTimeoutMs = 75_000;
+/** How often Node looks for requests beyond their time. */
+const connectionsCheckingIntervalMs = 5_000;
+/** Room for a bearer token and a chain of proxies. */
+const headerBytesMax = 16 * 1024;
+const headersMax = 100;
+/** Exporters keep one or two connections each. Beyond it connections are not accepted: memory for sockets is bounded. */
+const connectionsMax = 4_096;
+/** Time for requests under way when the service stops: as long as an exporter waits. */
+export const stopTimeoutMs = 10_000;
+
+const restTimeoutMs = 5_000;
+
+/** A refused client may send as much as a whole body, for a short while, before it is cut off. */
+export function restLimits(bodyBytes: number): RestLimits {
+  return { restBytes: bodyBytes, restTimeoutMs };
+}
+
+export function otlpHttpServer(handler: RequestListener, tls: Tls | undefined): Server {
+  const options: ServerOptions = {
+    requestTimeout: requestTimeoutMs,
+    headersTimeout: headersTimeoutMs,
+    keepAliveTimeout: keepAliveTimeoutMs,
+    connectionsCheckingInterval: connectionsCheckingIntervalMs,
+    maxHeaderSize: headerBytesMax,
+  };
+  const server = tls === undefined ? createServer(options, handler) : createTlsServer({ ...options, ...tls }, handler);
+  server.setTimeout(connectionTimeoutMs);
+  server.maxHeadersCount = headersMax;
+  server.maxConnections = connectionsMax;
+  return server;
+}
+
+/** Answers what Node's parser refused. No content type is known, so the Status is JSON. Called again for every later piece of the same input. */
+export function answerUnparsed(socket: Socket, { status, message }: Refusal): void {
+  const body = statusResponse('json', grpcCode(status), message);
+  const head = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`, 'content-type: application/json', `content-length: ${body.length}`, 'connection: close'];
+  socket.end(Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body]));
+  const timer = setTimeout(() => socket.destroy(), restTimeoutMs);
+  socket.once('close', () => clearTimeout(timer));
+}

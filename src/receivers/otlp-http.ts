@@ -1,0 +1,214 @@
+/** OTLP over HTTP: `POST /v1/traces` and `/v1/logs` on Fastify, as the OTLP specification (1.x) describes them. */
+import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Clock } from '../model/clock.ts';
+import { JuryError } from '../model/errors.ts';
+import type { Tenant } from '../model/ids.ts';
+import type { OtlpEncoding } from '../otlp/read.ts';
+import { exportResponse, grpcCode, statusResponse, type OtlpSignal } from '../otlp/responses.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+import { sendAnswer } from './answer.ts';
+import { aborted, contentEncoding, readBody, type ContentEncoding } from './body.ts';
+import { inFlightBytes, type Lease } from './in-flight.ts';
+import { answerUnparsed, otlpHttpServer, restLimits, stopTimeoutMs, type Tls } from './otlp-http-server.ts';
+import type { Ingest, Receiver, ReceiverLogger } from './receiver.ts';
+import { refusalLog } from './refusal-log.ts';
+import { methodNotAllowed, noSuchPath, notOpen, parserRefusal, refusalOf, retryAfterSeconds, unauthenticated, type Refusal } from './refusal.ts';
+import { takeLogs, takeTraces } from './take.ts';
+import { tenantByToken, type Token } from './tokens.ts';
+
+export interface OtlpHttpLimits {
+  /** Of one body, as it is sent. */
+  readonly bodyBytes: number;
+  /** Of one body, inflated. */
+  readonly inflatedBytes: number;
+  /** Of all requests that are not answered yet. */
+  readonly inFlightBytes: number;
+}
+
+export interface OtlpHttpOptions {
+  readonly host: string;
+  /** 0: any free port; `listen` tells which. */
+  readonly port: number;
+  readonly tls?: Tls;
+  readonly limits: OtlpHttpLimits;
+  /** Empty: everybody may send. */
+  readonly tokens: readonly Token[];
+  readonly ingest: Ingest;
+  readonly telemetry: Telemetry;
+  readonly logger: ReceiverLogger;
+  readonly clock: Clock;
+}
+
+export function otlpHttpReceiver(options: OtlpHttpOptions): Receiver {
+  const state: State = { stopping: false };
+  const app = fastify({
+    serverFactory: (handler) => otlpHttpServer(handler, options.tls),
+    bodyLimit: options.limits.bodyBytes,
+    exposeHeadRoutes: false,
+    // Ours answers in the protocol's words and in the request's encoding.
+    return503OnClosing: false,
+    clientErrorHandler(error, socket) {
+      if (error.code === 'ECONNRESET') socket.destroy();
+      if (!socket.writable) return;
+      const refusal = parserRefusal(error);
+      warn(refusal);
+      countRequest(options.telemetry, 'other', refusal.status);
+      answerUnparsed(socket, refusal);
+    },
+    frameworkErrors: (error, request, reply) => door.refuse(request, reply, refusalOf(error)),
+  });
+  const warn = refusalLog(options);
+  const door = openDoor(options, state, warn);
+  routes(app, door);
+  let stopped: Promise<void> | undefined;
+  return {
+    listen: async () => ({ address: await app.listen({ host: options.host, port: options.port }) }),
+    stop() {
+      state.stopping = true;
+      stopped ??= closeWithin(app, stopTimeoutMs);
+      return stopped;
+    },
+  };
+}
+
+interface State {
+  stopping: boolean;
+}
+
+/** What is known about a request before its body is read. */
+interface Ticket {
+  readonly signal: OtlpSignal;
+  readonly encoding: OtlpEncoding;
+  readonly mediaType: string;
+  readonly contentEncoding: ContentEncoding;
+  readonly tenant: Tenant;
+  readonly lease: Lease;
+  readonly leasedBytes: number;
+}
+
+interface Door {
+  /** A refusal, or the ticket with which the body is read. */
+  admit(request: FastifyRequest): Ticket | Refusal;
+  refuse(request: FastifyRequest, reply: FastifyReply, refusal: Refusal): void;
+  read(request: FastifyRequest, ticket: Ticket): Promise<Buffer>;
+  take(request: FastifyRequest, reply: FastifyReply, ticket: Ticket, body: Buffer): void;
+}
+
+const signals: ReadonlyMap<string, OtlpSignal> = new Map([
+  ['/v1/traces', 'traces'],
+  ['/v1/logs', 'logs'],
+]);
+
+const encodings: ReadonlyMap<string, OtlpEncoding> = new Map([
+  ['application/x-protobuf', 'protobuf'],
+  ['application/protobuf', 'protobuf'],
+  ['application/json', 'json'],
+]);
+
+function routes(app: FastifyInstance, door: Door): void {
+  const tickets = new WeakMap<FastifyRequest, Ticket>();
+  app.addHook('onRequest', async (request, reply) => {
+    const ticket = door.admit(request);
+    if ('kind' in ticket) return door.refuse(request, reply, ticket);
+    tickets.set(request, ticket);
+    reply.raw.once('close', () => ticket.lease.release());
+  });
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', async (request: FastifyRequest) => {
+    const ticket = tickets.get(request);
+    return ticket === undefined ? undefined : door.read(request, ticket);
+  });
+  app.setErrorHandler((error, request, reply) => {
+    if (error === aborted || reply.raw.destroyed) {
+      reply.hijack();
+      reply.raw.destroy();
+    } else door.refuse(request, reply, refusalOf(error));
+  });
+  for (const path of signals.keys()) {
+    app.post(path, (request, reply) => {
+      const ticket = tickets.get(request);
+      if (ticket === undefined) throw new Error('a request without a ticket reached its handler');
+      door.take(request, reply, ticket, Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0));
+    });
+  }
+  app.setNotFoundHandler((request, reply) => door.refuse(request, reply, noSuchPath(pathOf(request))));
+}
+
+function openDoor(options: OtlpHttpOptions, state: State, warn: (refusal: Refusal) => void): Door {
+  const { limits, telemetry, ingest } = options;
+  const tenantOf = tenantByToken(options.tokens);
+  const lease = inFlightBytes({ bytesMax: limits.inFlightBytes, telemetry });
+  const rest = restLimits(limits.bodyBytes);
+  const send = (request: FastifyRequest, reply: FastifyReply, status: number, mediaType: string, headers: { readonly [name: string]: string }, body: Buffer): void => {
+    countRequest(telemetry, signals.get(pathOf(request)) ?? 'other', status);
+    reply.hijack();
+    const close = state.stopping ? { connection: 'close' } : {};
+    sendAnswer(request.raw, reply.raw, { status, headers: { ...headers, ...close, 'content-type': mediaType }, body }, rest);
+  };
+
+  return {
+    admit(request) {
+      const signal = signals.get(pathOf(request));
+      if (signal === undefined) return noSuchPath(pathOf(request));
+      if (request.method !== 'POST') return methodNotAllowed;
+      const tenant = tenantOf(request.headers.authorization);
+      if (tenant === undefined) return unauthenticated;
+      const admission = state.stopping ? { refuse: 'stopping' as const, retryAfterSeconds } : ingest.admission();
+      if (admission !== 'open') return notOpen(admission.refuse, admission.retryAfterSeconds);
+      const mediaType = mediaTypeOf(request);
+      const encoding = encodings.get(mediaType);
+      if (encoding === undefined) return refusalOf(new JuryError('OTLP_MEDIA_TYPE', ''));
+      const coding = contentEncoding(request.headers['content-encoding']);
+      if (coding === undefined) return refusalOf(new JuryError('OTLP_ENCODING', ''));
+      const leasedBytes = Number(request.headers['content-length'] ?? 0);
+      if (leasedBytes > limits.bodyBytes) return refusalOf(new JuryError('OTLP_TOO_LARGE', `It has ${leasedBytes} bytes, the limit is ${limits.bodyBytes}.`));
+      const taken = lease();
+      if (!taken.take(leasedBytes)) return notOpen('overloaded', retryAfterSeconds);
+      return { signal, encoding, mediaType, contentEncoding: coding, tenant, lease: taken, leasedBytes };
+    },
+
+    refuse(request, reply, refusal) {
+      warn(refusal);
+      const mediaType = encodings.has(mediaTypeOf(request)) ? mediaTypeOf(request) : 'application/json';
+      const body = statusResponse(encodings.get(mediaType) ?? 'json', grpcCode(refusal.status), refusal.message);
+      send(request, reply, refusal.status, mediaType, refusal.headers, body);
+    },
+
+    read: (request, ticket) =>
+      readBody(request.raw, {
+        encoding: ticket.contentEncoding,
+        bodyBytesMax: limits.bodyBytes,
+        inflatedBytesMax: limits.inflatedBytes,
+        leasedBytes: ticket.leasedBytes,
+        lease: ticket.lease,
+        received: (bytes) => telemetry.add('tracejury.receiver.bytes', bytes, { 'tracejury.signal': ticket.signal }),
+      }),
+
+    take(request, reply, ticket, body) {
+      const take = ticket.signal === 'traces' ? takeTraces : takeLogs;
+      const partial = take({ ingest, telemetry, tenant: ticket.tenant, body, encoding: ticket.encoding });
+      send(request, reply, 200, ticket.mediaType, {}, exportResponse(ticket.signal, ticket.encoding, partial));
+    },
+  };
+}
+
+function countRequest(telemetry: Telemetry, signal: OtlpSignal | 'other', status: number): void {
+  telemetry.add('tracejury.receiver.requests', 1, { 'tracejury.signal': signal, 'http.response.status_code': String(status) });
+}
+
+function pathOf(request: FastifyRequest): string {
+  return request.url.split('?', 1)[0] ?? '';
+}
+
+function mediaTypeOf(request: FastifyRequest): string {
+  return (request.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+}
+
+async function closeWithin(app: FastifyInstance, timeoutMs: number): Promise<void> {
+  const timer = setTimeout(() => app.server.closeAllConnections(), timeoutMs);
+  try {
+    await app.close();
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,26 @@
+/** The contract of a receiver: it takes spans and log records from outside and hands them on, or refuses before anything is accepted. */
+import type { Tenant } from '../model/ids.ts';
+import type { LogRecord, Span } from '../model/span.ts';
+
+export type Admission = 'open' | { readonly refuse: 'overloaded' | 'stopping'; readonly retryAfterSeconds: number };
+
+/** What a receiver needs from the service. */
+export interface Ingest {
+  /** When it returns, the spans are accepted. What it throws is answered and nothing counts as accepted. */
+  spans(tenant: Tenant, spans: readonly Span[]): void;
+  logs(tenant: Tenant, records: readonly LogRecord[]): void;
+  /** Asked before a body is read. */
+  readonly admission: () => Admission;
+}
+
+export interface Receiver {
+  /** Resolves with the address that clients send to. */
+  listen(): Promise<{ readonly address: string }>;
+  /** Refuses new requests, answers those under way, then closes. May be called twice, and without `listen`. */
+  stop(): Promise<void>;
+}
+
+/** The part of a logger that receivers use. */
+export interface ReceiverLogger {
+  warn(fields: { readonly [field: string]: unknown }, message: string): void;
+}

@@ -1,0 +1,65 @@
+/** What a request is answered when it is not taken, in the protocol's words. */
+import { errorCatalogue, JuryError } from '../model/errors.ts';
+
+export interface Refusal {
+  readonly status: number;
+  /** Machine readable; one warning a kind. */
+  readonly kind: string;
+  readonly message: string;
+  readonly headers: { readonly [name: string]: string };
+}
+
+/** How soon a client may try again when nothing better is known. */
+export const retryAfterSeconds = 1;
+
+/** The refusal that an error means. Foreign errors tell their status only: their texts may hold anything. */
+export function refusalOf(error: unknown): Refusal {
+  if (error instanceof JuryError) {
+    const headers = error.retryable ? { 'retry-after': String(retryAfterSeconds) } : {};
+    return { status: error.status, kind: error.code.toLowerCase(), message: `${error.message} ${error.todo}`, headers };
+  }
+  const status = statusOf(error);
+  return { status, kind: `http_${status}`, message: messages.get(status) ?? (status < 500 ? 'The request is not valid HTTP.' : 'The service failed to answer.'), headers: {} };
+}
+
+/** The refusal of what Node's HTTP parser did not take. */
+export function parserRefusal(error: unknown): Refusal {
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+  return refusalOf({ statusCode: (typeof code === 'string' ? parserStatuses.get(code) : undefined) ?? 400 });
+}
+
+export const unauthenticated: Refusal = { status: 401, kind: 'unauthenticated', message: `${errorCatalogue.UNAUTHENTICATED.what} ${errorCatalogue.UNAUTHENTICATED.todo}`, headers: { 'www-authenticate': 'Bearer' } };
+
+export function notOpen(refuse: 'overloaded' | 'stopping', afterSeconds: number): Refusal {
+  const { what, todo, status } = refuse === 'overloaded' ? errorCatalogue.OVERLOADED : errorCatalogue.STOPPING;
+  return { status, kind: refuse, message: `${what} ${todo}`, headers: { 'retry-after': String(Math.max(1, Math.ceil(afterSeconds))) } };
+}
+
+export function noSuchPath(path: string): Refusal {
+  const message = path === '/v1/metrics' ? 'Metrics are not taken here. Send traces to /v1/traces and logs to /v1/logs.' : 'There is nothing at this path. Send traces to /v1/traces and logs to /v1/logs.';
+  return { status: 404, kind: 'not_found', message, headers: {} };
+}
+
+export const methodNotAllowed: Refusal = { status: 405, kind: 'method_not_allowed', message: 'OTLP requests are sent with POST.', headers: { allow: 'POST' } };
+
+function statusOf(error: unknown): number {
+  if (typeof error !== 'object' || error === null || !('statusCode' in error)) return 500;
+  const { statusCode } = error;
+  return typeof statusCode === 'number' && statusCode >= 400 && statusCode < 600 ? statusCode : 500;
+}
+
+/** Errors of Node's HTTP parser, by code. */
+const parserStatuses: ReadonlyMap<string, number> = new Map([
+  ['ERR_HTTP_REQUEST_TIMEOUT', 408],
+  ['HPE_HEADER_OVERFLOW', 431],
+  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 413],
+]);
+
+const messages: ReadonlyMap<number, string> = new Map([
+  [400, 'The request is not valid HTTP.'],
+  [408, 'The request did not arrive in time.'],
+  [413, errorCatalogue.OTLP_TOO_LARGE.what],
+  [415, errorCatalogue.OTLP_MEDIA_TYPE.what],
+  [431, 'The request headers are too large.'],
+  [503, errorCatalogue.STOPPING.what],
+]);

@@ -1,0 +1,38 @@
+/** Body → spans or records → the service, with everything counted. Gives what the answer has to tell about rejected ones. */
+import type { Tenant } from '../model/ids.ts';
+import { readLogs, readTraces, type OtlpEncoding, type Rejection } from '../otlp/read.ts';
+import type { PartialSuccess } from '../otlp/responses.ts';
+import type { MetricName } from '../telemetry/metrics.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+import type { Ingest } from './receiver.ts';
+
+export interface Delivery {
+  readonly ingest: Ingest;
+  readonly telemetry: Telemetry;
+  readonly tenant: Tenant;
+  readonly body: Buffer;
+  readonly encoding: OtlpEncoding;
+}
+
+export function takeTraces({ ingest, telemetry, tenant, body, encoding }: Delivery): PartialSuccess | undefined {
+  const { spans, rejections } = readTraces(body, encoding);
+  if (spans.length > 0) ingest.spans(tenant, spans);
+  return counted(telemetry, 'tracejury.receiver.spans', spans.length, rejections);
+}
+
+export function takeLogs({ ingest, telemetry, tenant, body, encoding }: Delivery): PartialSuccess | undefined {
+  const { records, ignored, rejections } = readLogs(body, encoding);
+  if (records.length > 0) ingest.logs(tenant, records);
+  if (ignored > 0) telemetry.add('tracejury.receiver.log_records', ignored, { 'tracejury.outcome': 'ignored', 'tracejury.reason': 'no_trace_id' });
+  return counted(telemetry, 'tracejury.receiver.log_records', records.length, rejections);
+}
+
+function counted(telemetry: Telemetry, metric: MetricName, accepted: number, rejections: readonly Rejection[]): PartialSuccess | undefined {
+  if (accepted > 0) telemetry.add(metric, accepted, { 'tracejury.outcome': 'accepted', 'tracejury.reason': '' });
+  for (const { reason, count } of rejections) telemetry.add(metric, count, { 'tracejury.outcome': 'rejected', 'tracejury.reason': reason });
+  const [first] = rejections;
+  if (first === undefined) return undefined;
+  const rejected = rejections.reduce((sum, { count }) => sum + count, 0);
+  const reasons = rejections.map(({ reason, count }) => `${reason} (${count})`).join(', ');
+  return { rejected, message: `${reasons}; first ${first.reason}: ${first.example}` };
+}

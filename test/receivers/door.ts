@@ -1,0 +1,142 @@
+/** An open door for tests: a real receiver on a free port, with everything that it passes on or counts kept for comparison. */
+import { connect, type Socket } from 'node:net';
+import { manualClock, type ManualClock } from '../../src/model/clock.ts';
+import type { LogRecord, Span } from '../../src/model/span.ts';
+import { otlpHttpReceiver, type OtlpHttpOptions } from '../../src/receivers/otlp-http.ts';
+import type { Admission, Receiver } from '../../src/receivers/receiver.ts';
+import type { Labels } from '../../src/telemetry/telemetry.ts';
+
+export interface Door {
+  readonly port: number;
+  readonly receiver: Receiver;
+  readonly clock: ManualClock;
+  readonly spans: (readonly [tenant: string, span: Span])[];
+  readonly records: (readonly [tenant: string, record: LogRecord])[];
+  readonly warnings: { readonly [field: string]: unknown }[];
+  /** Sums by metric and label values, for example `tracejury.receiver.requests traces 200`. */
+  readonly counts: Map<string, number>;
+  admission: Admission;
+  /** Thrown by the next delivery. */
+  fault: Error | undefined;
+  /** Resolves when the bytes in flight are as asked for. */
+  inFlight(bytes: number): Promise<void>;
+}
+
+export const testLimits = { bodyBytes: 256 * 1024, inflatedBytes: 1024 * 1024, inFlightBytes: 4 * 1024 * 1024 };
+
+export async function openDoor(options: Partial<Pick<OtlpHttpOptions, 'limits' | 'tokens' | 'tls'>> = {}): Promise<Door> {
+  const clock = manualClock();
+  const counts = new Map<string, number>();
+  const waiting: { bytes: number; done: () => void }[] = [];
+  const inFlightKey = 'tracejury.receiver.in_flight';
+  const door: Omit<Door, 'port' | 'receiver'> = {
+    clock,
+    counts,
+    spans: [],
+    records: [],
+    warnings: [],
+    admission: 'open',
+    fault: undefined,
+    inFlight: (bytes) => new Promise((done) => (counts.get(inFlightKey) === bytes ? done() : waiting.push({ bytes, done }))),
+  };
+  const deliver = (): void => {
+    const { fault } = door;
+    door.fault = undefined;
+    if (fault !== undefined) throw fault;
+  };
+  const add = (metric: string, value: number, labels: Labels = {}): void => {
+    const key = [metric, ...Object.values(labels)].join(' ').trim();
+    counts.set(key, (counts.get(key) ?? 0) + value);
+  };
+  const receiver = otlpHttpReceiver({
+    host: '127.0.0.1',
+    port: 0,
+    limits: testLimits,
+    tokens: [],
+    clock,
+    ingest: {
+      spans(tenant, spans) {
+        deliver();
+        door.spans.push(...spans.map((span) => [tenant, span] as const));
+      },
+      logs(tenant, records) {
+        deliver();
+        door.records.push(...records.map((record) => [tenant, record] as const));
+      },
+      admission: () => door.admission,
+    },
+    telemetry: {
+      add,
+      record: add,
+      set(metric, value) {
+        counts.set(metric, value);
+        for (const waiter of metric === inFlightKey ? waiting : []) if (waiter.bytes === value) waiter.done();
+      },
+    },
+    logger: { warn: (fields) => door.warnings.push(fields) },
+    ...options,
+  });
+  const { address } = await receiver.listen();
+  return Object.assign(door, { port: Number(new URL(address).port), receiver });
+}
+
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: { readonly [name: string]: string };
+  readonly body: Buffer;
+}
+
+/** Sends bytes over a socket and reads to its end. The whole of it is written before a byte is read. A reset is an error. */
+export function exchange(port: number, ...bytes: readonly (string | Uint8Array)[]): Promise<RawAnswer> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1');
+    const received: Buffer[] = [];
+    socket.on('error', reject);
+    socket.pause();
+    socket.write(Buffer.concat(bytes.map((part) => Buffer.from(part))), () => {
+      socket.on('data', (chunk: Buffer) => received.push(chunk));
+      socket.resume();
+    });
+    socket.on('end', () => {
+      socket.end();
+      resolve(parsed(Buffer.concat(received)));
+    });
+  });
+}
+
+/** A socket on which a test speaks by hand. */
+export async function open(port: number): Promise<{ readonly socket: Socket; readonly answer: Promise<RawAnswer> }> {
+  const socket = connect(port, '127.0.0.1');
+  await new Promise((resolve, reject) => socket.once('connect', resolve).once('error', reject));
+  const answer = new Promise<RawAnswer>((resolve, reject) => {
+    let received = Buffer.alloc(0);
+    socket.on('data', (chunk: Buffer) => {
+      received = Buffer.concat([received, chunk]);
+      const answered = parsed(received);
+      if (answered.body.length >= Number(answered.headers['content-length'] ?? Number.POSITIVE_INFINITY)) resolve(answered);
+    });
+    socket.on('error', reject);
+  });
+  return { socket, answer };
+}
+
+export function head(path: string, headers: { readonly [name: string]: string | number }, method = 'POST'): string {
+  return `${method} ${path} HTTP/1.1\r\nhost: x\r\n${Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`;
+}
+
+/** The body in pieces, as an exporter without a length sends it. */
+export function chunked(body: Uint8Array, pieceBytes: number): Buffer {
+  const parts: Uint8Array[] = [];
+  for (let at = 0; at < body.length; at += pieceBytes) {
+    const piece = body.subarray(at, at + pieceBytes);
+    parts.push(Buffer.from(`${piece.length.toString(16)}\r\n`), piece, Buffer.from('\r\n'));
+  }
+  return Buffer.concat([...parts, Buffer.from('0\r\n\r\n')]);
+}
+
+function parsed(bytes: Buffer): RawAnswer {
+  const split = bytes.indexOf('\r\n\r\n');
+  const [first = '', ...lines] = bytes.toString('latin1', 0, Math.max(0, split)).split('\r\n');
+  const headers = Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]));
+  return { status: Number(first.split(' ')[1] ?? 0), headers, body: split < 0 ? Buffer.alloc(0) : bytes.subarray(split + 4) };
+}
