@@ -20,7 +20,8 @@ export type Need = 'tool_calls' | 'tool_definitions' | 'tool_results' | 'input' 
 
 /** A validator of one JSON Schema. Problems name the place in the value by member names and indexes. */
 export interface CompiledSchema {
-  readonly problems: (value: JsonValue) => readonly SchemaProblem[];
+  /** Undefined: the schema recurses so often on this value that it was not checked to the end. */
+  readonly problems: (value: JsonValue) => readonly SchemaProblem[] | undefined;
   /** Parts of the schema that had to be dropped to compile it; empty when it was sound. */
   readonly faults: readonly string[];
 }

@@ -9,8 +9,6 @@ import type { Pattern } from './evaluator.ts';
 /** Subschemas of one schema. */
 const subschemasMax = 2_000;
 const depthMax = 48;
-/** Times that subschemas may apply to one value when references are followed: nested references double quickly. */
-const expansionMax = 5_000;
 const faultsMax = 20;
 
 export interface NormalisedSchema {
@@ -69,7 +67,7 @@ interface Walk {
 export function normalisedSchema(schema: JsonValue, pattern: (source: string) => Pattern): NormalisedSchema | undefined {
   const walk: Walk = { subschemas: 0, tooLarge: false, draft: declaredDraft(schema), faults: [], pattern };
   const clean = subschema(schema, '', walk, 0);
-  if (walk.tooLarge || expansions(clean, clean, new Map()) > expansionMax) return undefined;
+  if (walk.tooLarge) return undefined;
   return { schema: clean, draft: walk.draft, faults: walk.faults };
 }
 
@@ -180,36 +178,4 @@ function dropped(walk: Walk, path: string): readonly Member[] {
 
 function fault(walk: Walk, path: string, problem: string): void {
   if (walk.faults.length < faultsMax) walk.faults.push(`${path === '' ? 'the schema' : path} ${problem}`);
-}
-
-/** How many subschemas may apply to one value; a reference counts as often as what it leads to, a cycle counts once. */
-function expansions(schema: JsonValue, root: JsonValue, known: Map<JsonValue, number>): number {
-  if (isJsonArray(schema)) return schema.reduce<number>((all, item) => all + expansions(item, root, known), 0);
-  if (!isJsonObject(schema)) return 0;
-  const seen = known.get(schema);
-  if (seen !== undefined) return seen;
-  known.set(schema, 1);
-  const reference = member(schema, '$ref');
-  const target = typeof reference === 'string' ? resolved(root, reference) : undefined;
-  const inner = Object.keys(schema).reduce((all, key) => (key === '$defs' || key === 'definitions' ? all : all + expansions(schema[key] ?? null, root, known)), 1);
-  const total = inner + (target === undefined ? 0 : expansions(target, root, known));
-  known.set(schema, total);
-  return total;
-}
-
-function resolved(root: JsonValue, reference: string): JsonValue | undefined {
-  let at: JsonValue | undefined = root;
-  for (const step of reference.slice(1).split('/').slice(1)) {
-    const key = decoded(step).replaceAll('~1', '/').replaceAll('~0', '~');
-    at = isJsonObject(at) ? member(at, key) : isJsonArray(at) ? at[Number(key)] : undefined;
-  }
-  return at;
-}
-
-function decoded(step: string): string {
-  try {
-    return decodeURIComponent(step);
-  } catch {
-    return step;
-  }
 }

@@ -10,11 +10,14 @@ import type { JsonObject, JsonValue } from '../src/model/json.ts';
 import type { CompiledSchema, Pattern, SchemaProblem } from './evaluator.ts';
 import { jsonEqual } from './matching/equality.ts';
 import { normalisedSchema } from './schema-normaliser.ts';
+import { inlinedReferences, stepKeyword } from './schema-references.ts';
 
 /** Characters of a schema as JSON text; above it no code is generated. */
 export const schemaTextMax = 65_536;
 /** Problems told of one value. */
 const problemsMax = 50;
+/** Times that one value may enter subschemas that are reached by reference: recursion through several branches doubles with each level. */
+const stepsMax = 2_000;
 /** References that may have to be dropped before a schema compiles. */
 const dropsMax = 16;
 
@@ -22,13 +25,12 @@ const dropsMax = 16;
 export function compileSchema(schema: JsonValue, pattern: (source: string) => Pattern): CompiledSchema | undefined {
   const normalised = normalisedSchema(schema, pattern);
   if (normalised === undefined) return undefined;
-  const compiled = compiledWithoutLostReferences(normalised.schema, normalised.draft, pattern);
+  const compiled = compiledWithoutLostReferences(inlinedReferences(normalised.schema), normalised.draft, pattern);
   if (compiled === undefined) return undefined;
-  return { problems: (value) => problemsOf(compiled.validate, value), faults: [...normalised.faults, ...compiled.faults] };
+  return { problems: (value) => problemsOf(compiled, value), faults: [...normalised.faults, ...compiled.faults] };
 }
 
-interface Compiled {
-  readonly validate: ValidateFunction;
+interface Compiled extends Engine {
   readonly faults: readonly string[];
 }
 
@@ -37,7 +39,7 @@ function compiledWithoutLostReferences(schema: JsonObject | boolean, draft: '202
   let current = schema;
   for (let attempt = 0; attempt <= dropsMax; attempt++) {
     const outcome = compiledOnce(current, draft, pattern);
-    if (typeof outcome === 'function') return { validate: outcome, faults };
+    if ('validate' in outcome) return { ...outcome, faults };
     if (outcome.missing === undefined) return undefined;
     faults.push(`$ref ${outcome.missing} leads nowhere`);
     current = withoutReference(current, outcome.missing);
@@ -45,22 +47,36 @@ function compiledWithoutLostReferences(schema: JsonObject | boolean, draft: '202
   return undefined;
 }
 
+interface Engine {
+  readonly validate: ValidateFunction;
+  readonly restart: () => void;
+}
+
+class OutOfSteps extends Error {}
+
 /** A fresh ajv for each schema: whoever drops the function drops all of it. */
-function compiledOnce(schema: JsonObject | boolean, draft: '2020-12' | 'draft-07', pattern: (source: string) => Pattern): ValidateFunction | { readonly missing: string | undefined } {
+function compiledOnce(schema: JsonObject | boolean, draft: '2020-12' | 'draft-07', pattern: (source: string) => Pattern): Engine | { readonly missing: string | undefined } {
   const preferred = draft === 'draft-07' ? [Ajv, Ajv2020] : [Ajv2020, Ajv];
   let missing: string | undefined;
-  for (const Engine of preferred) {
+  let steps = 0;
+  for (const Draft of preferred) {
     try {
-      const ajv = new Engine(ajvOptions(pattern));
+      const ajv = new Draft(ajvOptions(pattern));
+      ajv.addKeyword({ keyword: stepKeyword, schemaType: 'boolean', validate: counted });
       for (const keyword of ['enum', 'const'] as const) ajv.removeKeyword(keyword);
       ajv.addKeyword({ keyword: 'enum', schemaType: 'array', validate: (listed: readonly JsonValue[], value: JsonValue) => listed.some((one) => jsonEqual(one, value)) });
       ajv.addKeyword({ keyword: 'const', validate: (wanted: JsonValue, value: JsonValue) => jsonEqual(wanted, value) });
-      return ajv.compile(schema);
+      return { validate: ajv.compile(schema), restart: () => void (steps = 0) };
     } catch (error) {
       missing ??= missingReference(error);
     }
   }
   return { missing };
+
+  function counted(): true {
+    if (++steps > stepsMax) throw new OutOfSteps();
+    return true;
+  }
 }
 
 function ajvOptions(pattern: (source: string) => Pattern): Options {
@@ -70,7 +86,6 @@ function ajvOptions(pattern: (source: string) => Pattern): Options {
     allErrors: true,
     validateFormats: false,
     validateSchema: false,
-    addUsedSchema: false,
     meta: false,
     logger: false,
     inlineRefs: false,
@@ -96,8 +111,14 @@ function stripped(value: JsonValue, reference: string): JsonValue {
   return Object.fromEntries(kept.map(([key, item]) => [key, stripped(item, reference)]));
 }
 
-function problemsOf(validate: ValidateFunction, value: JsonValue): readonly SchemaProblem[] {
-  if (validate(withoutBigints(value))) return [];
+function problemsOf({ validate, restart }: Engine, value: JsonValue): readonly SchemaProblem[] | undefined {
+  restart();
+  try {
+    if (validate(withoutBigints(value))) return [];
+  } catch (error) {
+    if (error instanceof OutOfSteps || error instanceof RangeError) return undefined;
+    throw error;
+  }
   return withoutBranches(validate.errors ?? []).slice(0, problemsMax).map(problemOf);
 }
 
@@ -136,13 +157,12 @@ function toldOnce(failures: readonly Failure[], union: Failure): readonly Failur
   return failures.flatMap((error) => (error === union ? told : inner.includes(error) ? [] : [error]));
 }
 
-/** Which branch of a union a failure is in; undefined when it is elsewhere. A branch behind a reference is known by its target. */
+/** Which branch of a union a failure is in; undefined when it is elsewhere. Behind a reference paths begin anew, so all such are one. */
 function branchOf(error: Failure, union: Failure): string | undefined {
   if (!error.instancePath.startsWith(union.instancePath)) return undefined;
   const prefix = `${union.schemaPath}/`;
   if (error.schemaPath.startsWith(prefix)) return error.schemaPath.slice(prefix.length).split('/')[0];
-  const target = /^#\/(?:\$defs|definitions)\/[^/]+/.exec(error.schemaPath)?.[0];
-  return target === undefined || union.schemaPath.startsWith(`${target}/`) ? undefined : target;
+  return error.schemaPath.startsWith(union.schemaPath.slice(0, union.schemaPath.lastIndexOf('/'))) ? undefined : 'reference';
 }
 
 function problemOf(error: Failure): SchemaProblem {

@@ -77,7 +77,9 @@ function problemsOf({ call }: PlacedCall, definitions: ReadonlyMap<string, ToolD
     return [];
   }
   if (schema.faults.length > 0) notes.set(call.name, schema.faults);
-  return schema.problems(call.arguments).map((problem) => inWords(problem, call.arguments ?? null));
+  const problems = schema.problems(call.arguments);
+  if (problems === undefined) notes.set(call.name, [...schema.faults, 'the schema recurses too often on these arguments, so they were not checked to the end']);
+  return (problems ?? []).map((problem) => inWords(problem, call.arguments ?? null));
 }
 
 function inWords(problem: SchemaProblem, argumentsSent: JsonValue): Problem {

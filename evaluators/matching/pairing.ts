@@ -9,29 +9,36 @@ export interface WeightedPairing {
   readonly method: 'exact' | 'greedy';
 }
 
-/** A maximum bipartite matching (Hopcroft–Karp would be faster; augmenting paths over neighbour lists are enough within our limits). */
+/**
+ * A maximum bipartite matching by augmenting paths. Expectations with the fewest candidates come first, so that most find a free one;
+ * what a search in vain has seen can lie on no later path and is not searched again.
+ */
 export function maximumPairing(expected: number, actual: number, matches: (expected: number, actual: number) => boolean): readonly Pair[] {
   const neighbours = Array.from({ length: expected }, (_, e) => Array.from({ length: actual }, (_unused, a) => a).filter((a) => matches(e, a)));
   const partnerOf: (number | undefined)[] = Array.from({ length: actual });
-  for (let e = 0; e < expected; e++) augment(e, neighbours, partnerOf);
+  const candidates = (e: number): number => neighbours[e]?.length ?? 0;
+  const order = Array.from({ length: expected }, (_, e) => e).sort((one, other) => candidates(one) - candidates(other));
+  const dead = new Set<number>();
+  for (const e of order) augment(e, neighbours, partnerOf, dead);
   return partnerOf
     .flatMap((e, a) => (e === undefined ? [] : [{ expected: e, actual: a }]))
     .sort((one, other) => one.expected - other.expected);
 }
 
 /** Searches breadth first for a free actual and flips the path to it. No recursion: a path may be as long as the run. */
-function augment(start: number, neighbours: readonly (readonly number[])[], partnerOf: (number | undefined)[]): void {
+function augment(start: number, neighbours: readonly (readonly number[])[], partnerOf: (number | undefined)[], dead: Set<number>): void {
   const cameFrom = new Map<number, number>();
   const queue = [start];
   for (const e of queue) {
     for (const a of neighbours[e] ?? []) {
-      if (cameFrom.has(a)) continue;
+      if (cameFrom.has(a) || dead.has(a)) continue;
       cameFrom.set(a, e);
       const holder = partnerOf[a];
       if (holder === undefined) return flip(a, start, cameFrom, partnerOf);
       queue.push(holder);
     }
   }
+  for (const a of cameFrom.keys()) dead.add(a);
 }
 
 function flip(end: number, start: number, cameFrom: ReadonlyMap<number, number>, partnerOf: (number | undefined)[]): void {
