@@ -1,0 +1,139 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { evaluators } from '../../evaluators/index.ts';
+import { commands } from '../../src/cli/commands/index.ts';
+
+interface Outcome {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+const main = join(import.meta.dirname, '../../src/cli/main.ts');
+const folder = mkdtempSync(join(tmpdir(), 'tracejury-cli-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function tracejury(words: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Outcome> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [main, ...words], { env: { PATH: process.env['PATH'], ...env } }, (error, out, err) => {
+      resolve({ code: error === null ? 0 : Number(error.code), out, err });
+    });
+  });
+}
+
+function file(name: string, text: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+test('cli: config check names every fault with its place, its line and what would be right', async () => {
+  const path = file('bad.yaml', 'closing:\n  settle: soon\nevaluators:\n  - tool_eror\njudges: { main: { model: m, apikey: s3cret } }\n');
+  const { code, out, err } = await tracejury(['config', 'check', path]);
+  expect(out).toBe(`${path}:2:11 closing.settle: "soon" is not a duration
+  2 |   settle: soon
+    = Write a number with a unit: 500ms, 5s, 10m, 1h or 7d.
+
+${path}:4:5 evaluators[0]: "tool_eror" is not an evaluator
+  4 |   - tool_eror
+    = Did you mean tool_error?
+
+${path}:5:29 judges.main.apikey: is not a known key here
+  5 | judges: { main: { model: m, apikey: *** } }
+    = Did you mean api_key?
+
+3 faults
+`);
+  expect([code, err]).toEqual([1, '']);
+});
+
+test('cli: config check of a sound file warns of keys without effect', async () => {
+  const path = file('good.yaml', 'listen: { otlp_grpc: "127.0.0.1:1" }\n');
+  expect(await tracejury(['config', 'check', path])).toEqual({
+    code: 0,
+    out: `warning: listen.otlp_grpc has no effect yet. OTLP over gRPC is not received yet; send OTLP over HTTP.\n${path}: no faults\n`,
+    err: '',
+  });
+});
+
+test('cli: config check of a file that cannot be read is a fault of it', async () => {
+  const path = join(folder, 'none.yaml');
+  const { code, out } = await tracejury(['config', 'check', path]);
+  expect([code, out]).toEqual([1, `${path}:1:1 cannot be read (ENOENT)\n    = Check the path and its permissions.\n\n1 fault\n`]);
+});
+
+test('cli: config print shows the effective configuration and no secret', async () => {
+  const path = file('secret.yaml', 'judges:\n  main:\n    model: m\n    api_key: ${env:KEY}\nexport: [ { to: span_events, endpoint: "http://u:s3cret-p@b/", headers: { authorization: "Bearer ${env:KEY}" } } ]\nlisten: { tokens: [ { name: a, value: s3cret-t, may: [ingest] } ] }\n');
+  const { code, out, err } = await tracejury(['config', 'print', path], { KEY: 's3cret-k' });
+  expect([code, err]).toEqual([0, '']);
+  expect(out).not.toContain('s3cret');
+  expect(parse(out)).toMatchObject({ closing: { settle: '500ms' }, judges: { main: { model: 'm', api_key: '***', concurrency: 8 } }, listen: { tokens: [{ name: 'a', value: '***' }] } });
+});
+
+test('cli: config print of a faulty file complains and prints nothing', async () => {
+  const { code, out, err } = await tracejury(['config', 'print', file('faulty.yaml', 'limts: {}\n')]);
+  expect([code, out]).toEqual([2, '']);
+  expect(err).toContain('Did you mean limits?');
+});
+
+test('cli: config schema prints a JSON Schema with every section and every evaluator', async () => {
+  const { code, out } = await tracejury(['config', 'schema']);
+  const schema = JSON.parse(out) as { readonly $schema: string; readonly properties: { readonly [section: string]: unknown } };
+  expect(code).toBe(0);
+  expect(schema.$schema).toBe('https://json-schema.org/draft/2020-12/schema');
+  expect(Object.keys(schema.properties)).toEqual(['listen', 'limits', 'closing', 'redact', 'tools', 'evaluators', 'judges', 'export', 'prices', 'groups', 'store', 'journal']);
+  expect(schema.properties['evaluators']).toMatchObject({ items: { then: { enum: evaluators.map(({ id }) => id) } } });
+});
+
+test('cli: evaluators lists every evaluator with its summary', async () => {
+  const { code, out } = await tracejury(['evaluators']);
+  expect(code).toBe(0);
+  const lines = out.split('\n').map((line) => line.trim().split(/\s{2,}/));
+  for (const { id, summary } of evaluators) expect(lines).toContainEqual([id, summary]);
+});
+
+test('cli: evaluators NAME tells options with their defaults, what it needs and its threshold', async () => {
+  const { code, out } = await tracejury(['evaluators', 'tool_error']);
+  expect(code).toBe(0);
+  expect(out).toMatch(/^tool_error\n/);
+  expect(out).toMatch(/needs +tool calls/);
+  expect(out).toMatch(/threshold +passes from 1/);
+  expect(out).toMatch(/blank_is_error +true or false; default true\./);
+});
+
+const wrong: readonly (readonly [words: readonly string[], said: RegExp])[] = [
+  [[], /^Usage: tracejury COMMAND/],
+  [['confg'], /confg is not a command\. Did you mean config\?/],
+  [['config'], /Say check, print or schema\.[^]*Usage: tracejury config/],
+  [['config', 'chek'], /"chek" is not check, print or schema/],
+  [['config', 'check', 'a', 'b'], /"b" is too much/],
+  [['config', '--frobnicate'], /--frobnicate/],
+  [['evaluators', 'tool_eror'], /Did you mean tool_error\?/],
+  [['constructor'], /constructor is not a command/],
+];
+for (const [words, said] of wrong) {
+  test(`cli: ${JSON.stringify(words)} is bad usage`, async () => {
+    const { code, out, err } = await tracejury(words);
+    expect([code, out]).toEqual([2, '']);
+    expect(err).toMatch(said);
+  });
+}
+
+test('cli: --help names every command, and a command its own usage', async () => {
+  const all = await tracejury(['--help']);
+  expect(all.code).toBe(0);
+  for (const { name, usage } of commands) expect(all.out).toContain(`${name} ${usage}`.trimEnd());
+  const one = await tracejury(['config', '--help']);
+  expect([one.code, one.err]).toEqual([0, '']);
+  expect(one.out).toMatch(/^Usage: tracejury config check\|print\|schema/);
+});
+
+test('cli: --version is that of the package', async () => {
+  const { code, out } = await tracejury(['--version']);
+  const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')) as { readonly version: string };
+  expect([code, out]).toEqual([0, `${version}\n`]);
+});
