@@ -1,7 +1,7 @@
 /** The tool calls of one agent, told once: tool spans joined with what its models asked for and were told. */
 import type { AskedCall, Message, ToldResult } from '../../collectors/collector.ts';
 import type { Provenance, ToolCall, ToolError } from '../model/agent-trace.ts';
-import { jsonText, plainText } from '../model/json.ts';
+import { isJsonObject, jsonText, plainText } from '../model/json.ts';
 import { errorOf } from './facts.ts';
 import { compare, type Node } from './tree.ts';
 
@@ -201,7 +201,8 @@ function executed(execution: Execution, partner: Asked | undefined, answer: Told
   if (first === undefined) throw new Error('an execution has at least one span');
   const tools = execution.nodes.map((node) => node.told.facts.tool);
   const pick = <K extends 'arguments' | 'result' | 'toolId'>(key: K) => tools.find((tool) => tool?.[key] !== undefined);
-  const given = pick('arguments');
+  // Frameworks also write the one argument of a call as plain text: then the model's own words are better.
+  const given = tools.find((tool) => isJsonObject(tool?.arguments)) ?? (isJsonObject(partner?.call.arguments) ? undefined : pick('arguments'));
   const source = given ?? (partner?.call.arguments === undefined ? undefined : partner.call);
   const result = pick('result')?.result ?? (pick('result') === undefined ? answer?.result : null);
   const errors = execution.nodes.map((node) => errorOf(node.span, node.told.facts.tool)).filter((error) => error !== undefined);
