@@ -8,6 +8,7 @@ import { exportResponse, grpcCode, statusResponse, type OtlpSignal } from '../ot
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { sendAnswer } from './answer.ts';
 import { aborted, contentEncoding, readBody, type ContentEncoding } from './body.ts';
+import { openConnections, type Connections } from './connections.ts';
 import { inFlightBytes, type Lease } from './in-flight.ts';
 import { answerUnparsed, otlpHttpServer, restLimits, stopTimeoutMs, type Tls } from './otlp-http-server.ts';
 import type { Ingest, Receiver, ReceiverLogger } from './receiver.ts';
@@ -41,8 +42,13 @@ export interface OtlpHttpOptions {
 
 export function otlpHttpReceiver(options: OtlpHttpOptions): Receiver {
   const state: State = { stopping: false };
+  const connections = openConnections();
   const app = fastify({
-    serverFactory: (handler) => otlpHttpServer(handler, options.tls),
+    serverFactory(handler) {
+      const server = otlpHttpServer(handler, options.tls);
+      connections.watch(server);
+      return server;
+    },
     bodyLimit: options.limits.bodyBytes,
     exposeHeadRoutes: false,
     // Ours answers in the protocol's words and in the request's encoding.
@@ -65,7 +71,7 @@ export function otlpHttpReceiver(options: OtlpHttpOptions): Receiver {
     listen: async () => ({ address: await app.listen({ host: options.host, port: options.port }) }),
     stop() {
       state.stopping = true;
-      stopped ??= closeWithin(app, stopTimeoutMs);
+      stopped ??= closeWithin(app, connections, stopTimeoutMs);
       return stopped;
     },
   };
@@ -204,10 +210,12 @@ function mediaTypeOf(request: FastifyRequest): string {
   return (request.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
 }
 
-async function closeWithin(app: FastifyInstance, timeoutMs: number): Promise<void> {
-  const timer = setTimeout(() => app.server.closeAllConnections(), timeoutMs);
+async function closeWithin(app: FastifyInstance, connections: Connections, timeoutMs: number): Promise<void> {
+  const timer = setTimeout(connections.closeAll, timeoutMs);
   try {
-    await app.close();
+    const closed = app.close();
+    connections.closeIdle();
+    await closed;
   } finally {
     clearTimeout(timer);
   }
