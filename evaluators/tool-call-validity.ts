@@ -141,7 +141,7 @@ function explained(judged: readonly Judged[], invalid: readonly Judged[]): strin
   if (judged.length === 0) return 'There was no tool call to check.';
   if (invalid.length === 0) return judged.length === 1 ? 'The tool call fits its definition.' : `All ${judged.length} tool calls fit their definitions.`;
   const culprits = invalid.map((call) => `${callName(call)}: ${listed(call.problems.map(({ message }) => message), ' and ')}`);
-  return `${invalid.length} of ${count(judged.length, 'tool call')} ${invalid.length === 1 ? 'does' : 'do'} not fit ${judged.length === 1 ? 'its definition' : 'their definitions'}: ${listed(culprits, '; ')}.`;
+  return `${invalid.length} of ${count(judged.length, 'tool call')} ${invalid.length === 1 ? 'does' : 'do'} not fit ${invalid.length === 1 ? 'its definition' : 'their definitions'}: ${listed(culprits, '; ')}.`;
 }
 
 function part(judged: Judged): PartVerdict {

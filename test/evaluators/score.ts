@@ -1,0 +1,51 @@
+/** Runs one evaluator as the configuration would set it up. */
+import { configuredEvaluator } from '../../evaluators/configured.ts';
+import type { ConfiguredJudge, ConfiguredRule, EvaluatorEntry } from '../../evaluators/configured.ts';
+import { evaluationContext } from '../../evaluators/context.ts';
+import type { EvaluationContextOptions } from '../../evaluators/context.ts';
+import type { Answer, Question } from '../../evaluators/evaluator.ts';
+import { evaluators } from '../../evaluators/index.ts';
+import type { AgentTrace } from '../../src/model/agent-trace.ts';
+import type { Expectation } from '../../src/model/expectation.ts';
+import type { Verdict } from '../../src/model/verdict.ts';
+
+export interface Score {
+  readonly entry: EvaluatorEntry;
+  readonly trace: AgentTrace;
+  readonly expected?: Expectation;
+  readonly limits?: EvaluationContextOptions;
+}
+
+export function score({ entry, trace, expected = {}, limits = {} }: Score): Verdict {
+  return rule(entry).evaluate(trace, expected, evaluationContext(limits));
+}
+
+export function rule(entry: EvaluatorEntry): ConfiguredRule {
+  const ready = configured(entry);
+  if (ready.kind !== 'rule') throw new Error(`${entry.use} is no rule`);
+  return ready;
+}
+
+/** The questions that were asked, and the verdict. */
+export function judged(score: Score, answers: readonly Answer[]): { readonly questions: readonly Question[]; readonly verdict: Verdict } {
+  const ready = configured(score.entry);
+  if (ready.kind !== 'judge') throw new Error(`${score.entry.use} asks no judge`);
+  return played(ready, score, answers);
+}
+
+function played(ready: ConfiguredJudge, { trace, expected = {}, limits = {} }: Score, answers: readonly Answer[]): { readonly questions: readonly Question[]; readonly verdict: Verdict } {
+  const running = ready.judge(trace, expected, evaluationContext(limits));
+  const questions: Question[] = [];
+  let step = running.next();
+  while (step.done !== true) {
+    questions.push(step.value);
+    step = running.next(answers[questions.length - 1] ?? { kind: 'failed', error: 'no answer is left' });
+  }
+  return { questions, verdict: step.value };
+}
+
+function configured(entry: EvaluatorEntry): ConfiguredRule | ConfiguredJudge {
+  const configuration = configuredEvaluator(entry, evaluators);
+  if (configuration.kind === 'faulty') throw new Error(configuration.faults.map(({ path, problem }) => `${path.join('.')} ${problem}`).join('; '));
+  return configuration.evaluator;
+}

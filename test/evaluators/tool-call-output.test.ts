@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest';
+import type { JsonValue } from '../../src/model/json.ts';
+import { agentTrace, call, spanId } from '../builders/agent-trace.ts';
+import { score } from './score.ts';
+
+const entry = { use: 'tool_call_output' };
+const pairs: readonly { readonly name: string; readonly output: JsonValue; readonly result: JsonValue; readonly equal: boolean }[] = [
+  { name: 'equal texts', output: 'x', result: 'x', equal: true },
+  { name: 'texts that differ in case', output: 'x', result: 'X', equal: false },
+  { name: 'two JSON texts of one value', output: '{"a":1,"b":2}', result: '{"b": 2, "a": 1.0}', equal: true },
+  { name: 'a value and its text in a fence', output: { a: 1 }, result: '```json\n{"a": 1}\n```', equal: true },
+  { name: 'a number and its text', output: '42', result: 42, equal: true },
+  { name: 'an expected number and a text that holds it', output: 42, result: '42', equal: true },
+  { name: 'true and 1', output: 1, result: true, equal: false },
+  { name: 'nothing and the empty text', output: '', result: null, equal: true },
+  { name: 'nothing and zero', output: '', result: 0, equal: false },
+  { name: 'a text that is no JSON and an object', output: "{'a': 1}", result: { a: 1 }, equal: false },
+];
+for (const { name, output, result, equal } of pairs) {
+  test(`tool_call_output: ${name} are ${equal ? 'equal' : 'different'}`, () => {
+    expect(score({ entry: { ...entry, expect: { tool_outputs: [{ name: 't', output }] } }, trace: agentTrace({ toolCalls: [call({ result })] }) })).toMatchObject({ kind: 'scored', score: equal ? 1 : 0 });
+  });
+}
+
+const read = ['pending', 'done'].map((result, at) => call({ name: 'poll', result, spanId: spanId(at + 1) }));
+const rows = [
+  { name: 'any free call of the tool may return the output', options: {}, outputs: ['done'], want: { score: 1 } },
+  { name: 'strict looks at the first free call only', options: { strict: true }, outputs: ['done'], want: { score: 0, details: { breach: { index: 0, tool: 'poll' } } } },
+  { name: 'one call satisfies one expectation', options: {}, outputs: ['done', 'done'], want: { score: 0.5, details: { matched: 1, expected: 2, unmatched: [{ expected_index: 1, reason: 'output_differs' }] } } },
+  { name: 'similarity takes the best pairing', options: { mode: 'similarity' }, outputs: ['dune'], want: { score: 0.75, details: { matching: 'exact' } } },
+];
+for (const { name, options, outputs, want } of rows) {
+  test(`tool_call_output: ${name}`, () => {
+    const expected = { tool_outputs: outputs.map((output) => ({ name: 'poll', output })) };
+    expect(score({ entry: { ...entry, options, expect: expected }, trace: agentTrace({ toolCalls: read }) })).toMatchObject({ kind: 'scored', ...want });
+  });
+}
+
+test('tool_call_output: it is a raw metric unless a threshold is set', () => {
+  const expected = { toolOutputs: [{ name: 'poll', output: 'done' }] };
+  const trace = agentTrace({ toolCalls: read });
+  expect(score({ entry, trace, expected })).toMatchObject({ passed: null, label: '' });
+  expect(score({ entry: { ...entry, threshold: 1 }, trace, expected })).toMatchObject({ passed: true, label: 'pass' });
+});
+
+test('tool_call_output: the sentence says what came instead, or that the call failed', () => {
+  const trace = (member: object) => agentTrace({ toolCalls: [call({ name: 'get', result: 'no', spanId: spanId(1), ...member })] });
+  const expected = { toolOutputs: [{ name: 'get', output: 'yes' }] };
+  expect(score({ entry, trace: trace({}), expected })).toMatchObject({ evidence: [spanId(1)], explanation: '1 of 1 expected tool output was not returned: get (call 1) returned "no" instead of "yes".' });
+  expect(score({ entry, trace: trace({ error: { message: '', sign: 'is_error' } }), expected })).toMatchObject({ explanation: '1 of 1 expected tool output was not returned: get (call 1) failed instead of returning "yes".', details: { unmatched: [{ reason: 'call_failed' }] } });
+});
+
+const outcomes = [
+  { name: 'without an expectation it is skipped', toolCalls: read, expected: {}, want: { kind: 'skipped', reason: 'no_expectation' } },
+  { name: 'results of the expected tools must be carried', toolCalls: [call({ name: 'poll', result: undefined }), call()], expected: { toolOutputs: [{ name: 'poll', output: 'x' }] }, want: { kind: 'skipped', reason: 'results_not_carried' } },
+  { name: 'a tool that never ran returned nothing', toolCalls: [call({ name: 'poll', result: 'x', executed: false })], expected: { toolOutputs: [{ name: 'poll', output: 'x' }] }, want: { kind: 'scored', score: 0 } },
+  { name: 'no call at all is evidence', toolCalls: [], expected: { toolOutputs: [{ name: 'poll', output: 'x' }] }, want: { kind: 'scored', score: 0, details: { unmatched: [{ reason: 'not_called' }] } } },
+  { name: 'a tool id wins over names on both sides', toolCalls: [call({ name: 'poll', toolId: 'a', result: 'x' })], expected: { toolOutputs: [{ name: 'poll', output: 'x', toolId: 'b' }] }, want: { kind: 'scored', score: 0 } },
+] as const;
+for (const { name, toolCalls, expected, want } of outcomes) {
+  test(`tool_call_output: ${name}`, () => {
+    expect(score({ entry, trace: agentTrace({ toolCalls: [...toolCalls] }), expected })).toMatchObject(want);
+  });
+}
