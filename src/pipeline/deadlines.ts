@@ -4,7 +4,7 @@ export interface Deadlines<Key> {
   /** Sets or moves the deadline of a key. */
   set(key: Key, atMs: number): void;
   remove(key: Key): void;
-  /** Takes out the earliest key that is due, if any. */
+  /** Takes out the earliest key that is due, if any; of equal deadlines the one that was set first. */
   takeDue(nowMs: number): Key | undefined;
   nextMs(): number | undefined;
 }
@@ -12,63 +12,78 @@ export interface Deadlines<Key> {
 interface Entry<Key> {
   readonly key: Key;
   readonly atMs: number;
+  /** Number of the setting: tells equal deadlines apart. */
+  readonly turn: number;
+  /** Where it lies in the heap. */
+  place: number;
 }
 
-/** A binary heap. A moved deadline leaves its old entry behind, which is passed over when it comes up. */
+/** A binary heap in which every entry knows its place, so that a key that is removed is gone at once. */
 export function deadlines<Key>(): Deadlines<Key> {
   const heap: Entry<Key>[] = [];
   const current = new Map<Key, Entry<Key>>();
+  let turns = 0;
 
-  function dropStale(): void {
-    for (let top = heap[0]; top !== undefined && current.get(top.key) !== top; top = heap[0]) removeTop();
+  function put(entry: Entry<Key>, place: number): void {
+    heap[place] = entry;
+    entry.place = place;
   }
 
-  function removeTop(): void {
-    const last = heap.pop();
-    if (last === undefined || heap.length === 0) return;
-    let at = 0;
-    for (;;) {
-      const left = 2 * at + 1;
-      const right = left + 1;
-      const smaller = (heap[right]?.atMs ?? Infinity) < (heap[left]?.atMs ?? Infinity) ? right : left;
-      const child = heap[smaller];
-      if (child === undefined || child.atMs >= last.atMs) break;
-      heap[at] = child;
-      at = smaller;
+  function rise(entry: Entry<Key>, from: number): void {
+    let at = from;
+    for (let above = heap[(at - 1) >> 1]; at > 0 && above !== undefined && isBefore(entry, above); above = heap[(at - 1) >> 1]) {
+      put(above, at);
+      at = (at - 1) >> 1;
     }
-    heap[at] = last;
+    put(entry, at);
+  }
+
+  function sink(entry: Entry<Key>, from: number): void {
+    let at = from;
+    for (;;) {
+      const left = heap[2 * at + 1];
+      const right = heap[2 * at + 2];
+      const child = left !== undefined && right !== undefined && isBefore(right, left) ? right : left;
+      if (child === undefined || !isBefore(child, entry)) break;
+      const place = child.place;
+      put(child, at);
+      at = place;
+    }
+    put(entry, at);
+  }
+
+  function takeOut(entry: Entry<Key>): void {
+    current.delete(entry.key);
+    const last = heap.pop();
+    if (last === undefined || last === entry) return;
+    const above = heap[(entry.place - 1) >> 1];
+    if (entry.place > 0 && above !== undefined && isBefore(last, above)) rise(last, entry.place);
+    else sink(last, entry.place);
   }
 
   return {
     set(key, atMs) {
-      if (current.get(key)?.atMs === atMs) return;
-      const entry = { key, atMs };
+      const known = current.get(key);
+      if (known?.atMs === atMs) return;
+      if (known !== undefined) takeOut(known);
+      const entry = { key, atMs, turn: turns++, place: heap.length };
       current.set(key, entry);
-      let at = heap.push(entry) - 1;
-      while (at > 0) {
-        const above = (at - 1) >> 1;
-        const parent = heap[above];
-        if (parent === undefined || parent.atMs <= atMs) break;
-        heap[at] = parent;
-        at = above;
-      }
-      heap[at] = entry;
+      rise(entry, heap.length);
     },
     remove(key) {
-      current.delete(key);
-      dropStale();
+      const known = current.get(key);
+      if (known !== undefined) takeOut(known);
     },
     takeDue(nowMs) {
-      dropStale();
-      const top = heap[0];
-      if (top === undefined || top.atMs > nowMs) return undefined;
-      current.delete(top.key);
-      removeTop();
-      return top.key;
+      const first = heap[0];
+      if (first === undefined || first.atMs > nowMs) return undefined;
+      takeOut(first);
+      return first.key;
     },
-    nextMs() {
-      dropStale();
-      return heap[0]?.atMs;
-    },
+    nextMs: () => heap[0]?.atMs,
   };
+}
+
+function isBefore<Key>(a: Entry<Key>, b: Entry<Key>): boolean {
+  return a.atMs < b.atMs || (a.atMs === b.atMs && a.turn < b.turn);
 }
