@@ -39,14 +39,16 @@ export const agentDepthMax = 64;
 export function agentScopes(tree: Tree): readonly AgentScope[] {
   const orphans = new Map<SpanId, Node[]>();
   const found: Draft[] = [];
-  const agentNodes = agentsOf(tree);
+  const marks = marksOf(tree);
   for (const root of tree.roots) {
-    const agents = scopesIn(root, agentNodes);
-    const missing = root.span.parentSpanId;
-    if (agents.length > 0 || missing === undefined) found.push(...agents);
-    if (agents.length > 0 || !hasWork(root)) continue;
-    if (missing === undefined || isWhole(root)) found.push(implicitScope(root));
-    else orphans.set(missing, [...(orphans.get(missing) ?? []), root]);
+    const agents = scopesIn(root, marks);
+    for (const agent of agents) found.push(agent);
+    if (agents.length > 0 || !marks.working.has(root)) continue;
+    const missing = root.awaits?.spanId;
+    const siblings = missing === undefined ? undefined : orphans.get(missing);
+    if (missing === undefined || isWhole(root)) found.push(implicitScope(root, marks));
+    else if (siblings === undefined) orphans.set(missing, [root]);
+    else siblings.push(root);
   }
   // Spans whose common parent has not arrived belong together; the run will hang on that parent.
   for (const [spanId, roots] of orphans) found.push(orphanScope(spanId, roots));
@@ -55,24 +57,36 @@ export function agentScopes(tree: Tree): readonly AgentScope[] {
 
 /** A subtree whose root is neither a model nor a tool span: it can stand for an agent by itself. */
 function isWhole(root: Node): boolean {
-  const role = root.told.facts.role;
-  return role !== 'model' && role !== 'tool' && role !== 'retriever';
+  return !isWork(root);
 }
 
-type Agents = ReadonlySet<Node>;
+/** What the search needs to know of spans, found out once for the whole trace. */
+interface Marks {
+  readonly agents: ReadonlySet<Node>;
+  /** Spans that do work, and all spans above them. */
+  readonly working: ReadonlySet<Node>;
+  /** The nearest tool span above a span, below its agent. */
+  readonly toolAbove: ReadonlyMap<Node, Node>;
+}
 
-function agentsOf(tree: Tree): Agents {
+function marksOf(tree: Tree): Marks {
+  const agents = new Set<Node>();
+  const working = new Set<Node>();
+  const toolAbove = new Map<Node, Node>();
   const depths = new Map<Node, number>();
-  const found = new Set<Node>();
   for (const root of tree.roots) {
     for (const node of [root, ...below(root)]) {
       const above = node.parent === undefined ? 0 : (depths.get(node.parent) ?? 0);
       const counts = (node.told.facts.role === 'agent' || node.told.facts.role === 'workflow') && above < agentDepthMax;
-      if (counts) found.add(node);
+      if (counts) agents.add(node);
       depths.set(node, counts ? above + 1 : above);
+      if (isWork(node)) for (let at: Node | undefined = node; at !== undefined && !working.has(at); at = at.parent) working.add(at);
+      if (node.parent === undefined || agents.has(node.parent)) continue;
+      const tool = node.parent.told.facts.role === 'tool' ? node.parent : toolAbove.get(node.parent);
+      if (tool !== undefined) toolAbove.set(node, tool);
     }
   }
-  return found;
+  return { agents, working, toolAbove };
 }
 
 function isWork(node: Node): boolean {
@@ -80,48 +94,44 @@ function isWork(node: Node): boolean {
   return role === 'model' || role === 'tool' || role === 'retriever';
 }
 
-function hasWork(root: Node): boolean {
-  return isWork(root) || below(root).some(isWork);
-}
-
 /** The agents in a subtree that has any; a subtree with work but without agents gives none. */
-function scopesIn(root: Node, agents: Agents): Draft[] {
-  if (agents.has(root)) return [agentScope(root, agents)];
-  const outermost = outermostAgents(root, agents);
+function scopesIn(root: Node, marks: Marks): Draft[] {
+  if (marks.agents.has(root)) return [agentScope(root, marks)];
+  const outermost = outermostAgents(root, marks.agents);
   if (outermost.length === 0) return [];
-  const scopes = outermost.map((node) => agentScope(node, agents));
-  const own = ownNodes(root, agents);
+  const scopes = outermost.map((node) => agentScope(node, marks));
+  const own = ownNodes(root, marks.agents);
   const frames = root.told.facts.input !== undefined || root.told.facts.output !== undefined;
-  return frames || own.some(isWork) ? [frameOrAgent(root, own, scopes, agents)] : scopes;
+  return frames || own.some(isWork) ? [frameOrAgent(root, own, scopes, marks)] : scopes;
 }
 
-function agentScope(node: Node, agents: Agents): Draft {
-  const inner = outermostAgents(node, agents).map((one) => agentScope(one, agents));
-  return frameOrAgent(node, ownNodes(node, agents), inner, agents);
+function agentScope(node: Node, marks: Marks): Draft {
+  const inner = outermostAgents(node, marks.agents).map((one) => agentScope(one, marks));
+  return frameOrAgent(node, ownNodes(node, marks.agents), inner, marks);
 }
 
 /** The agents below a span that have no other agent between them and it. */
-function outermostAgents(node: Node, agents: Agents): Node[] {
+function outermostAgents(node: Node, agents: ReadonlySet<Node>): Node[] {
   return below(node, (child) => child.parent === node || child.parent === undefined || !agents.has(child.parent)).filter((child) => agents.has(child));
 }
 
 /** Nodes below that no inner agent claims. */
-function ownNodes(node: Node, agents: Agents): Node[] {
+function ownNodes(node: Node, agents: ReadonlySet<Node>): Node[] {
   return below(node, (child) => !agents.has(child)).slice();
 }
 
 /** A span around agents that does no work of its own and has no name of its own is their frame, not another agent. */
-function frameOrAgent(node: Node, own: Node[], inner: Draft[], agents: Agents): Draft {
+function frameOrAgent(node: Node, own: Node[], inner: Draft[], marks: Marks): Draft {
   const first = inner.sort(byScopeStart)[0];
   const facts = node.told.facts;
   const named = facts.role === 'agent' && facts.agentName !== undefined && facts.agentNameIsGuess !== true;
   const sameName = first?.node?.told.facts.agentName !== undefined && first.node.told.facts.agentName === facts.agentName;
   if (first === undefined || own.some(isWork) || (named && !sameName)) {
-    for (const sub of inner) passOn(sub, node);
-    return { node, traceId: node.span.traceId, spanId: node.span.spanId, frames: [], own, subAgents: inner, implicit: !agents.has(node) };
+    for (const sub of inner) passOn(sub, node, marks);
+    return { node, traceId: node.span.traceId, spanId: node.span.spanId, frames: [], own, subAgents: inner, implicit: !marks.agents.has(node) };
   }
   first.frames.push(node);
-  first.own.push(...own);
+  first.own = [...first.own, ...own];
   for (const other of inner.slice(1)) {
     other.via = 'handoff';
     first.subAgents.push(other);
@@ -130,30 +140,27 @@ function frameOrAgent(node: Node, own: Node[], inner: Draft[], agents: Agents): 
 }
 
 /** How a sub-agent came to work: called as a tool, or simply nested. */
-function passOn(sub: Draft, under: Node): void {
-  for (let at = (sub.frames.at(-1) ?? sub.node)?.parent; at !== undefined && at !== under; at = at.parent) {
-    if (at.told.facts.role !== 'tool') continue;
-    sub.via = 'tool';
-    sub.viaToolNode = at;
-    return;
-  }
-  sub.via = 'child_span';
+function passOn(sub: Draft, under: Node, { toolAbove }: Marks): void {
+  const outer = sub.frames.at(-1) ?? sub.node;
+  const tool = outer === undefined ? undefined : toolAbove.get(outer);
+  sub.via = tool === undefined || tool === under ? 'child_span' : 'tool';
+  if (tool !== undefined && tool !== under) sub.viaToolNode = tool;
 }
 
-function implicitScope(root: Node): Draft {
-  const node = innermostWhole(root);
+function implicitScope(root: Node, marks: Marks): Draft {
+  const node = innermostWhole(root, marks);
   // A model or tool span that stands alone is its own run: there is nothing else to hang it on.
   const own = isWork(node) ? [node, ...below(node)] : below(node).slice();
   return { node, traceId: node.span.traceId, spanId: node.span.spanId, frames: [], own, subAgents: [], implicit: true };
 }
 
 /** Server, client and message spans around the work are not the agent: the span inside them is, if there is just one. */
-function innermostWhole(root: Node): Node {
+function innermostWhole(root: Node, { working }: Marks): Node {
   let at = root;
   for (;;) {
-    const working = at.children.filter(hasWork);
-    const only = working[0];
-    if (at.told.dialects.length > 0 || at.span.kind < 2 || working.length !== 1 || only === undefined || isWork(only)) return at;
+    const inside = at.children.filter((child) => working.has(child));
+    const only = inside[0];
+    if (at.told.dialects.length > 0 || at.span.kind < 2 || inside.length !== 1 || only === undefined || isWork(only)) return at;
     at = only;
   }
 }

@@ -50,24 +50,29 @@ export interface AssembleInput {
 export function assemble(input: AssembleInput): readonly Draft[] {
   const held = input.held.map(({ span, arrivedMs }) => ({ span, arrivedMs, told: toldOf(input, span) }));
   const built = tree(held);
-  const context: Context = { tenant: input.tenant, told: toldById(built.nodes), waitsForParents: built.missingParents.size > 0 ? built.roots.filter((root) => root.span.parentSpanId !== undefined) : [], records: input.records };
+  const context: Context = { tenant: input.tenant, told: toldById(built.nodes), waitsForParents: built.roots.filter(waitsForParent).map((root) => root.span.startUnixNano), records: input.records };
   return agentScopes(built).flatMap((scope) => drafts(scope, undefined, context));
 }
 
 interface Context {
   readonly tenant: Tenant;
   readonly told: ReadonlyMap<string, ToldResult>;
-  /** Spans whose parent has not arrived. */
-  readonly waitsForParents: readonly Node[];
+  /** When the spans began whose parent has not arrived, in order. */
+  readonly waitsForParents: readonly bigint[];
   readonly records: ReadonlyMap<SpanId, readonly LogRecord[]>;
 }
 
 function toldOf(input: AssembleInput, span: Span): Told {
   const known = input.toldCache?.get(span.spanId);
   if (known !== undefined) return known;
-  const told = tell(input.collectors, span, input.records.get(span.spanId) ?? []);
+  const told = tell(input.collectors, span, inOrderOfTime(input.records.get(span.spanId) ?? []));
   input.toldCache?.set(span.spanId, told);
   return told;
+}
+
+/** Records may arrive in any order; of equal times the one that came first counts as the earlier. */
+function inOrderOfTime(records: readonly LogRecord[]): readonly LogRecord[] {
+  return records.toSorted((a, b) => compare(a.timeUnixNano, b.timeUnixNano));
 }
 
 function drafts(scope: AgentScope, parent: RunKey | undefined, context: Context): Draft[] {
@@ -78,6 +83,7 @@ function drafts(scope: AgentScope, parent: RunKey | undefined, context: Context)
   const subtree = [...all, ...scope.subAgents.flatMap(nodesOf)];
   const first = scope.node ?? all[0];
   if (first === undefined) return [];
+  const parentMissing = parent === undefined && scope.node?.awaits?.elsewhere === false;
   const draft: Draft = {
     key,
     parent,
@@ -88,8 +94,8 @@ function drafts(scope: AgentScope, parent: RunKey | undefined, context: Context)
     startUnixNano: scope.node?.span.startUnixNano ?? least(all),
     endUnixNano: scope.node?.span.endUnixNano ?? greatest(all),
     lastArrivedMs: subtree.reduce((latest, node) => Math.max(latest, node.arrivedMs), 0),
-    rootArrived: scope.node !== undefined && !(scope.implicit && isParentMissing(scope)),
-    parentMissing: isParentMissing(scope),
+    rootArrived: scope.node !== undefined && !(scope.implicit && parentMissing),
+    parentMissing,
     waitsFor: waitsFor(scope, subtree, calls.unanswered, context),
   };
   return [draft, ...scope.subAgents.flatMap((sub) => drafts(sub, key, context))];
@@ -99,27 +105,37 @@ function nodesOf(scope: AgentScope): Node[] {
   return [...(scope.node === undefined ? [] : [scope.node]), ...scope.frames, ...scope.own, ...scope.subAgents.flatMap(nodesOf)];
 }
 
-function isParentMissing(scope: AgentScope): boolean {
-  const outer = scope.frames.at(-1) ?? scope.node;
-  if (outer === undefined || outer.parent !== undefined || outer.span.parentSpanId === undefined) return false;
-  return !isRemoteParent(outer.span);
-}
-
-/** OTLP span flags: bit 8 says that bit 9 is known, bit 9 that the parent is in another process. */
-function isRemoteParent(span: Span): boolean {
-  return (span.flags & 0x300) === 0x300;
+/** A parent in another process may never come, and nothing here depends on it. */
+function waitsForParent(node: Node): boolean {
+  return node.parent === undefined && node.awaits?.elsewhere === false;
 }
 
 function waitsFor(scope: AgentScope, subtree: readonly Node[], unanswered: number, context: Context): Draft['waitsFor'] {
-  const inside = new Set(subtree);
   const waits: Draft['waitsFor'][number][] = [];
-  const within = (node: Node): boolean => scope.node === undefined || (node.span.startUnixNano >= scope.node.span.startUnixNano && node.span.startUnixNano <= scope.node.span.endUnixNano);
-  // A span whose parent is missing hangs somewhere: while this agent worked, it may be its own.
-  if (context.waitsForParents.some((node) => !inside.has(node) && within(node)) || scope.node === undefined) waits.push('parent_spans');
+  if (scope.node === undefined || hasStrays(scope.node, subtree, context)) waits.push('parent_spans');
   if (unanswered > 0) waits.push('tool_results');
   const lacksRecords = scope.own.some((node) => node.told.facts.contentInLogs === true && !context.records.has(node.span.spanId));
   if (lacksRecords) waits.push('log_records');
   return waits;
+}
+
+/** A span whose parent is missing hangs somewhere: if it began while this agent worked, it may be its own. */
+function hasStrays({ span: { startUnixNano, endUnixNano } }: Node, subtree: readonly Node[], { waitsForParents }: Context): boolean {
+  const strays = countBelow(waitsForParents, endUnixNano + 1n) - countBelow(waitsForParents, startUnixNano);
+  const inside = subtree.filter((node) => waitsForParent(node) && node.span.startUnixNano >= startUnixNano && node.span.startUnixNano <= endUnixNano);
+  return strays > inside.length;
+}
+
+/** How many of the sorted times are earlier. */
+function countBelow(times: readonly bigint[], limit: bigint): number {
+  let low = 0;
+  let high = times.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((times[middle] ?? limit) < limit) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 function agentTrace(scope: AgentScope, own: readonly Node[], calls: readonly ToolCall[], subtree: readonly Node[]): AgentTrace {

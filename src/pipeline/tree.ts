@@ -11,58 +11,83 @@ export interface Node {
   readonly parent: Node | undefined;
   /** In order of start time. */
   readonly children: readonly Node[];
+  /** The parent that the topmost span above this one names and that has not arrived. Undefined: all the way to the root is there. */
+  readonly awaits: Awaited | undefined;
+}
+
+export interface Awaited {
+  readonly spanId: SpanId;
+  /** It is in another process, so it may come much later, or never. */
+  readonly elsewhere: boolean;
 }
 
 interface Draft extends Node {
   parent: Draft | undefined;
   children: Draft[];
+  awaits: Awaited | undefined;
 }
 
 export interface Tree {
   /** Spans without a parent, and spans whose parent has not arrived. In order of start time. */
   readonly roots: readonly Node[];
   readonly nodes: readonly Node[];
-  /** Ids of parents that have not arrived. */
-  readonly missingParents: ReadonlySet<SpanId>;
 }
 
 /** Builds the tree. Noise spans are taken out and their children given to their parent; a cycle of parents is cut. */
 export function tree(held: readonly { readonly span: Span; readonly told: Told; readonly arrivedMs: number }[]): Tree {
   const byId = new Map<SpanId, Draft>();
-  for (const { span, told, arrivedMs } of held) byId.set(span.spanId, { span, told, arrivedMs, parent: undefined, children: [] });
-  const missingParents = new Set<SpanId>();
+  for (const { span, told, arrivedMs } of held) byId.set(span.spanId, { span, told, arrivedMs, parent: undefined, children: [], awaits: undefined });
   const nodes = [...byId.values()].filter((node) => !isNoise(node)).sort(byStart);
-  const aboveNoise = new Map<Draft, Draft | undefined>();
-  for (const node of nodes) node.parent = livingParent(node, byId, missingParents, aboveNoise);
+  const aboveNoise = new Map<Draft, Above>();
+  for (const node of nodes) Object.assign(node, livingParent(node, byId, aboveNoise));
   cutCycles(nodes);
   const roots: Draft[] = [];
   for (const node of nodes) (node.parent?.children ?? roots).push(node);
-  return { roots, nodes, missingParents };
+  for (const root of roots) if (root.awaits !== undefined) for (const node of below(root)) (node as Draft).awaits = root.awaits;
+  return { roots, nodes };
 }
 
 function isNoise(node: Draft): boolean {
   return node.told.facts.role === 'noise';
 }
 
+type Above = Pick<Draft, 'parent' | 'awaits'>;
+
+const top: Above = { parent: undefined, awaits: undefined };
+
 /** The nearest parent that is not noise. A chain of noise is walked once: every link of it remembers the end. */
-function livingParent(node: Draft, byId: ReadonlyMap<SpanId, Draft>, missing: Set<SpanId>, aboveNoise: Map<Draft, Draft | undefined>): Draft | undefined {
+function livingParent(node: Draft, byId: ReadonlyMap<SpanId, Draft>, aboveNoise: Map<Draft, Above>): Above {
   const chain = new Set<Draft>();
-  let at: Draft | undefined = node;
+  let at = node;
+  let end = top;
   for (;;) {
-    const id: SpanId | undefined = at.span.parentSpanId;
-    const parent: Draft | undefined = id === undefined ? undefined : byId.get(id);
-    if (id !== undefined && parent === undefined) missing.add(id);
-    at = parent;
-    if (at === undefined || !isNoise(at) || chain.has(at)) break;
-    if (aboveNoise.has(at)) {
-      at = aboveNoise.get(at);
+    const id = at.span.parentSpanId;
+    if (id === undefined) break;
+    const parent = byId.get(id);
+    if (parent === undefined) {
+      end = { parent: undefined, awaits: { spanId: id, elsewhere: isElsewhere(at.span) } };
       break;
     }
-    chain.add(at);
+    if (!isNoise(parent)) {
+      end = { parent, awaits: undefined };
+      break;
+    }
+    const known = aboveNoise.get(parent);
+    if (known !== undefined) {
+      end = known;
+      break;
+    }
+    if (chain.has(parent)) break;
+    chain.add(parent);
+    at = parent;
   }
-  const end = at === undefined || isNoise(at) ? undefined : at;
   for (const link of chain) aboveNoise.set(link, end);
   return end;
+}
+
+/** OTLP span flags: bit 8 says that bit 9 is known, bit 9 that the parent is in another process. */
+function isElsewhere(span: Span): boolean {
+  return (span.flags & 0x300) === 0x300;
 }
 
 /** Makes one span of every cycle a root. Each span is walked over once. */
