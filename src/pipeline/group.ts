@@ -75,11 +75,15 @@ export interface GatheringOptions {
   readonly limits?: GroupLimits;
 }
 
+const noRun = { 'tracejury.reason': 'no_agent_model_or_tool_span' } as const;
+
 export function gathering(options: GatheringOptions): Gathering {
   const { collectors, clock, telemetry, closing = defaultClosing, limits = defaultGroupLimits } = options;
   /** In order of arrival: the first is the oldest. */
   const traces = new Map<string, Trace>();
   const tombstones = new Set<string>();
+  /** The traces that are done, in the order in which they were. */
+  const closedTraces = new Set<Trace>();
   const queue = deadlines<Trace>();
   const ready: Run[] = [];
   let bytes = 0;
@@ -99,11 +103,13 @@ export function gathering(options: GatheringOptions): Gathering {
     bytes += by;
     trace.lastMs = clock.nowMs();
     trace.done = false;
+    closedTraces.delete(trace);
     queue.set(trace, trace.lastMs + closing.settleMs);
   }
 
   function drop(trace: Trace): void {
     traces.delete(trace.key);
+    closedTraces.delete(trace);
     queue.remove(trace);
     bytes -= trace.bytes;
     if (trace.closed.size === 0) return;
@@ -138,8 +144,9 @@ export function gathering(options: GatheringOptions): Gathering {
     if (next !== Infinity) return queue.set(trace, next);
     const endMs = trace.lastMs + (drafts.length === 0 ? closing.abandonMs : closing.lateMs);
     trace.done = drafts.length > 0;
+    if (trace.done) closedTraces.add(trace);
     if (endMs > now) return queue.set(trace, endMs);
-    if (drafts.length === 0) telemetry.add('tracejury.traces.dropped', 1, { 'tracejury.reason': 'no_agent_model_or_tool_span' });
+    if (drafts.length === 0) telemetry.add('tracejury.traces.dropped', 1, noRun);
     drop(trace);
   }
 
@@ -156,9 +163,9 @@ export function gathering(options: GatheringOptions): Gathering {
   /** Frees memory: first what is closed and only waits for stragglers, then the oldest open trace. */
   function relieve(): void {
     if (bytes <= limits.bytesMax) return;
-    for (const trace of traces.values()) {
+    for (const trace of closedTraces) {
       if (bytes <= limits.bytesMax) return;
-      if (trace.done) drop(trace);
+      drop(trace);
     }
     for (const trace of traces.values()) {
       if (bytes <= limits.bytesMax) return;
@@ -217,7 +224,9 @@ export function gathering(options: GatheringOptions): Gathering {
     closeAll() {
       for (const trace of traces.values()) {
         guarded(trace, () => {
-          for (const draft of draftsOf(trace)) close(trace, draft, closesAt(draft, trace.lastMs, closing).completeness);
+          const drafts = draftsOf(trace);
+          for (const draft of drafts) close(trace, draft, closesAt(draft, trace.lastMs, closing).completeness);
+          if (drafts.length === 0) telemetry.add('tracejury.traces.dropped', 1, noRun);
           drop(trace);
         });
       }

@@ -1,11 +1,13 @@
 /** Log records that were sent twice count once. */
+import { createHash } from 'node:crypto';
 import { jsonText, type JsonValue } from '../model/json.ts';
 import type { AttributeValue, LogRecord } from '../model/span.ts';
 
-/** Equal for two sendings of one record: span, time, event and content are the same. */
+/** Equal for two sendings of one record: span, time, event and content are the same. A hash, for contents are long. */
 export function recordKey(record: LogRecord): string {
   const attributes = record.attributeKeys().map((key) => `${key}=${textOf(record.attribute(key))}`);
-  return `${record.spanId} ${record.timeUnixNano} ${record.eventName} ${textOf(record.body())} ${attributes.join(' ')}`;
+  const content = `${record.spanId} ${record.timeUnixNano} ${record.eventName} ${textOf(record.body())} ${attributes.join(' ')}`;
+  return createHash('sha256').update(content).digest('base64');
 }
 
 function textOf(value: AttributeValue | undefined): string {
