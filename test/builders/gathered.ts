@@ -1,0 +1,62 @@
+/** A gathering under a clock that is moved by hand. It notes when each run closes. */
+import { collectors } from '../../collectors/index.ts';
+import type { Run } from '../../src/model/agent-trace.ts';
+import { manualClock } from '../../src/model/clock.ts';
+import { noTenant, type Tenant } from '../../src/model/ids.ts';
+import type { LogRecord, Span } from '../../src/model/span.ts';
+import { defaultGroupLimits, gathering, type GroupLimits } from '../../src/pipeline/group.ts';
+import type { MetricName } from '../../src/telemetry/metrics.ts';
+import { metricRegistry } from '../../src/telemetry/registry.ts';
+
+export interface Gathered {
+  readonly spans: (...spans: readonly Span[]) => void;
+  readonly spansOf: (tenant: Tenant, ...spans: readonly Span[]) => void;
+  readonly records: (...records: readonly LogRecord[]) => void;
+  /** Lets time pass; runs close at the moments that the gathering names. */
+  readonly pass: (ms: number) => void;
+  readonly closeAll: () => void;
+  /** All that has closed: `500 ms: run 1, complete, revision 1`. Takes it out. */
+  readonly closed: () => readonly string[];
+  readonly runs: () => readonly Run[];
+  readonly count: (metric: MetricName, reason?: string) => number;
+  readonly bytes: () => number;
+  readonly traces: () => number;
+}
+
+export function gathered(limits: Partial<GroupLimits> = {}): Gathered {
+  const clock = manualClock(0);
+  const telemetry = metricRegistry();
+  const gather = gathering({ collectors, clock, telemetry, limits: { ...defaultGroupLimits, ...limits } });
+  const lines: string[] = [];
+  const runs: Run[] = [];
+  const keep = (closed: readonly Run[]): void => {
+    for (const run of closed) {
+      runs.push(run);
+      const sub = run.parent === undefined ? '' : ` under ${Number.parseInt(run.parent.spanId, 16)}`;
+      lines.push(`${clock.nowMs()} ms: run ${Number.parseInt(run.spanId, 16)}${sub}, ${run.completeness}, revision ${run.revision}`);
+    }
+  };
+  return {
+    spans: (...spans) => gather.addSpans(noTenant, spans),
+    spansOf: (tenant, ...spans) => gather.addSpans(tenant, spans),
+    records: (...records) => gather.addRecords(noTenant, records),
+    pass(ms) {
+      const end = clock.nowMs() + ms;
+      keep(gather.due());
+      for (let next = gather.nextDueMs(); next !== undefined && next <= end; next = gather.nextDueMs()) {
+        clock.advance(Math.max(0, next - clock.nowMs()));
+        keep(gather.due());
+      }
+      clock.advance(end - clock.nowMs());
+    },
+    closeAll: () => keep(gather.closeAll()),
+    closed: () => lines.splice(0),
+    runs: () => runs,
+    count(metric, reason) {
+      const points = telemetry.snapshot().find((family) => family.name === metric)?.points ?? [];
+      return points.reduce((sum, point) => (point.kind === 'number' && (reason === undefined || Object.values(point.labels).includes(reason)) ? sum + point.value : sum), 0);
+    },
+    bytes: gather.bytes,
+    traces: gather.traces,
+  };
+}
