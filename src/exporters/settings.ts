@@ -2,7 +2,7 @@
 import type { Telemetry } from '../telemetry/telemetry.ts';
 
 export interface ExporterSettings {
-  /** Base URL; `/v1/traces` is added. Without it the `OTEL_EXPORTER_OTLP_*` variables apply. */
+  /** Base URL; `/v1/traces` is added. */
   readonly endpoint?: string;
   /** The whole URL for spans; wins over `endpoint`. */
   readonly tracesEndpoint?: string;

@@ -2,83 +2,47 @@
  * Verdicts as span events, for every tracing backend that takes OTLP. Spans are made with the OpenTelemetry SDK and handed to its OTLP
  * exporter one item at a time: no batch processor, which would drop when full.
  */
-import http from 'node:http';
-import https from 'node:https';
 import { type HrTime, type Link, ROOT_CONTEXT, type SpanContext, trace, TraceFlags, type TraceState } from '@opentelemetry/api';
-import { OTLPTraceExporter as JsonExporter } from '@opentelemetry/exporter-trace-otlp-http';
-import { OTLPTraceExporter as ProtobufExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { resourceFromAttributes } from '@opentelemetry/resources';
-import { AlwaysOnSampler, BasicTracerProvider, type ReadableSpan, type SpanExporter } from '@opentelemetry/sdk-trace-base';
+import { AlwaysOnSampler, BasicTracerProvider, type ReadableSpan } from '@opentelemetry/sdk-trace-base';
 import type { Run } from '../model/agent-trace.ts';
 import { wire } from '../model/attributes.ts';
+import { JuryError } from '../model/errors.ts';
 import type { SpanId } from '../model/ids.ts';
 import { type Carrier, carrierEventsMax, carrierOf } from './carrier.ts';
-import type { Exporter, ExportOutcome } from './exporter.ts';
-import { exportOutcome } from './export-outcome.ts';
+import type { Exporter } from './exporter.ts';
+import { otlpExporter } from './otlp-exporter.ts';
 import { otlpValues } from './otlp-values.ts';
 import type { ExporterSettings } from './settings.ts';
 
-const timeoutMsDefault = 10_000;
-/** A backend that sends its answer byte by byte never runs into the time-out of the request: after this much more it is cut off. */
-const graceMs = 1000;
-const requestsMax = 30;
 /** A carrier has a fixed set of attributes and seven for each result. */
 const attributesMax = 50 + carrierEventsMax * 7;
 
 export function spanEventsExporter(settings: ExporterSettings): Exporter {
-  const timeoutMs = settings.timeoutMs ?? timeoutMsDefault;
-  const agents = new Set<http.Agent>();
-  const options = {
-    ...tracesUrl(settings),
-    ...(settings.headers === undefined ? {} : { headers: { ...settings.headers } }),
-    timeoutMillis: timeoutMs,
-    concurrencyLimit: requestsMax,
-    httpAgentOptions: (protocol: string) => {
-      const agent = protocol === 'https:' ? new https.Agent({ keepAlive: true, ...settings.tls }) : new http.Agent({ keepAlive: true });
-      agents.add(agent);
-      return agent;
-    },
-  };
-  const exporter: SpanExporter = settings.protocol === 'http/json' ? new JsonExporter(options) : new ProtobufExporter(options);
-  const cutOff = () => agents.forEach((agent) => agent.destroy());
-
+  const exporter = otlpExporter(tracesUrl(settings), settings);
   return {
     id: 'span_events',
     async send(item) {
       try {
         const carrier = carrierOf(item);
-        if (carrier === undefined) return { kind: 'sent' };
-        return await exported(exporter, spanOf(carrier, item.run), { deadlineMs: timeoutMs + graceMs, cutOff });
+        return carrier === undefined ? { kind: 'sent' } : await exporter.send(spanOf(carrier, item.run));
       } catch (error) {
         return { kind: 'failed', retryable: false, error: error instanceof Error ? error.name : 'unknown' };
       }
     },
     async stop() {
-      cutOff();
+      exporter.stop();
     },
   };
 }
 
 /** As the OTLP exporter variables define it: a base URL gets the path of the signal, a signal's own URL is taken as it is. */
-export function tracesUrl({ endpoint, tracesEndpoint }: ExporterSettings): { readonly url?: string } {
-  if (tracesEndpoint !== undefined) return { url: tracesEndpoint };
-  if (endpoint === undefined) return {};
+export function tracesUrl({ endpoint, tracesEndpoint }: ExporterSettings): string {
+  if (tracesEndpoint !== undefined) return tracesEndpoint;
+  if (endpoint === undefined) throw new JuryError('CONFIG_INVALID', 'The exporter span_events has no endpoint.');
   const url = new URL(endpoint);
   url.pathname = `${url.pathname.replace(/\/$/, '')}/v1/traces`;
-  return { url: url.href };
-}
-
-function exported(exporter: SpanExporter, span: ReadableSpan, limits: { readonly deadlineMs: number; readonly cutOff: () => void }): Promise<ExportOutcome> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => {
-      limits.cutOff();
-      resolve({ kind: 'failed', retryable: true, error: `no answer within ${limits.deadlineMs} ms` });
-    }, limits.deadlineMs);
-    exporter.export([span], (result) => {
-      clearTimeout(timer);
-      resolve(exportOutcome(result));
-    });
-  });
+  return url.href;
 }
 
 /** One provider a span: the resource is the agent's, and a provider costs next to nothing. Nothing is kept of it. */

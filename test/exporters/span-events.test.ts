@@ -102,6 +102,28 @@ for (const protocol of ['http/protobuf', 'http/json'] as const) {
   });
 }
 
+for (const protocol of ['http/protobuf', 'http/json'] as const) {
+  test(`span-events: over ${protocol}, scores of 0 and 1 are doubles as all others are, counts stay integers`, async () => {
+    const { span } = await sent(scoredRun({ none: scored(0, { threshold: 1 }), all: scored(1), half: scored(0.5), judged: failed() }), { protocol });
+    const pairs = [span.attributes, ...(span.events ?? []).map((event) => event.attributes)].flat();
+    const numbers = pairs.filter(({ value }) => value.intValue !== undefined || value.doubleValue !== undefined);
+    const isInteger = (key: string) => key === 'tracejury.revision' || key === 'tracejury.evaluator.version';
+    expect(numbers.filter(({ key }) => isInteger(key)).map(({ value }) => Number(value.intValue))).toEqual([1, 1, 1, 1, 1]);
+    expect(numbers.filter(({ key, value }) => !isInteger(key) && value.intValue !== undefined)).toEqual([]);
+    expect(Object.fromEntries(numbers.filter(({ key }) => !isInteger(key)).map(({ key, value }) => [key, value.doubleValue]))).toEqual({
+      'tracejury.sample.probability': 1,
+      'tracejury.score.none': 0,
+      'tracejury.score.all': 1,
+      'tracejury.score.half': 0.5,
+      'evaluations.0.evaluation.score': 0,
+      'evaluations.1.evaluation.score': 1,
+      'evaluations.2.evaluation.score': 0.5,
+      'gen_ai.evaluation.score.value': 0.5,
+      'tracejury.threshold': 0.5,
+    });
+  });
+}
+
 test('span-events: flat attributes for search and annotations of OpenInference', async () => {
   const of = run({ tenant: tenant('acme'), trace: agentTrace({ agent: 'travel-agent', sessionId: 's-1' }), completeness: 'partial' });
   const { span } = await sent(scoredRun({ tool_error: scored(0.25), judged: scored(0.75) }, of, { evaluatorKind: 'judge', sampleProbability: 0.05 }));
@@ -214,8 +236,8 @@ test('span-events: headers go along, and a base URL keeps its path and query', a
 });
 
 test('span-events: the URL for spans is taken as it is', () => {
-  expect(tracesUrl({ endpoint: 'http://a', tracesEndpoint: 'http://b/in' })).toEqual({ url: 'http://b/in' });
-  expect(tracesUrl({})).toEqual({});
+  expect(tracesUrl({ endpoint: 'http://a', tracesEndpoint: 'http://b/in' })).toBe('http://b/in');
+  expect(() => tracesUrl({})).toThrow('no endpoint');
 });
 
 for (const { status, retryable } of [
