@@ -28,9 +28,8 @@ import { consoleListener } from './web/console.ts';
 /** Shares of `limits.memory_bytes`: the rest is for everything else that a process needs. */
 const openTracesShare = 0.5;
 const inFlightShare = 0.25;
-/** How long a stop waits for judges, and then for backends. */
-const judgesStopMs = 5_000;
-const exportersStopMs = 10_000;
+/** How long a stop waits for judges, and then again for backends. */
+const stopMsDefault = 10_000;
 /** The longest that a timer sleeps: a later deadline is looked at again then. */
 const timerMsMax = 60_000;
 const overloadRetryAfterSeconds = 2;
@@ -46,6 +45,7 @@ export interface ServiceOptions {
   readonly config: Config;
   readonly warnings: readonly ConfigWarning[];
   readonly logger?: Logger;
+  readonly stopMs?: number;
 }
 
 /** Epoch milliseconds that never run backwards, whatever happens to the machine's clock. */
@@ -55,7 +55,7 @@ const sleep: Sleep = async (ms, signal) => {
   await sleepFor(ms, undefined, signal === undefined ? {} : { signal }).catch(() => undefined);
 };
 
-export function service({ config, warnings, logger = pino() }: ServiceOptions): Service {
+export function service({ config, warnings, logger = pino(), stopMs = stopMsDefault }: ServiceOptions): Service {
   const telemetry = metricRegistry();
   const outboxes = config.exporters.map((entry) => outbox({ exporter: exporters[entry.to](entry.to === 'metrics' ? {} : entry, { telemetry }), telemetry, clock, random: Math.random, sleep }));
   // The metrics page is always there, whether or not it is named.
@@ -83,8 +83,8 @@ export function service({ config, warnings, logger = pino() }: ServiceOptions): 
     await receiver.stop();
     ticker.stop();
     flow.finish();
-    await bench.lane.stop(judgesStopMs);
-    await Promise.all(outboxes.map((box) => box.stop(exportersStopMs)));
+    await bench.lane.stop(stopMs);
+    await Promise.all(outboxes.map((box) => box.stop(stopMs)));
     await bench.stop();
     await web.stop();
     logger.info({ unsent: unsent(outboxes) }, 'stopped');

@@ -1,0 +1,64 @@
+/** A whole service on free ports, with what it is sent and what it sends. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { ROOT_CONTEXT, trace as api, SpanStatusCode } from '@opentelemetry/api';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import { BasicTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import { pino } from 'pino';
+import { evaluators } from '../../evaluators/index.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { service } from '../../src/service.ts';
+
+export interface Running {
+  readonly otlp: string;
+  readonly console: string;
+  metrics(): Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** `yaml` is added to a configuration that listens on free ports and closes runs quickly. */
+export async function running(yaml: string, { closing = 'settle: 5ms, quiet: 50ms', tokens = '[]' } = {}): Promise<Running> {
+  const text = `listen: { otlp_http: 127.0.0.1:0, console: 127.0.0.1:0, tokens: ${tokens} }\nclosing: { ${closing} }\n${yaml}`;
+  const { config, warnings } = loadConfig({ file: 'test.yaml', text, env: {}, evaluators });
+  const started = service({ config, warnings, logger: pino({ level: 'silent' }), stopMs: 500 });
+  const { otlpHttp, console: page } = await started.start();
+  return {
+    otlp: otlpHttp,
+    console: page,
+    metrics: async () => (await fetch(`${page}/metrics`)).text(),
+    stop: () => started.stop(),
+  };
+}
+
+/** The value of a sample on the metrics page; undefined when there is none with these labels. */
+export function sample(page: string, name: string, labels: { readonly [label: string]: string } = {}): number | undefined {
+  const line = page.split('\n').find((one) => one.startsWith(`${name}{`) || one.startsWith(`${name} `) ? Object.entries(labels).every(([label, value]) => one.includes(`${label}="${value}"`)) : false);
+  return line === undefined ? undefined : Number(line.replace(/ # .*/, '').split(' ').at(-1));
+}
+
+/** Asks again until there is an answer; gives up after a time that no healthy machine needs. */
+export async function eventually<T>(ask: () => Promise<T | undefined> | T | undefined, what: string): Promise<T> {
+  for (let attempt = 0; attempt < 1500; attempt++) {
+    const answer = await ask();
+    if (answer !== undefined) return answer;
+    await wait(10);
+  }
+  throw new Error(`never came: ${what}`);
+}
+
+/** An agent with two tool calls, the second failing, exported by the real SDK. Gives its trace id. */
+export async function sendAgentRun(otlp: string, options: { readonly agent?: string; readonly input?: string; readonly fails?: boolean } = {}): Promise<{ readonly traceId: string; readonly spanId: string }> {
+  const exporter = new OTLPTraceExporter({ url: `${otlp}/v1/traces` });
+  const provider = new BasicTracerProvider({ resource: resourceFromAttributes({ 'service.name': 'shop', 'openinference.project.name': 'orders' }), spanProcessors: [new SimpleSpanProcessor(exporter)] });
+  const tracer = provider.getTracer('test-agent');
+  const root = tracer.startSpan('run', { attributes: { 'agent.name': options.agent ?? 'order_support', 'session.id': 's-1', 'input.value': options.input ?? 'Where is A-1?', 'output.value': 'It is on its way.' } });
+  const context = api.setSpan(ROOT_CONTEXT, root);
+  tracer.startSpan('find', { attributes: { 'tool.name': 'find_order', 'input.value': '{"order_id":"A-1"}', 'output.value': '{"status":"sent"}' } }, context).end();
+  const second = tracer.startSpan('notify', { attributes: { 'tool.name': 'notify', 'input.value': '{"order_id":"A-1"}', 'output.value': 'done' } }, context);
+  if (options.fails !== false) second.setStatus({ code: SpanStatusCode.ERROR, message: 'mail server down' });
+  second.end();
+  root.end();
+  await provider.forceFlush();
+  await provider.shutdown();
+  return root.spanContext();
+}

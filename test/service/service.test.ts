@@ -1,0 +1,132 @@
+import { get } from 'node:http';
+import { afterEach, expect, test } from 'vitest';
+import { attributes, otlpSink, readCarrier } from '../exporters/otlp-sink.ts';
+import { chatServer, says } from '../judges/chat-server.ts';
+import { eventually, running, sample, sendAgentRun } from './running.ts';
+
+const open: { stop?(): Promise<void>; close?(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const one of open.splice(0).reverse()) await (one.stop?.() ?? one.close?.());
+});
+
+test('service: a run of a real SDK is scored on the metrics page without any configuration', async () => {
+  const jury = await running('');
+  open.push(jury);
+  await sendAgentRun(jury.otlp);
+  const page = await eventually(async () => {
+    const text = await jury.metrics();
+    return sample(text, 'tracejury_evaluation_results_total', { gen_ai_evaluation_name: 'tool_error' }) === undefined ? undefined : text;
+  }, 'a verdict');
+  expect(sample(page, 'tracejury_evaluation_results_total', { gen_ai_evaluation_name: 'tool_error', gen_ai_agent_name: 'order_support', gen_ai_evaluation_score_label: 'fail' })).toBe(1);
+  expect(sample(page, 'tracejury_evaluation_score_sum', { gen_ai_evaluation_name: 'tool_error' })).toBe(0.5);
+  expect(sample(page, 'tracejury_decisions_total', { gen_ai_evaluation_name: 'tool_call_validity', tracejury_decision: 'skipped', tracejury_reason: 'no_tool_definitions' })).toBe(1);
+  expect(sample(page, 'tracejury_runs_total', { tracejury_completeness: 'complete', tracejury_target_service_name: 'shop' })).toBe(1);
+});
+
+test('service: verdicts go to the backend as one span of the agent’s own trace, and that span is left alone when it comes back', async () => {
+  const sink = await otlpSink();
+  const jury = await running(`export: [ { to: span_events, endpoint: "${sink.url}" } ]`);
+  open.push(sink, jury);
+  const agent = await sendAgentRun(jury.otlp);
+  const request = await eventually(() => sink.received[0], 'a carrier span');
+  const { span, resource } = readCarrier(request);
+  expect(span).toMatchObject({ traceId: agent.traceId, parentSpanId: agent.spanId, name: 'evaluate order_support' });
+  expect(resource).toMatchObject({ 'service.name': 'shop', 'openinference.project.name': 'orders' });
+  expect(attributes(span.attributes)).toMatchObject({ 'tracejury.generated': true, 'tracejury.verdict': 'fail', 'tracejury.failed': ['tool_error'], 'tracejury.score.tool_error': 0.5 });
+
+  const back = await fetch(`${jury.otlp}/v1/traces`, { method: 'POST', headers: { 'content-type': 'application/x-protobuf' }, body: new Uint8Array(request.body) });
+  expect(back.status).toBe(200);
+  const page = await jury.metrics();
+  expect(sample(page, 'tracejury_spans_own_total')).toBe(1);
+  expect(sample(page, 'tracejury_runs_total')).toBe(1);
+  expect(sink.received).toHaveLength(1);
+});
+
+const taskCompletion = (baseUrl: string): string => `
+evaluators: [ tool_error, { use: task_completion, judge: main, sample: { rate: 1 }, expect: { tasks: [ "say where the order is" ] } } ]
+judges: { main: { base_url: "${baseUrl}", model: small, api_key: secret } }`;
+
+test('service: a sampled run goes to a judge, and the verdict follows in a span of its own', async () => {
+  const sink = await otlpSink();
+  const judge = await chatServer(says(JSON.stringify({ tasks: [{ number: 1, explanation: 'The reply says so.', completed: true }] })));
+  const jury = await running(`${taskCompletion(judge.baseUrl)}\nexport: [ { to: span_events, endpoint: "${sink.url}" } ]`);
+  open.push(sink, judge, jury);
+  await sendAgentRun(jury.otlp, { input: 'Where is my order?' });
+  const request = await eventually(() => sink.received.find((one) => readCarrier(one).span.attributes.some(({ key }) => key === 'tracejury.score.task_completion')), 'the judge’s verdict');
+  expect(attributes(readCarrier(request).span.attributes)).toMatchObject({ 'tracejury.score.task_completion': 1, 'tracejury.sample.probability': 1 });
+  expect(judge.requests[0]?.body.messages.map(({ content }) => content).join('\n')).toContain('Where is my order?');
+  expect(judge.requests[0]?.headers.authorization).toBe('Bearer secret');
+});
+
+test('service: a judge that answers nonsense is a failed verdict and never a score', async () => {
+  const judge = await chatServer(says('I would rather not say.'));
+  const jury = await running(taskCompletion(judge.baseUrl));
+  open.push(judge, jury);
+  await sendAgentRun(jury.otlp);
+  const page = await eventually(async () => {
+    const text = await jury.metrics();
+    return sample(text, 'tracejury_decisions_total', { gen_ai_evaluation_name: 'task_completion' }) === undefined ? undefined : text;
+  }, 'a decision');
+  expect(sample(page, 'tracejury_decisions_total', { gen_ai_evaluation_name: 'task_completion', tracejury_decision: 'failed' })).toBe(1);
+  expect(sample(page, 'tracejury_evaluation_results_total', { gen_ai_evaluation_name: 'task_completion', gen_ai_evaluation_score_label: 'error' })).toBe(1);
+  expect(sample(page, 'tracejury_evaluation_score_count', { gen_ai_evaluation_name: 'task_completion' })).toBeUndefined();
+  expect(sample(page, 'tracejury_evaluation_results_total', { gen_ai_evaluation_name: 'tool_error' })).toBe(1);
+});
+
+test('service: at a sample rate of 0 nobody is asked, and the decision says so', async () => {
+  const judge = await chatServer(says('{}'));
+  const jury = await running(taskCompletion(judge.baseUrl).replace('rate: 1', 'rate: 0'));
+  open.push(judge, jury);
+  await sendAgentRun(jury.otlp);
+  await eventually(async () => sample(await jury.metrics(), 'tracejury_decisions_total', { gen_ai_evaluation_name: 'task_completion', tracejury_decision: 'sampled_out' }), 'a decision');
+  expect(judge.requests).toHaveLength(0);
+});
+
+test('service: a backend that is down slows nothing, and its scores wait', async () => {
+  const gone = await otlpSink();
+  await gone.close();
+  const jury = await running(`export: [ { to: span_events, endpoint: "${gone.url}" } ]`);
+  open.push(jury);
+  await sendAgentRun(jury.otlp, { agent: 'first' });
+  await sendAgentRun(jury.otlp, { agent: 'second' });
+  const page = await eventually(async () => {
+    const text = await jury.metrics();
+    return sample(text, 'tracejury_exporter_queue', { tracejury_exporter: 'span_events' }) === 2 && sample(text, 'tracejury_runs_total', { gen_ai_agent_name: 'second' }) === 1 ? text : undefined;
+  }, 'two waiting items');
+  expect(sample(page, 'tracejury_exporter_items_total', { tracejury_exporter: 'span_events', tracejury_outcome: 'sent' })).toBeUndefined();
+});
+
+test('service: what is open when it stops is scored and sent first', async () => {
+  const sink = await otlpSink();
+  const jury = await running(`export: [ { to: span_events, endpoint: "${sink.url}" } ]`, { closing: 'settle: 5m, quiet: 6m' });
+  open.push(sink);
+  await sendAgentRun(jury.otlp);
+  expect(sink.received).toHaveLength(0);
+  await jury.stop();
+  expect(attributes(readCarrier(await eventually(() => sink.received[0], 'a carrier span')).span.attributes)).toMatchObject({ 'tracejury.verdict': 'fail' });
+});
+
+test('service: it tells whether it lives and is ready, and refuses a page that comes under a foreign name', async () => {
+  const jury = await running('');
+  open.push(jury);
+  expect((await fetch(`${jury.console}/livez`)).status).toBe(200);
+  expect((await fetch(`${jury.console}/readyz`)).status).toBe(200);
+  expect((await fetch(`${jury.console}/`)).headers.get('content-security-policy')).toContain("default-src 'none'");
+  const { port } = new URL(jury.console);
+  const foreign = await new Promise<number>((resolve, reject) => {
+    get({ host: '127.0.0.1', port, path: '/metrics', headers: { host: 'evil.example' } }, (response) => resolve(response.statusCode ?? 0)).on('error', reject);
+  });
+  expect(foreign).toBe(403);
+});
+
+test('service: with tokens, spans need one that may ingest and the metrics page one that may read', async () => {
+  const guarded = await running('', { tokens: '[ { name: agents, value: for-agents, may: [ingest] }, { name: people, value: for-people, may: [read] } ]' });
+  open.push(guarded);
+  expect((await fetch(`${guarded.console}/livez`)).status).toBe(200);
+  expect((await fetch(`${guarded.console}/metrics`)).status).toBe(401);
+  expect((await fetch(`${guarded.console}/metrics`, { headers: { authorization: 'Bearer for-agents' } })).status).toBe(401);
+  expect((await fetch(`${guarded.console}/metrics`, { headers: { authorization: 'Bearer for-people' } })).status).toBe(200);
+  const post = (token: string): Promise<Response> => fetch(`${guarded.otlp}/v1/traces`, { method: 'POST', headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` }, body: '{}' });
+  expect((await post('for-people')).status).toBe(401);
+  expect((await post('for-agents')).status).toBe(200);
+});
