@@ -93,6 +93,13 @@ export interface Wants {
   readonly prefixes: readonly string[];
 }
 
+export interface CaptureHints {
+  /** Inputs, answers, arguments and results. */
+  readonly content: string;
+  /** Tool definitions and their schemas. */
+  readonly tools?: string;
+}
+
 export interface Collector {
   readonly id: string;
   /** One line for the dialect page. */
@@ -100,6 +107,8 @@ export interface Collector {
   readonly recognisedBy: Recognition;
   readonly wants: Wants;
   read(span: Span): SpanFacts;
+  /** What to switch on in the SDK so that the spans carry what evaluators need, a sentence each. */
+  readonly captureHints?: CaptureHints;
   /** Log records that carry content of this dialect. `read` gets all records of one span, in order of time. */
   readonly logs?: {
     readonly events: readonly string[];

@@ -26,6 +26,10 @@ export const genAi: Collector = {
     ],
     prefixes: [],
   },
+  captureHints: {
+    content: 'Set OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true, and OTEL_LOGS_EXPORTER=otlp for instrumentations that send messages as log records.',
+    tools: 'Where the instrumentation knows the tools, they come with message content, for some only with OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental; else set gen_ai.tool.definitions (JSON) on the agent’s span.',
+  },
   read,
   logs: { events: [...messageEvents, detailsEvent], wants: { keys: [...contentKeys, 'event.name'], prefixes: [] }, read: readRecords },
 };

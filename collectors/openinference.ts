@@ -21,6 +21,10 @@ export const openInference: Collector = {
     ],
     prefixes: ['llm.input_messages.', 'llm.output_messages.', 'llm.tools.', 'message.tool_calls.', 'retrieval.documents.'],
   },
+  captureHints: {
+    content: 'Content is on unless it is hidden: unset the OPENINFERENCE_HIDE_* variables and the same settings of TraceConfig.',
+    tools: 'Tools travel on model spans (llm.tools.*): instrument the model client too, and unset OPENINFERENCE_HIDE_INPUTS and OPENINFERENCE_HIDE_LLM_INVOCATION_PARAMETERS.',
+  },
   read,
 };
 

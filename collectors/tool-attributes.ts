@@ -9,6 +9,10 @@ export const toolAttributes: Collector = {
   summary: 'Hand-made spans with tool.name, input.value and output.value.',
   recognisedBy: { keys: ['tool.name', 'agent.name', 'input.value', 'output.value'], notKeys: ['openinference.span.kind'] },
   wants: { keys: ['tool.name', 'tool.id', 'tool.synthesized', 'tool.description', 'agent.name', 'session.id', 'input.value', 'output.value'], prefixes: [] },
+  captureHints: {
+    content: 'Set input.value and output.value on the span of the run and on the span of each tool call.',
+    tools: 'These attributes have no place for schemas: set gen_ai.operation.name=invoke_agent, gen_ai.agent.name and gen_ai.tool.definitions (JSON) on the agent’s span beside them.',
+  },
   read,
 };
 

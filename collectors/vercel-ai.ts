@@ -21,6 +21,10 @@ export const vercelAi: Collector = {
     ],
     prefixes: [],
   },
+  captureHints: {
+    content: 'Leave recordInputs and recordOutputs of experimental_telemetry at true, their default.',
+    tools: 'Tools travel with the prompts: leave recordInputs of experimental_telemetry at true.',
+  },
   read,
 };
 
