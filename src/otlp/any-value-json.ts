@@ -3,8 +3,8 @@
  * arrayValue and kvlistValue (`{ "values": [...] }`), bytesValue (base64) beside it. As in protobuf, no member means null.
  */
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../model/json.ts';
-import type { Attributed, AttributeMap, AttributeValue } from '../model/span.ts';
-import { lazyAttributes, noAttributes } from './attributes.ts';
+import type { Attributed, AttributeValue } from '../model/span.ts';
+import { emptyMap, lazyAttributes, noAttributes } from './attributes.ts';
 import { field, integer, objects, text } from './json-fields.ts';
 import { note, takeItem, type Scan } from './scan.ts';
 
@@ -35,9 +35,9 @@ export function anyValue(value: JsonObject): AttributeValue {
   if (list !== undefined) return valuesOf(list).map(anyValue);
   const map = field(value, 'kvlistValue', 'kvlist_value');
   if (map === undefined) return plainValue(value) ?? null;
-  const members: { [key: string]: AttributeValue } = Object.create(null);
+  const members = emptyMap();
   for (const pair of valuesOf(map)) members[keyOf(pair)] = valueOf(pair);
-  return members satisfies AttributeMap;
+  return members;
 }
 
 function checkPair(scan: Scan, pair: JsonObject, depth: number): void {

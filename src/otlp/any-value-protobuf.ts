@@ -9,7 +9,7 @@
  * Of repeated members of one AnyValue, and of equal keys, the last one counts.
  */
 import type { Attributed, AttributeMap, AttributeValue } from '../model/span.ts';
-import { lazyAttributes, noAttributes } from './attributes.ts';
+import { emptyMap, lazyAttributes, noAttributes } from './attributes.ts';
 import { cursorOver, enter, leave, malformed, readBool, readBytes, readDouble, readInt64, readTag, readText, skip, wireType, type Cursor } from './protobuf.ts';
 import { note, takeItem, type Scan } from './scan.ts';
 
@@ -147,7 +147,7 @@ function readArray(cursor: Cursor, tag: number): readonly AttributeValue[] {
 }
 
 function readMap(cursor: Cursor, tag: number): AttributeMap {
-  const map = Object.create(null) as { [key: string]: AttributeValue };
+  const map = emptyMap();
   const outerEnd = enter(cursor, tag);
   while (cursor.at < cursor.end) {
     const inner = readTag(cursor);

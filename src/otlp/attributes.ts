@@ -30,3 +30,8 @@ export const noAttributes: Attributed = { attribute: () => undefined, attributeK
 export function isValueList(value: readonly AttributeValue[] | AttributeMap): value is readonly AttributeValue[] {
   return Array.isArray(value);
 }
+
+/** A map without a prototype: any key is an ordinary one. */
+export function emptyMap(): { [key: string]: AttributeValue } {
+  return Object.create(null) as { [key: string]: AttributeValue };
+}

@@ -51,6 +51,8 @@ const rejected: readonly { readonly name: string; readonly span: object; readonl
   { name: 'an intValue beyond 64 bits', span: attribute('a', { intValue: '9223372036854775808' }), reason: 'invalid_field', json: true },
   { name: 'an intValue with a fraction', span: attribute('a', { intValue: 1.5 }), reason: 'invalid_field', json: true },
   { name: 'a doubleValue that is no number', span: attribute('a', { doubleValue: 'much' }), reason: 'invalid_field', json: true },
+  { name: 'a doubleValue that is a list', span: attribute('a', { doubleValue: [] }), reason: 'invalid_field', json: true },
+  { name: 'a doubleValue that is blank', span: attribute('a', { doubleValue: ' ' }), reason: 'invalid_field', json: true },
   { name: 'a boolValue that is a text', span: attribute('a', { boolValue: 'true' }), reason: 'invalid_field', json: true },
   { name: 'a bytesValue that is a number', span: attribute('a', { bytesValue: 1 }), reason: 'invalid_field', json: true },
   { name: 'an arrayValue that is a list', span: attribute('a', { arrayValue: [] }), reason: 'invalid_field', json: true },
@@ -182,6 +184,35 @@ describe('otlp tolerance', () => {
     const known = protobufOf({ resourceSpans: [{ scopeSpans: [{ spans: [good] }] }] });
     const unknown = Buffer.from('c23e0161' + 'b80601' + 'b90601020304' + '05060708' + 'bd0601020304', 'hex');
     expect(readTraces(Buffer.concat([unknown, known, unknown]), 'protobuf').spans).toHaveLength(1);
+  });
+
+  test('otlp: unknown fields are skipped at every level', () => {
+    const unknown = Buffer.from('b80601', 'hex');
+    const and = (...parts: readonly Uint8Array[]): Buffer => Buffer.concat([unknown, ...parts, unknown]);
+    const key = Buffer.from('0a016b', 'hex');
+    const one = wrapped(0x12, and(Uint8Array.of(0x18, 1)));
+    const list = wrapped(0x12, and(wrapped(0x2a, and(wrapped(0x0a, and(Uint8Array.of(0x18, 2)))))));
+    const map = wrapped(0x12, and(wrapped(0x32, and(wrapped(0x0a, and(key, one))))));
+    const attributes = [one, list, map].map((value, at) => wrapped(0x4a, and(Buffer.from(`0a01${(0x61 + at).toString(16)}`, 'hex'), value)));
+    const status = wrapped(0x7a, and(Uint8Array.of(0x18, 1)));
+    const event = wrapped(0x5a, and(Buffer.from('120165', 'hex')));
+    const span = wrapped(0x12, and(Buffer.from(`0a10${T}1208${S}`, 'hex'), ...attributes, status, event));
+    const scope = wrapped(0x0a, and(Buffer.from('0a0173', 'hex')));
+    const [read] = readTraces(and(wrapped(0x0a, and(wrapped(0x0a, unknown), wrapped(0x12, and(scope, span))))), 'protobuf').spans;
+    expect(read).toMatchObject({ status: { code: 'ok' }, events: [{ name: 'e' }], scope: { name: 's' } });
+    expect(read?.attributeKeys().map((name) => read.attribute(name))).toEqual([1, [2], { k: 1 }]);
+  });
+
+  const doubles = [
+    ['"NaN"', Number.NaN],
+    ['"-Infinity"', Number.NEGATIVE_INFINITY],
+    ['"1.5e3"', 1500],
+    ['12345678901234567890', 12345678901234567000],
+    ['1', 1],
+  ] as const;
+  for (const [written, want] of doubles) test(`otlp: the JSON double ${written} is read`, () => {
+    const body = `{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"${T}","spanId":"${S}","attributes":[{"key":"d","value":{"doubleValue":${written}}}]}]}]}]}`;
+    expect(readTraces(Buffer.from(body), 'json').spans[0]?.attribute('d')).toBe(want);
   });
 
   test('otlp: the resource may stand behind its scopes, and of equal keys the last one counts', () => {

@@ -78,6 +78,8 @@ describe('otlp answers', () => {
 
   test('otlp: a status carries its code and message in both encodings', () => {
     expect(statusMessage.decode(statusResponse('protobuf', 3, 'größer'))).toEqual({ code: 3, message: 'größer' });
+    expect(statusResponse('protobuf', 0, '')).toHaveLength(0);
+    expect(traceResponse.decode(exportResponse('traces', 'protobuf', { rejected: 0, message: '' }))).toEqual({ partialSuccess: {} });
     expect(JSON.parse(statusResponse('json', 8, 'x').toString())).toEqual({ code: 8, message: 'x' });
   });
 
