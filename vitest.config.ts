@@ -5,7 +5,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     globals: false,
     // A test that needs longer than this waits for time to pass, which no test may do.
-    testTimeout: 20_000,
+    testTimeout: 10_000,
     coverage: {
       provider: 'v8',
       reporter: ['text', 'html'],

@@ -23,8 +23,8 @@ interface VitestReport {
 
 const checks: readonly { readonly name: string; readonly command: readonly string[] }[] = [
   { name: 'types', command: ['tsc', '-p', 'tsconfig.json'] },
-  { name: 'lint', command: ['oxlint'] },
-  { name: 'unused code', command: ['knip'] },
+  { name: 'lint', command: ['oxlint', '--format=unix'] },
+  { name: 'unused code', command: ['knip', '--no-progress'] },
 ];
 
 const counts: Count[] = [];
