@@ -28,8 +28,8 @@ for (const { name, sent, problems, schema, strict = false } of rows) {
     const definition = schema === undefined ? book : tool('book', schema);
     const verdict = score({ entry: { ...entry, options: { strict } }, trace: agentTrace({ toolCalls: [call({ name: 'book', arguments: sent })], toolDefinitions: [definition] }) });
     const invalid = verdict.details['invalid'] as readonly { readonly problems: readonly { readonly kind: string; readonly parameter?: string }[] }[];
-    const told = invalid.flatMap((one) => one.problems).map((one) => [one.kind, one.parameter]);
-    expect(told.toSorted()).toEqual(problems.map(([kind, parameter]) => [kind, parameter]).toSorted());
+    const told = invalid.flatMap((one) => one.problems).map((one) => `${one.kind} ${one.parameter ?? ''}`);
+    expect(told.toSorted()).toEqual(problems.map(([kind, parameter]) => `${kind} ${parameter ?? ''}`).toSorted());
     expect(verdict).toMatchObject({ kind: 'scored', score: problems.length === 0 ? 1 : 0, passed: problems.length === 0 });
   });
 }
