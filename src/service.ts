@@ -25,8 +25,8 @@ import { metricRegistry } from './telemetry/registry.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
 import { consoleListener } from './web/console.ts';
 
-/** Shares of `limits.memory_bytes`: the rest is for everything else that a process needs. */
-const openTracesShare = 0.5;
+/** Shares of `limits.memory_bytes`. A span costs a multiple of its bytes on the wire while it is held: strings, parsed messages, tables. */
+const openTracesShare = 0.25;
 const inFlightShare = 0.25;
 /** How long a stop waits for judges, and then again for backends. */
 const stopMsDefault = 10_000;
