@@ -104,14 +104,14 @@ function escaped(cursor: Cursor): string {
   return String.fromCodePoint(code);
 }
 
-const WORD = /[A-Za-z0-9_.+-]+/y;
+const WORD_CHARACTER = /[A-Za-z0-9_.+-]/;
 const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
 
 function word(cursor: Cursor): JsonValue {
-  WORD.lastIndex = cursor.at;
-  const found = WORD.exec(cursor.text)?.[0];
-  if (found === undefined) throw new NotALiteral();
-  cursor.at += found.length;
+  const start = cursor.at;
+  while (WORD_CHARACTER.test(cursor.text.charAt(cursor.at))) cursor.at++;
+  if (cursor.at === start) throw new NotALiteral();
+  const found = cursor.text.slice(start, cursor.at);
   if (found === 'True') return true;
   if (found === 'False') return false;
   if (found === 'None') return null;
