@@ -138,7 +138,7 @@ function fittedList(value: readonly JsonValue[], schema: JsonSchema, path: strin
   return { kind: 'fits', value: kept, faults };
 }
 
-/** true, 1, "1", "true", "yes" are yes; labels count without case and white space; a number may be written as text. Nothing is clamped. */
+/** true, 1, "1" and "true" are yes, their counterparts no; labels count without case and white space; a number may be written as text. Nothing is clamped. */
 function coerced(value: JsonValue, schema: JsonObject): Fitted {
   const listed = member(schema, 'enum');
   if (isJsonArray(listed)) return labelled(value, listed);
@@ -163,8 +163,8 @@ function labelled(value: JsonValue, listed: readonly JsonValue[]): Fitted {
 
 function yesOrNo(value: JsonValue): Fitted {
   const word = typeof value === 'string' ? value.trim().toLowerCase() : value;
-  if (word === true || word === 1 || word === '1' || word === 'true' || word === 'yes') return fits(true);
-  if (word === false || word === 0 || word === '0' || word === 'false' || word === 'no') return fits(false);
+  if (word === true || word === 1 || word === '1' || word === 'true') return fits(true);
+  if (word === false || word === 0 || word === '0' || word === 'false') return fits(false);
   return { kind: 'misfit', problem: 'is neither true nor false' };
 }
 

@@ -10,7 +10,7 @@ export interface Fault {
 }
 
 export interface ReadExpectation {
-  /** What could be read; the faulty members are left out. */
+  /** What could be read. A member with a fault anywhere in it is left out whole: part of a list would expect something else. */
   readonly expectation: Expectation;
   readonly faults: readonly Fault[];
 }
@@ -31,8 +31,10 @@ export function readExpectation(value: JsonValue): ReadExpectation {
   let expectation: Expectation = {};
   for (const [key, given] of Object.entries(value)) {
     const reader = Object.hasOwn(readers, key) ? readers[key] : undefined;
-    if (reader === undefined) faults.push({ path: [key], problem: `is not known; known are ${Object.keys(readers).join(', ')}` });
-    else expectation = { ...expectation, ...reader(given) };
+    const before = faults.length;
+    const read = reader?.(given);
+    if (read === undefined) faults.push({ path: [key], problem: `is not known; known are ${Object.keys(readers).join(', ')}` });
+    else if (faults.length === before) expectation = { ...expectation, ...read };
   }
   return { expectation, faults };
 }

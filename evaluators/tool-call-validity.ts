@@ -53,7 +53,9 @@ interface Judged extends PlacedCall {
 
 function evaluate({ trace }: Subject, options: ToolCallValidityOptions, context: EvaluationContext): Outcome {
   const original = options.onEmpty === 'original';
-  if (trace.toolCalls.length === 0 && !original) return notCarried(trace) ?? noToolCalls(trace);
+  const unseen = notCarried(trace);
+  if (unseen !== undefined) return unseen;
+  if (trace.toolCalls.length === 0 && !original) return noToolCalls(trace);
   if (trace.toolDefinitions.length === 0 && !original) return skipped('no_tool_definitions', 'The spans carry no tool definitions; name the tools under tools in the configuration.');
   const large = tooLarge(trace, context);
   if (large !== undefined) return large;

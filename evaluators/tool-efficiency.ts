@@ -67,9 +67,9 @@ interface Walked {
 
 function evaluate({ trace }: Subject, options: ToolEfficiencyOptions, context: EvaluationContext): Outcome {
   const calls = executedCalls(trace);
-  if (calls.length === 0 && options.onEmpty === 'skip') return notCarried(trace) ?? noToolCalls(trace);
-  const large = tooLarge(trace, context);
-  if (large !== undefined) return large;
+  const stop = notCarried(trace) ?? tooLarge(trace, context);
+  if (stop !== undefined) return stop;
+  if (calls.length === 0 && options.onEmpty === 'skip') return noToolCalls(trace);
   const prepared = calls.map((placed) => preparedCall(placed, options.arguments));
   if (lacksArguments(prepared)) return skipped('arguments_not_carried', 'The spans carry no arguments for repeated tool calls, so repeats cannot be told from new calls; switch on the capture of tool inputs.');
   return verdict(calls, walked(prepared), options);

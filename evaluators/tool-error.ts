@@ -59,9 +59,9 @@ interface Judged extends PlacedCall {
 
 function evaluate({ trace }: Subject, options: ToolErrorOptions, context: EvaluationContext): Outcome {
   const calls = executedCalls(trace);
-  if (calls.length === 0 && options.onEmpty === 'skip') return notCarried(trace) ?? noToolCalls(trace);
-  const large = tooLarge(trace, context);
-  if (large !== undefined) return large;
+  const stop = notCarried(trace) ?? tooLarge(trace, context);
+  if (stop !== undefined) return stop;
+  if (calls.length === 0 && options.onEmpty === 'skip') return noToolCalls(trace);
   const patterns = options.errorPatterns.map((source) => context.pattern(source));
   const errorsShow = calls.some(({ call }) => signOf(call, options) !== undefined);
   const known = calls.filter(({ call }) => call.result !== undefined || signOf(call, options) !== undefined || (errorsShow && call.endUnixNano !== undefined));

@@ -24,7 +24,7 @@ const read: readonly { readonly name: string; readonly text: string; readonly sc
   { name: 'a bare list', text: '[{"explanation":"e","completed":true}]', value: yes },
   { name: 'a single entry', text: '{"explanation":"e","completed":true}', value: yes },
   { name: 'another name for the list', text: '{"verdicts":[{"explanation":"e","completed":true}]}', value: { ...yes, verdicts: [{ explanation: 'e', completed: true }] } },
-  { name: 'a yes in words', text: '{"tasks":[{"explanation":"e","completed":" Yes "}]}', value: yes },
+  { name: 'true written as a text', text: '{"tasks":[{"explanation":"e","completed":" True "}]}', value: yes },
   { name: 'a raw line break in a text', text: '{"tasks":[{"explanation":"a\nb","completed":1}]}', value: { tasks: [{ explanation: 'a\nb', completed: true }] } },
   { name: 'a label in another case', text: '{"explanation":"e","label":" Correct"}', schema: label, value: { explanation: 'e', label: 'correct' } },
   { name: 'a score written as text', text: '{"score":"0.5"}', schema: rating, value: { score: 0.5 } },

@@ -29,3 +29,8 @@ for (const { name, value, path } of faulty) {
     expect(readExpectation(value as {}).faults.map((fault) => fault.path)).toEqual([path]);
   });
 }
+
+test('expectation: a member with a fault in it is left out whole, the others stay', () => {
+  const { expectation } = readExpectation({ tool_calls: [{ name: 'a' }, { nam: 'b' }], tasks: ['x'] });
+  expect(expectation).toEqual({ tasks: ['x'] });
+});

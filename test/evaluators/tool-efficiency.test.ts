@@ -39,4 +39,5 @@ test('tool_efficiency: the repeat is evidence and named with the call that it re
 test('tool_efficiency: an empty run is skipped, or full with on_empty original', () => {
   expect(score({ entry, trace: agentTrace() })).toMatchObject({ kind: 'skipped', reason: 'no_tool_calls' });
   expect(score({ entry: { ...entry, on_empty: 'original' }, trace: agentTrace() })).toMatchObject({ kind: 'scored', score: 1 });
+  expect(score({ entry: { ...entry, on_empty: 'original' }, trace: agentTrace({ toolCallsCarried: false }) })).toMatchObject({ kind: 'skipped', reason: 'tool_calls_not_carried' });
 });

@@ -55,5 +55,6 @@ test('tool_error: an empty run is skipped, or full with on_empty original', () =
   expect(score({ entry, trace: agentTrace() })).toMatchObject({ kind: 'skipped', reason: 'no_tool_calls' });
   expect(score({ entry, trace: agentTrace({ toolCallsCarried: false }) })).toMatchObject({ kind: 'skipped', reason: 'tool_calls_not_carried' });
   expect(score({ entry: { ...entry, on_empty: 'original' }, trace: agentTrace() })).toMatchObject({ kind: 'scored', score: 1 });
+  expect(score({ entry: { ...entry, on_empty: 'original' }, trace: agentTrace({ toolCallsCarried: false }) })).toMatchObject({ kind: 'skipped', reason: 'tool_calls_not_carried' });
   expect(score({ entry, trace: agentTrace({ toolCalls: [call(), call()] }), limits: { toolCallsMax: 1 } })).toMatchObject({ kind: 'skipped', reason: 'too_large' });
 });
