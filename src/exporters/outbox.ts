@@ -7,6 +7,7 @@ import type { Clock, Sleep } from '../model/clock.ts';
 import { runTargetId } from '../model/verdict.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Exporter, ExportOutcome, ScoredRun } from './exporter.ts';
+import { roughBytes } from './weight.ts';
 
 export interface OutboxOptions {
   readonly exporter: Exporter;
@@ -17,6 +18,8 @@ export interface OutboxOptions {
   readonly sleep: Sleep;
   /** Items held; beyond it the oldest that is not being sent is dropped. */
   readonly itemsMax?: number;
+  /** Memory that the items held may take, roughly; beyond it as well the oldest is dropped. */
+  readonly bytesMax?: number;
   readonly sendingMax?: number;
   /** Times that an item is sent before it is given up. */
   readonly attemptsMax?: number;
@@ -37,6 +40,7 @@ interface Entry {
   readonly item: ScoredRun;
   readonly key: string;
   readonly offeredMs: number;
+  readonly bytes: number;
   attempts: number;
   /** Behind another item of its run, next in line, on its way, or resting before another attempt. */
   state: 'behind' | 'ready' | 'sending' | 'resting' | 'gone';
@@ -47,12 +51,13 @@ interface Entry {
 type ItemOutcome = 'sent' | 'retried' | 'failed' | 'dropped';
 
 export function outbox(options: OutboxOptions): Outbox {
-  const { exporter, telemetry, clock, itemsMax = 10_000, sendingMax = 4, attemptsMax = 100 } = options;
+  const { exporter, telemetry, clock, itemsMax = 10_000, bytesMax = 128 * 1024 * 1024, sendingMax = 4, attemptsMax = 100 } = options;
   /** All entries, oldest first. */
   const entries = new Set<Entry>();
   /** Entries of one run, in order; only the first is ever sent. */
   const lanes = new Map<string, Set<Entry>>();
   const ready = new Set<Entry>();
+  let bytes = 0;
   let sending = 0;
   let stopped: Promise<void> | undefined;
   let drained: (() => void) | undefined;
@@ -72,6 +77,7 @@ export function outbox(options: OutboxOptions): Outbox {
     entry.state = 'gone';
     entry.rest?.abort();
     entries.delete(entry);
+    bytes -= entry.bytes;
     ready.delete(entry);
     const lane = lanes.get(entry.key);
     lane?.delete(entry);
@@ -88,11 +94,11 @@ export function outbox(options: OutboxOptions): Outbox {
     ready.add(entry);
   }
 
+  /** What is on its way is never dropped. */
   function dropOldest(): void {
     for (const entry of entries) {
-      if (entry.state === 'sending') continue;
-      leave(entry, 'dropped');
-      return;
+      if (entries.size <= itemsMax && bytes <= bytesMax) return;
+      if (entry.state !== 'sending') leave(entry, 'dropped');
     }
   }
 
@@ -150,12 +156,13 @@ export function outbox(options: OutboxOptions): Outbox {
         return;
       }
       const key = keyText(item.run);
-      const entry: Entry = { item, key, offeredMs: clock.nowMs(), attempts: 0, state: 'behind', rest: undefined };
+      const entry: Entry = { item, key, offeredMs: clock.nowMs(), bytes: roughBytes(item), attempts: 0, state: 'behind', rest: undefined };
       const lane = lanes.get(key) ?? new Set();
       lanes.set(key, lane.add(entry));
       entries.add(entry);
+      bytes += entry.bytes;
       if (lane.size === 1) makeReady(entry);
-      if (entries.size > itemsMax) dropOldest();
+      dropOldest();
       observe();
       pump();
     },

@@ -43,7 +43,7 @@ interface Series {
   readonly exemplars: (Exemplar | undefined)[];
 }
 
-export const foldedLabelValue = 'other';
+const foldedLabelValue = 'other';
 
 export function metricRegistry({ labelSetsMax = 2000, labelCharsMax = 200 }: MetricRegistryOptions = {}): MetricRegistry {
   const families = new Map<string, Map<string, Series>>();

@@ -4,7 +4,7 @@ import type { Exporter, ExportOutcome, ScoredRun } from '../../src/exporters/exp
 import { outbox, type Outbox, type OutboxOptions } from '../../src/exporters/outbox.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
-import { spanId } from '../builders/agent-trace.ts';
+import { agentTrace, spanId } from '../builders/agent-trace.ts';
 import { type ManualSleep, manualSleep, settled } from '../builders/manual-sleep.ts';
 import { run, scored, scoredRun } from '../builders/scored-run.ts';
 
@@ -148,6 +148,27 @@ test('outbox: a backend that is down holds no more than the limit and no timer f
   expect(box.held()).toBe(10);
   expect(sleep.asleep()).toBeLessThanOrEqual(10);
   expect(counts()['dropped']).toBe(490);
+});
+
+test('outbox: huge runs are held to the limit of memory, the newest of them kept', async () => {
+  const { box, sent, answer, counts } = bench({ bytesMax: 250_000, sendingMax: 1 });
+  const huge = (of: number): ScoredRun => scoredRun({ e: scored(1) }, run({ spanId: spanId(of), trace: agentTrace({ input: 'x'.repeat(100_000) }) }));
+  for (const of of [1, 2, 3, 4]) box.offer(huge(of));
+  expect(box.held()).toBe(2);
+  await answer(fine);
+  await answer(fine);
+  for (const of of [5, 6]) box.offer(huge(of));
+  await answer(fine);
+  await answer(fine);
+  expect(sent).toEqual(['1.1', '4.1', '5.1', '6.1']);
+  expect(counts()).toEqual({ sent: 4, dropped: 2 });
+});
+
+test('outbox: a run larger than all memory allowed is dropped, and the others go on', async () => {
+  const { box, sent, counts } = bench({ bytesMax: 50_000 });
+  box.offer(scoredRun({ e: scored(1) }, run({ trace: agentTrace({ input: 'x'.repeat(100_000) }) })));
+  box.offer(item(2));
+  expect([box.held(), sent, counts()]).toEqual([1, ['2.1'], { dropped: 1 }]);
 });
 
 test('outbox: the gauges tell how many wait and how old the oldest is', async () => {
