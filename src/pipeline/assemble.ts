@@ -7,10 +7,11 @@ import type { SpanId, Tenant } from '../model/ids.ts';
 import type { JsonValue } from '../model/json.ts';
 import type { LogRecord, Span } from '../model/span.ts';
 import { agentScopes, type AgentScope } from './agents.ts';
+import { toldById } from './asked-calls.ts';
 import { tell, type Told } from './facts.ts';
 import { modelSpans, withoutNestedModels } from './model-calls.ts';
-import { toldById, toolCalls } from './tool-calls.ts';
-import { compare, tree, type Node } from './tree.ts';
+import { toolCalls } from './tool-calls.ts';
+import { compare, countBelow, tree, type Node } from './tree.ts';
 
 export interface Held {
   readonly span: Span;
@@ -126,18 +127,6 @@ function hasStrays({ span: { startUnixNano, endUnixNano } }: Node, subtree: read
   return strays > inside.length;
 }
 
-/** How many of the sorted times are earlier. */
-function countBelow(times: readonly bigint[], limit: bigint): number {
-  let low = 0;
-  let high = times.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((times[middle] ?? limit) < limit) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
 function agentTrace(scope: AgentScope, own: readonly Node[], calls: readonly ToolCall[], subtree: readonly Node[]): AgentTrace {
   const facts = scope.node?.told.facts ?? {};
   const frames = scope.frames.map((node) => node.told.facts);
@@ -167,7 +156,7 @@ function agentTrace(scope: AgentScope, own: readonly Node[], calls: readonly Too
     modelCalls: models.map(modelCall),
     documents: own.flatMap((node) => node.told.facts.documents ?? []),
     reasoningSteps: models.flatMap((node) => (node.told.facts.outputMessages ?? []).flatMap((message) => message.reasoning ?? [])),
-    subAgents: scope.subAgents.map((sub) => subAgent(sub, calls)),
+    subAgents: subAgents(scope, calls),
     toolCallsCarried: models.length === 0 || calls.length > 0 || models.some((node) => node.told.facts.outputMessages !== undefined),
   };
 }
@@ -241,18 +230,27 @@ function tokensOf(models: readonly Node[]): AgentTrace['tokens'] {
   return input === undefined && output === undefined ? undefined : { ...(input === undefined ? {} : { input }), ...(output === undefined ? {} : { output }) };
 }
 
-function subAgent(sub: AgentScope, calls: readonly ToolCall[]): SubAgent {
-  const agent = agentName(sub);
-  const via = sub.via ?? 'child_span';
-  const viaTool = sub.viaToolNode?.told.facts.tool?.name ?? (via === 'handoff' ? handoverTool(agent, calls) : undefined);
-  return { spanId: sub.spanId, via, ...(agent === undefined ? {} : { agent }), ...(viaTool === undefined ? {} : { viaTool }) };
+/** Handing over is offered as a tool, and no model is offered more tools than this. */
+const handoverToolsMax = 200;
+
+function subAgents(scope: AgentScope, calls: readonly ToolCall[]): readonly SubAgent[] {
+  const names = [...new Set(calls.map((call) => call.name))].slice(0, handoverToolsMax).map((name) => ({ name, plain: lettersOf(name) }));
+  return scope.subAgents.map((sub) => {
+    const agent = agentName(sub);
+    const via = sub.via ?? 'child_span';
+    // The pseudo tool of a hand-over: its name holds the name of the agent that took over.
+    const handover = via === 'handoff' && agent !== undefined ? handoverTo(lettersOf(agent), names) : undefined;
+    const viaTool = sub.viaToolNode?.told.facts.tool?.name ?? handover;
+    return { spanId: sub.spanId, via, ...(agent === undefined ? {} : { agent }), ...(viaTool === undefined ? {} : { viaTool }) };
+  });
 }
 
-/** The pseudo tool of a hand-over: its name holds the name of the agent that took over. */
-function handoverTool(agent: string | undefined, calls: readonly ToolCall[]): string | undefined {
-  if (agent === undefined) return undefined;
-  const plain = (text: string): string => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
-  return calls.find((call) => plain(call.name).includes(plain(agent)))?.name;
+function handoverTo(agent: string, tools: readonly { readonly name: string; readonly plain: string }[]): string | undefined {
+  return tools.find(({ plain }) => plain.includes(agent))?.name;
+}
+
+function lettersOf(text: string): string {
+  return text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
 }
 
 function least(nodes: readonly Node[]): bigint {

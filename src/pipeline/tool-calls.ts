@@ -1,28 +1,11 @@
 /** The tool calls of one agent, told once: tool spans joined with what its models asked for and were told. */
-import type { AskedCall, Message, ToldResult } from '../../collectors/collector.ts';
+import type { AskedCall, ToldResult } from '../../collectors/collector.ts';
 import type { Provenance, ToolCall, ToolError } from '../model/agent-trace.ts';
-import { isJsonObject, jsonText, plainText } from '../model/json.ts';
+import { isJsonObject, plainText } from '../model/json.ts';
+import { askedCalls, canonical, toldWithoutId, type Asked } from './asked-calls.ts';
+import { executionsOf, type Execution } from './executions.ts';
 import { errorOf } from './facts.ts';
 import { compare, type Node } from './tree.ts';
-
-/** A call as the model's messages tell it. */
-interface Asked {
-  readonly call: AskedCall;
-  /** Number of the model turn that asked. */
-  readonly turn: number;
-  /** Position among all calls asked for. */
-  readonly order: number;
-  readonly askedAtUnixNano: bigint;
-  readonly answeredAtUnixNano: bigint | undefined;
-  readonly fromLogs: boolean;
-}
-
-/** One execution, as one or several spans tell it. */
-interface Execution {
-  readonly nodes: readonly Node[];
-  readonly name: string;
-  readonly id: string | undefined;
-}
 
 export interface ToolCallsOf {
   readonly calls: readonly ToolCall[];
@@ -32,157 +15,84 @@ export interface ToolCallsOf {
 
 /** Tool calls from the agent's own spans. `toldAnywhere` are results that any model of the trace was told, by call id. */
 export function toolCalls(own: readonly Node[], toldAnywhere: ReadonlyMap<string, ToldResult>): ToolCallsOf {
-  const models = own.filter((node) => node.told.facts.role === 'model').sort(byEnd);
+  const models = own.filter((node) => node.told.facts.role === 'model').sort(byBeginning);
   const asked = askedCalls(models);
   const executions = executionsOf(own.filter((node) => node.told.facts.role === 'tool'));
   const pairs = pair(asked, executions);
-  const told = toldWithoutId(models);
+  const answers = answersOf(asked, toldAnywhere, models);
   const drafts: { readonly call: ToolCall; readonly order: number }[] = [];
   let unanswered = 0;
   for (const execution of executions) {
     const partner = pairs.get(execution);
-    const answer = partner?.call.id === undefined ? undefined : toldAnywhere.get(partner.call.id);
-    drafts.push({ call: executed(execution, partner, answer), order: partner?.order ?? Number.MAX_SAFE_INTEGER });
+    const answer = partner === undefined ? undefined : answers.get(partner);
+    const told = answer ?? (execution.id === undefined ? undefined : toldAnywhere.get(execution.id));
+    drafts.push({ call: executed(execution, partner, told), order: partner?.order ?? Number.MAX_SAFE_INTEGER });
   }
   const joinedCalls = new Set(pairs.values());
   for (const one of asked) {
     if (joinedCalls.has(one)) continue;
-    const answer = (one.call.id === undefined ? undefined : toldAnywhere.get(one.call.id)) ?? takeTold(told, one.call.name);
+    const answer = answers.get(one);
     if (answer === undefined) unanswered++;
     drafts.push({ call: onlyAsked(one, answer), order: one.order });
   }
   return { calls: drafts.sort(byTrajectory).map((draft) => draft.call), unanswered };
 }
 
-/** Calls asked for by the agent's models. A later request repeats the history; what the first one held is not this run's. */
-function askedCalls(models: readonly Node[]): readonly Asked[] {
-  const found: Asked[] = [];
-  const history = messagesAfterUser(models[0]?.told.facts.inputMessages ?? [], true);
-  const known = new Map<string, number>();
-  for (const message of history) for (const call of message.asked) count(known, identity(call));
-  models.forEach((node, index) => {
-    const facts = node.told.facts;
-    const next = nextAfter(models, index);
-    const times = { turn: index, askedAtUnixNano: node.span.endUnixNano, answeredAtUnixNano: next?.span.startUnixNano };
-    if (index > 0) {
-      const seen = new Map<string, number>();
-      for (const message of messagesAfterUser(facts.inputMessages ?? [], false)) {
-        for (const call of message.asked) {
-          if (count(seen, identity(call)) <= (known.get(identity(call)) ?? 0)) continue;
-          count(known, identity(call));
-          // An earlier model span did not carry its answer; this request repeats it.
-          found.push({ call, order: found.length, ...times, askedAtUnixNano: node.span.startUnixNano, answeredAtUnixNano: node.span.startUnixNano, turn: index - 1, fromLogs: node.told.fromLogs.has('inputMessages') });
-        }
-      }
-    }
-    for (const message of facts.outputMessages ?? []) {
-      for (const call of message.asked) {
-        if (call.id !== undefined && known.has(identity(call))) continue;
-        count(known, identity(call));
-        found.push({ call, order: found.length, ...times, fromLogs: node.told.fromLogs.has('outputMessages') });
-      }
-    }
-  });
-  return found;
-}
-
-function nextAfter(models: readonly Node[], index: number): Node | undefined {
-  const end = models[index]?.span.endUnixNano ?? 0n;
-  for (let at = index + 1; at < models.length; at++) if ((models[at]?.span.startUnixNano ?? 0n) >= end) return models[at];
-  return undefined;
-}
-
-function count(counts: Map<string, number>, key: string): number {
-  const next = (counts.get(key) ?? 0) + 1;
-  counts.set(key, next);
-  return next;
-}
-
-function identity(call: AskedCall): string {
-  return call.id ?? `${call.name} ${canonical(call)}`;
-}
-
-function canonical(call: { readonly arguments?: AskedCall['arguments']; readonly argumentsText?: string }): string {
-  return call.arguments === undefined || call.arguments === null ? (call.argumentsText ?? '') : jsonText(call.arguments, { sortKeys: true });
-}
-
-/** The messages of the present turn: those after the last thing that the user said. */
-function messagesAfterUser(messages: readonly Message[], all: boolean): readonly Message[] {
-  if (all) return messages;
-  const last = messages.findLastIndex((message) => message.role === 'user' && message.told.length === 0);
-  return messages.slice(last + 1);
-}
-
-/** A tool span looks this many spans up for an outer span of the same execution. */
-const outerSpansMax = 8;
-
-/** Two spans tell one execution: same call id, or one inside the other, or two instrumentations beside each other. */
-function executionsOf(tools: readonly Node[]): readonly Execution[] {
-  const groups: Node[][] = [];
-  const groupOf = new Map<Node, Node[]>();
-  const byId = new Map<string, Node[]>();
-  const byPlace = new Map<Node | undefined, Node[]>();
-  for (const node of tools) {
-    const id = node.told.facts.tool?.id;
-    const beside = byPlace.get(node.parent) ?? [];
-    const twin = beside.findLast((other) => isTwin(other, node));
-    const group = (id === undefined ? undefined : byId.get(id)) ?? outerGroup(node, groupOf) ?? (twin === undefined ? undefined : groupOf.get(twin));
-    const members = group ?? [];
-    if (group === undefined) groups.push(members);
-    members.push(node);
-    groupOf.set(node, members);
-    if (id !== undefined) byId.set(id, members);
-    // Only neighbours in time can be twins: older ones need not be kept.
-    byPlace.set(node.parent, [...beside.slice(-outerSpansMax), node]);
+/** What the models were told about each call: by its id, else the next result of its name, or without a name, that nobody claimed yet. */
+function answersOf(asked: readonly Asked[], toldAnywhere: ReadonlyMap<string, ToldResult>, models: readonly Node[]): ReadonlyMap<Asked, ToldResult> {
+  const unclaimed = queuesOf(toldWithoutId(models).map((told, place) => ({ told, place })), ({ told }) => told.name);
+  const answers = new Map<Asked, ToldResult>();
+  for (const one of asked) {
+    const answer = (one.call.id === undefined ? undefined : toldAnywhere.get(one.call.id)) ?? earlier(unclaimed.get(one.call.name), unclaimed.get(undefined))?.told;
+    if (answer !== undefined) answers.set(one, answer);
   }
-  return groups.map((nodes) => {
-    const facts = nodes.map((node) => node.told.facts.tool);
-    return { nodes, name: facts.find((tool) => tool?.name !== undefined)?.name ?? nodes[0]?.span.name ?? '', id: facts.find((tool) => tool?.id !== undefined)?.id };
-  });
+  return answers;
 }
 
-function outerGroup(node: Node, groupOf: ReadonlyMap<Node, Node[]>): Node[] | undefined {
-  let at = node.parent;
-  for (let steps = 0; at !== undefined && steps < outerSpansMax; steps++) {
-    if (at.told.facts.role === 'tool' && canBeOne(at, node)) return groupOf.get(at);
-    at = at.parent;
-  }
-  return undefined;
+interface Queue<T> {
+  readonly items: readonly T[];
+  next: number;
 }
 
-/** Told by two instrumentations at the same place and time. */
-function isTwin(a: Node, b: Node): boolean {
-  const overlap = a.span.startUnixNano <= b.span.endUnixNano && b.span.startUnixNano <= a.span.endUnixNano;
-  return overlap && a.span.scope.name !== b.span.scope.name && canBeOne(a, b);
+function queuesOf<K, T>(items: readonly T[], keyOf: (item: T) => K): ReadonlyMap<K, Queue<T>> {
+  return new Map([...Map.groupBy(items, keyOf)].map(([key, group]) => [key, { items: group, next: 0 }]));
 }
 
-function canBeOne(a: Node, b: Node): boolean {
-  const left = a.told.facts.tool;
-  const right = b.told.facts.tool;
-  return left?.name === right?.name && (left?.id === undefined || right?.id === undefined || left.id === right.id);
+/** Takes the first of two queues' heads. */
+function earlier<T extends { readonly place: number }>(left: Queue<T> | undefined, right: Queue<T> | undefined): T | undefined {
+  const a = left?.items[left.next];
+  const b = right?.items[right.next];
+  const from = a !== undefined && (b === undefined || a.place < b.place) ? left : right;
+  return from?.items[from.next++];
+}
+
+interface Rule {
+  readonly byId: boolean;
+  readonly left: (execution: Execution) => string | undefined;
+  readonly right: (one: Asked) => string | undefined;
 }
 
 /** By call id; without one by name and arguments in order; at last by name in order. */
+const rules: readonly Rule[] = [
+  { byId: true, left: (execution) => execution.id, right: (one) => one.call.id },
+  { byId: false, left: (execution) => `${execution.name} ${argumentsOf(execution)}`, right: (one) => `${one.call.name} ${canonical(one.call)}` },
+  { byId: false, left: (execution) => execution.name, right: (one) => one.call.name },
+];
+
 function pair(asked: readonly Asked[], executions: readonly Execution[]): ReadonlyMap<Execution, Asked> {
   const pairs = new Map<Execution, Asked>();
   const taken = new Set<Asked>();
-  const rules = [
-    { left: (execution: Execution) => execution.id, right: (one: Asked) => one.call.id },
-    { left: (execution: Execution) => `${execution.name} ${argumentsOf(execution)}`, right: (one: Asked) => `${one.call.name} ${canonical(one.call)}` },
-    { left: (execution: Execution) => execution.name, right: (one: Asked) => one.call.name },
-  ];
-  for (const { left, right } of rules) {
-    const queues = Map.groupBy(asked.filter((one) => !taken.has(one)), right);
-    const next = new Map<string | undefined, number>();
+  for (const { byId, left, right } of rules) {
+    const free = asked.filter((one) => !taken.has(one));
+    const all = queuesOf(free, right);
+    const withoutId = queuesOf(free.filter((one) => one.call.id === undefined), right);
     for (const execution of executions) {
       const key = left(execution);
       if (pairs.has(execution) || key === undefined) continue;
-      const queue = queues.get(key) ?? [];
-      let at = next.get(key) ?? 0;
       // Two different ids are two different calls, whatever their names.
-      while (at < queue.length && execution.id !== undefined && queue[at]?.call.id !== undefined && queue[at]?.call.id !== execution.id) at++;
-      const one = queue[at];
-      next.set(key, at + 1);
+      const queue = (byId || execution.id === undefined ? all : withoutId).get(key);
+      while (queue?.items[queue.next] !== undefined && taken.has(queue.items[queue.next] as Asked)) queue.next++;
+      const one = queue?.items[queue.next];
       if (one === undefined) continue;
       pairs.set(execution, one);
       taken.add(one);
@@ -260,30 +170,7 @@ function argumentMembers(from: { readonly arguments?: AskedCall['arguments']; re
   };
 }
 
-/** Results by call id, from everything that the models of a trace were told. The first telling counts. */
-export function toldById(nodes: readonly Node[]): ReadonlyMap<string, ToldResult> {
-  const found = new Map<string, ToldResult>();
-  for (const node of nodes) {
-    // An SDK that runs the tools by itself tells the results beside the calls.
-    for (const message of [...(node.told.facts.inputMessages ?? []), ...(node.told.facts.outputMessages ?? [])]) for (const one of message.told) if (one.id !== undefined && !found.has(one.id)) found.set(one.id, one);
-  }
-  return found;
-}
-
-/** Results without an id, in order; only the longest telling, for every request repeats the history. */
-function toldWithoutId(models: readonly Node[]): ToldResult[] {
-  const anonymous = (messages: readonly Message[]): ToldResult[] => messages.flatMap((message) => message.told.filter((one) => one.id === undefined));
-  const lists = models.slice(1).map((node) => anonymous(messagesAfterUser(node.told.facts.inputMessages ?? [], false)));
-  const longest = lists.reduce((found, list) => (list.length > found.length ? list : found), [] as ToldResult[]);
-  return [...longest, ...models.flatMap((node) => anonymous(node.told.facts.outputMessages ?? []))];
-}
-
-function takeTold(told: ToldResult[], name: string): ToldResult | undefined {
-  const at = told.findIndex((one) => one.name === undefined || one.name === name);
-  return at === -1 ? undefined : told.splice(at, 1)[0];
-}
-
-function byEnd(a: Node, b: Node): number {
+function byBeginning(a: Node, b: Node): number {
   return compare(a.span.startUnixNano, b.span.startUnixNano) || compare(a.span.endUnixNano, b.span.endUnixNano) || (a.span.spanId < b.span.spanId ? -1 : 1);
 }
 

@@ -127,3 +127,15 @@ export function below(node: Node, enter: (child: Node) => boolean = () => true):
   }
   return found;
 }
+
+/** How many of the sorted times are earlier. */
+export function countBelow(times: readonly bigint[], limit: bigint): number {
+  let low = 0;
+  let high = times.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((times[middle] ?? limit) < limit) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
