@@ -11,7 +11,7 @@ import { note, takeItem, type Scan } from './scan.ts';
 /** Checks the attributes of an object as deep as they go, so that reading one later cannot fail. */
 export function attributesOf(scan: Scan, from: JsonObject): Attributed {
   const pairs = objects(scan, from, 'attributes');
-  if (pairs.length > scan.limits.attributesPerSpan) note(scan, 'too_many_attributes', `${pairs.length} attributes`);
+  if (pairs.length > scan.limits.attributesPerSpan) note(scan, 'too_many_attributes', `more than ${scan.limits.attributesPerSpan} attributes`);
   for (const pair of pairs) if (takeItem(scan)) checkPair(scan, pair, 1);
   if (pairs.length === 0) return noAttributes;
   return lazyAttributes(() => new Map(pairs.map((pair) => [keyOf(pair), pair])), valueOf);
@@ -104,7 +104,6 @@ const notFinite: ReadonlyMap<string, number> = new Map([
 
 function float(value: JsonValue): number | undefined {
   if (typeof value === 'number') return value;
-  if (typeof value === 'bigint') return Number(value);
   if (typeof value !== 'string') return undefined;
   const number = notFinite.get(value) ?? (value.trim() === '' ? Number.NaN : Number(value));
   return Number.isNaN(number) && value !== 'NaN' ? undefined : number;

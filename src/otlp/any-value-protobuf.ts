@@ -18,6 +18,10 @@ export type AttributeRanges = number[];
 
 /** Checks one attribute as deep as it goes and notes where it lies. */
 export function scanAttribute(cursor: Cursor, tag: number, ranges: AttributeRanges, scan: Scan): void {
+  if (ranges.length / 4 >= scan.limits.attributesPerSpan) {
+    note(scan, 'too_many_attributes', `more than ${scan.limits.attributesPerSpan} attributes`);
+    return skip(cursor, tag);
+  }
   const outerEnd = enter(cursor, tag);
   if (takeItem(scan)) scanKeyValue(cursor, 1, ranges, scan);
   leave(cursor, outerEnd);

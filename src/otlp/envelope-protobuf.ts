@@ -15,7 +15,7 @@ import type { Resource, Scope } from '../model/span.ts';
 import { attributesAt, scanAttribute, type AttributeRanges } from './any-value-protobuf.ts';
 import { noAttributes } from './attributes.ts';
 import { cursorOver, enter, leave, readTag, readText, skip, type Cursor } from './protobuf.ts';
-import { note, reject, takeBlock, takeFault, type Fault, type Scan } from './scan.ts';
+import { reject, takeBlock, takeFault, type Fault, type Scan } from './scan.ts';
 
 /** Reads one item; the cursor has entered it. Undefined: it is not wanted, or it has a fault, which `scan.fault` tells. */
 export type ReadItem<Item> = (cursor: Cursor, scan: Scan, resource: Resource, scope: Scope) => Item | undefined;
@@ -96,7 +96,6 @@ function readResource(cursor: Cursor, scan: Scan): Resource {
     if (tag >>> 3 === 1) scanAttribute(cursor, tag, ranges, scan);
     else skip(cursor, tag);
   }
-  checkCount(scan, ranges);
   return attributesAt(cursor.bytes, ranges);
 }
 
@@ -112,12 +111,5 @@ function readScope(cursor: Cursor, scan: Scan): Scope {
     else if (field === 3) scanAttribute(cursor, tag, ranges, scan);
     else skip(cursor, tag);
   }
-  checkCount(scan, ranges);
   return { name, version, ...attributesAt(cursor.bytes, ranges) };
-}
-
-/** Notes a fault when an item, a resource, a scope, an event or a link has more attributes than a span may have. */
-export function checkCount(scan: Scan, ranges: AttributeRanges): void {
-  const count = ranges.length / 4;
-  if (count > scan.limits.attributesPerSpan) note(scan, 'too_many_attributes', `${count} attributes`);
 }

@@ -72,9 +72,8 @@ export function uint32(scan: Scan, from: JsonObject, name: string): number {
   return 0;
 }
 
-/** The integer that a JSON number or text holds, if it is one. */
+/** The integer that a JSON number or text holds, if it is one. Long ones are always texts: see `parseBody`. */
 export function integer(value: JsonValue): bigint | undefined {
-  if (typeof value === 'bigint') return value;
   if (typeof value === 'number') return Number.isInteger(value) ? BigInt(value) : undefined;
   return typeof value === 'string' && INTEGER.test(value) ? BigInt(value) : undefined;
 }

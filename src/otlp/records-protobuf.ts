@@ -1,7 +1,7 @@
 /** Log records out of protobuf bodies. As with spans, structure is checked in the walk and values are decoded later. */
 import type { AttributeValue, LogRecord, Resource, Scope } from '../model/span.ts';
 import { anyValueAt, attributesAt, scanAnyValue, scanAttribute, type AttributeRanges } from './any-value-protobuf.ts';
-import { checkCount, readEnvelope } from './envelope-protobuf.ts';
+import { readEnvelope } from './envelope-protobuf.ts';
 import { eventNameIn, optionalSpanId, recordTraceId } from './identity.ts';
 import { enter, leave, readFixed64, readHex, readTag, readText, skip, type Cursor } from './protobuf.ts';
 import type { Scan } from './scan.ts';
@@ -32,7 +32,6 @@ function readLogRecord(cursor: Cursor, scan: Scan, resource: Resource, scope: Sc
     scan.fault = undefined;
     return 'ignored';
   }
-  checkCount(scan, draft.ranges);
   const spanId = optionalSpanId(scan, draft.spanIdHex, 'invalid_span_id');
   if (traceId === undefined || scan.fault !== undefined) return undefined;
   const { attribute, attributeKeys } = attributesAt(cursor.bytes, draft.ranges);

@@ -2,7 +2,7 @@
 import { parseSpanId, parseTraceId } from '../model/ids.ts';
 import type { Resource, Scope, Span, SpanEvent, SpanKind, SpanLink, SpanStatus } from '../model/span.ts';
 import { attributesAt, scanAttribute, type AttributeRanges } from './any-value-protobuf.ts';
-import { checkCount, readEnvelope } from './envelope-protobuf.ts';
+import { readEnvelope } from './envelope-protobuf.ts';
 import { optionalSpanId, requiredIds } from './identity.ts';
 import { enter, leave, readFixed32, readFixed64, readHex, readTag, readText, readUint32, skip, type Cursor } from './protobuf.ts';
 import { note, takeItem, type Scan } from './scan.ts';
@@ -20,8 +20,7 @@ function readSpan(cursor: Cursor, scan: Scan, resource: Resource, scope: Scope):
   const start = cursor.at;
   const draft = emptyDraft();
   while (cursor.at < cursor.end) readSpanField(cursor, readTag(cursor), draft, scan);
-  checkCount(scan, draft.ranges);
-  if (draft.events.length > scan.limits.eventsPerSpan) note(scan, 'too_many_events', `${draft.events.length} events`);
+  if (draft.eventsSeen > scan.limits.eventsPerSpan) note(scan, 'too_many_events', `${draft.eventsSeen} events`);
   if (draft.linksSeen > scan.limits.linksPerSpan) note(scan, 'too_many_links', `${draft.linksSeen} links`);
   const ids = requiredIds(scan, draft.traceIdHex, draft.spanIdHex);
   const parentSpanId = optionalSpanId(scan, draft.parentHex, 'invalid_parent_span_id');
@@ -37,6 +36,7 @@ interface SpanDraft {
   readonly ranges: AttributeRanges;
   readonly events: SpanEvent[];
   readonly links: SpanLink[];
+  eventsSeen: number;
   linksSeen: number;
   traceIdHex: string;
   spanIdHex: string;
@@ -58,6 +58,7 @@ function emptyDraft(): SpanDraft {
     ranges: [],
     events: [],
     links: [],
+    eventsSeen: 0,
     linksSeen: 0,
     traceIdHex: '',
     spanIdHex: '',
@@ -102,11 +103,12 @@ function readSpanField(cursor: Cursor, tag: number, draft: SpanDraft, scan: Scan
       scanAttribute(cursor, tag, draft.ranges, scan);
       return;
     case 11:
-      readEvent(cursor, tag, draft.events, scan);
+      if (++draft.eventsSeen > scan.limits.eventsPerSpan) skip(cursor, tag);
+      else readEvent(cursor, tag, draft.events, scan);
       return;
     case 13:
-      draft.linksSeen++;
-      readLink(cursor, tag, draft.links, scan);
+      if (++draft.linksSeen > scan.limits.linksPerSpan) skip(cursor, tag);
+      else readLink(cursor, tag, draft.links, scan);
       return;
     case 15:
       draft.status = readStatus(cursor, tag);
@@ -155,7 +157,6 @@ function readEvent(cursor: Cursor, tag: number, events: SpanEvent[], scan: Scan)
     else skip(cursor, inner);
   }
   leave(cursor, outerEnd);
-  checkCount(scan, ranges);
   events.push({ name, timeUnixNano, ...attributesAt(cursor.bytes, ranges) });
 }
 
@@ -175,7 +176,6 @@ function readLink(cursor: Cursor, tag: number, links: SpanLink[], scan: Scan): v
     else skip(cursor, inner);
   }
   leave(cursor, outerEnd);
-  checkCount(scan, ranges);
   const traceId = parseTraceId(traceIdHex);
   const spanId = parseSpanId(spanIdHex);
   if (traceId !== undefined && spanId !== undefined) links.push({ traceId, spanId, ...attributesAt(cursor.bytes, ranges) });

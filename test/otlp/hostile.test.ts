@@ -119,6 +119,9 @@ const refused: readonly { readonly name: string; readonly body: Uint8Array; read
   { name: 'JSON null', body: Buffer.from('null'), encoding: 'json' },
   { name: 'cut JSON', body: Buffer.from('{"resourceSpans":['), encoding: 'json' },
   { name: 'an open text in JSON', body: Buffer.from('{"resourceSpans":"'), encoding: 'json' },
+  { name: 'a long JSON number that begins with 0', body: Buffer.from('{"a":01234567890123456789}'), encoding: 'json' },
+  { name: 'a long JSON number of two minuses', body: Buffer.from('{"a":--1234567890123456789}'), encoding: 'json' },
+  { name: 'two long JSON numbers in a row', body: Buffer.from('{"a":1234567890123456789 1234567890123456789}'), encoding: 'json' },
   { name: 'a JSON envelope of a wrong type', body: Buffer.from('{"resourceSpans":{}}'), encoding: 'json' },
   { name: 'a JSON span that is a number', body: Buffer.from('{"resourceSpans":[{"scopeSpans":[{"spans":[1]}]}]}'), encoding: 'json' },
   { name: 'JSON nested 20,000 deep', body: Buffer.from('{"a":'.repeat(20_000) + '1' + '}'.repeat(20_000)), encoding: 'json' },
@@ -209,6 +212,10 @@ describe('otlp tolerance', () => {
     ['"1.5e3"', 1500],
     ['12345678901234567890', 12345678901234567000],
     ['1', 1],
+    ['0.12345678901234567', 0.12345678901234568],
+    ['-1234567890123456.5', -1234567890123456.5],
+    ['1234567890123456e-3', 1234567890123.456],
+    ['-9007199254740993', -9007199254740992],
   ] as const;
   for (const [written, want] of doubles) test(`otlp: the JSON double ${written} is read`, () => {
     const body = `{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"${T}","spanId":"${S}","attributes":[{"key":"d","value":{"doubleValue":${written}}}]}]}]}]}`;
