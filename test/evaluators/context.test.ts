@@ -81,3 +81,24 @@ test('context: a schema that recurses without end, or doubles with each level, i
   expect(evaluationContext().schema({ $ref: '#' })?.problems({})).toBeUndefined();
   expect(evaluationContext().schema({ type: 'object', properties: { a: both } })?.problems(deep)).toBeUndefined();
 });
+
+const keywords: readonly { readonly keyword: string; readonly schema: JsonObject; readonly good: JsonValue; readonly bad: JsonValue; readonly problem: string }[] = [
+  { keyword: 'dependencies', schema: { dependencies: { a: ['b'] } }, good: { a: 1, b: 1 }, bad: { a: 1 }, problem: 'dependencies b' },
+  { keyword: 'dependentRequired', schema: { dependentRequired: { a: ['b'] } }, good: {}, bad: { a: 1 }, problem: 'dependentRequired b' },
+  { keyword: 'const', schema: { properties: { a: { const: 1 } } }, good: { a: 1 }, bad: { a: true }, problem: 'const a' },
+  { keyword: 'multipleOf', schema: { properties: { a: { multipleOf: 0.1 } } }, good: { a: 0.3 }, bad: { a: 0.35 }, problem: 'multipleOf a' },
+  { keyword: 'minLength', schema: { properties: { a: { minLength: 2 } } }, good: { a: 'ab' }, bad: { a: '\u{1F600}' }, problem: 'minLength a' },
+  { keyword: 'maxItems', schema: { properties: { a: { maxItems: 1 } } }, good: { a: [1] }, bad: { a: [1, 2] }, problem: 'maxItems a' },
+  { keyword: 'uniqueItems', schema: { properties: { a: { uniqueItems: true } } }, good: { a: [1, 2] }, bad: { a: [1, 1] }, problem: 'uniqueItems a' },
+  { keyword: 'exclusiveMaximum', schema: { properties: { a: { exclusiveMaximum: 2 } } }, good: { a: 1.9 }, bad: { a: 2 }, problem: 'exclusiveMaximum a' },
+  { keyword: 'patternProperties', schema: { patternProperties: { '^x': { type: 'string' } } }, good: { x1: 'a', y: 1 }, bad: { x1: 1 }, problem: 'type x1' },
+  { keyword: 'prefixItems', schema: { properties: { a: { prefixItems: [{ type: 'string' }] } } }, good: { a: ['x', 1] }, bad: { a: [1] }, problem: 'type a.0' },
+  { keyword: 'not', schema: { properties: { a: { not: { type: 'null' } } } }, good: { a: 1 }, bad: { a: null }, problem: 'not a' },
+  { keyword: 'if and then', schema: { if: { required: ['a'] }, then: { required: ['b'] } }, good: { c: 1 }, bad: { a: 1 }, problem: 'required b' },
+  { keyword: 'an exclusive minimum of the older form', schema: { properties: { a: { minimum: 1, exclusiveMinimum: true } } }, good: { a: 1 }, bad: { a: 0 }, problem: 'minimum a' },
+];
+for (const { keyword, schema, good, bad, problem } of keywords) {
+  test(`context: ${keyword} admits what it admits, and what it refuses is named`, () => {
+    expect({ good: problems(schema, good), bad: problems(schema, bad) }).toEqual({ good: [], bad: [problem] });
+  });
+}
