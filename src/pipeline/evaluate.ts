@@ -5,7 +5,10 @@ import { readExpectation } from '../../evaluators/expectation.ts';
 import type { RunDecision } from '../exporters/exporter.ts';
 import type { Run } from '../model/agent-trace.ts';
 import type { Expectation } from '../model/expectation.ts';
+import { wire } from '../model/attributes.ts';
+import type { Clock } from '../model/clock.ts';
 import { runTargetId, type Decision, type Evaluation, type Verdict } from '../model/verdict.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
 import { sampleDecision } from './sample.ts';
 
 /** A configured evaluator with the runs that it is for. */
@@ -33,7 +36,13 @@ export interface Evaluated {
   readonly toJudge: readonly ToJudge[];
 }
 
-export function evaluateRun(run: Run, plan: readonly PlannedEvaluator[], context: EvaluationContext): Evaluated {
+export interface EvaluateWith {
+  readonly context: EvaluationContext;
+  readonly clock: Clock;
+  readonly telemetry: Telemetry;
+}
+
+export function evaluateRun(run: Run, plan: readonly PlannedEvaluator[], { context, clock, telemetry }: EvaluateWith): Evaluated {
   const expected = run.expected === undefined ? {} : readExpectation(run.expected).expectation;
   const evaluations: Evaluation[] = [];
   const decisions: RunDecision[] = [];
@@ -41,7 +50,9 @@ export function evaluateRun(run: Run, plan: readonly PlannedEvaluator[], context
   for (const { configured, when, judge, sampleRate } of plan) {
     if (when !== undefined && !when(run)) decisions.push(decision(configured, 'filtered', 'when'));
     else if (configured.kind === 'rule') {
+      const startMs = clock.nowMs();
       const evaluation = evaluationOf(run, configured, configured.evaluate(run.trace, expected, context), 1);
+      recordDuration(telemetry, evaluation, clock.nowMs() - startMs);
       evaluations.push(evaluation);
       decisions.push(decisionOf(configured, evaluation.verdict));
     } else {
@@ -69,6 +80,17 @@ export function evaluationOf(run: Run, configured: ConfiguredEvaluator, verdict:
     verdict,
     sampleProbability,
   };
+}
+
+/** From the beginning of an evaluation to its verdict; for a judge with the time in the queue. */
+export function recordDuration(telemetry: Telemetry, { key, evaluatorKind, verdict }: Evaluation, ms: number): void {
+  const failed = verdict.kind === 'failed' ? { [wire.errorType]: errorWord(verdict.error) } : {};
+  telemetry.record('tracejury.evaluation.duration', ms / 1000, { [wire.evaluationName]: key.name, [wire.evaluatorKind]: evaluatorKind, ...failed });
+}
+
+/** Errors read `word: sentence`; only the word is fit for a label. */
+function errorWord(error: string): string {
+  return /^\w+/.exec(error)?.[0] ?? 'unknown';
 }
 
 export function decisionOf(configured: ConfiguredEvaluator, verdict: Verdict): RunDecision {

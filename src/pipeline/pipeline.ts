@@ -15,7 +15,7 @@ import type { Tenant } from '../model/ids.ts';
 import type { LogRecord, Span } from '../model/span.ts';
 import type { Verdict } from '../model/verdict.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import { decision, decisionOf, evaluateRun, evaluationOf, type PlannedEvaluator, type ToJudge } from './evaluate.ts';
+import { decision, decisionOf, evaluateRun, evaluationOf, recordDuration, type PlannedEvaluator, type ToJudge } from './evaluate.ts';
 import { gathering, type ClosingTimes, type GroupLimits } from './group.ts';
 
 export type AskEnd = { readonly kind: 'judged'; readonly verdict: Verdict } | { readonly kind: 'overload'; readonly reason: string };
@@ -48,13 +48,20 @@ export interface Pipeline {
 }
 
 export function pipeline(options: PipelineOptions): Pipeline {
-  const { plan, context, telemetry, deliver, ask } = options;
+  const { plan, clock, telemetry, deliver, ask } = options;
   const gather = gathering(options);
 
   function score(run: Run): void {
-    const { evaluations, decisions, toJudge } = evaluateRun(run, plan, context);
+    const { evaluations, decisions, toJudge } = evaluateRun(run, plan, options);
     deliver({ run, evaluations, decisions });
-    for (const work of toJudge) ask(run, work, (end) => deliver(judged(run, work, end)));
+    const askedMs = clock.nowMs();
+    for (const work of toJudge) {
+      ask(run, work, (end) => {
+        const item = judged(run, work, end);
+        for (const evaluation of item.evaluations) recordDuration(telemetry, evaluation, clock.nowMs() - askedMs);
+        deliver(item);
+      });
+    }
   }
 
   function observe(): void {
