@@ -10,7 +10,7 @@
  */
 import type { Attributed, AttributeMap, AttributeValue } from '../model/span.ts';
 import { emptyMap, lazyAttributes, noAttributes } from './attributes.ts';
-import { cursorOver, enter, leave, malformed, readBool, readBytes, readDouble, readInt64, readTag, readText, skip, wireType, type Cursor } from './protobuf.ts';
+import { cursorAt, enter, leave, malformed, readBool, readBytes, readDouble, readInt64, readTag, readText, skip, wireType, type Body, type Cursor } from './protobuf.ts';
 import { note, takeItem, type Scan } from './scan.ts';
 
 /** Byte ranges of attributes, four numbers each: key start, key end, value start, value end. */
@@ -45,19 +45,19 @@ export function scanAnyValue(cursor: Cursor, depth: number, scan: Scan): void {
 }
 
 /** Attributes at ranges that `scanAttribute` has checked. */
-export function attributesAt(bytes: Buffer, ranges: AttributeRanges): Attributed {
+export function attributesAt({ bytes, view }: Body, ranges: AttributeRanges): Attributed {
   if (ranges.length === 0) return noAttributes;
   const places = (): ReadonlyMap<string, number> => {
     const table = new Map<string, number>();
     for (let at = 0; at < ranges.length; at += 4) table.set(bytes.toString('utf8', ranges[at], ranges[at + 1]), at);
     return table;
   };
-  return lazyAttributes(places, (at) => anyValueAt(bytes, ranges[at + 2] ?? 0, ranges[at + 3] ?? 0));
+  return lazyAttributes(places, (at) => anyValueAt({ bytes, view }, ranges[at + 2] ?? 0, ranges[at + 3] ?? 0));
 }
 
 /** The AnyValue that lies in a checked range; an empty range is null. */
-export function anyValueAt(bytes: Buffer, start: number, end: number): AttributeValue {
-  return readAnyValue(cursorOver(bytes, start, end));
+export function anyValueAt(body: Body, start: number, end: number): AttributeValue {
+  return readAnyValue(cursorAt(body, start, end));
 }
 
 const valueTypes: readonly (number | undefined)[] = [undefined, wireType.bytes, wireType.varint, wireType.varint, wireType.fixed64, undefined, undefined, wireType.bytes];

@@ -96,7 +96,7 @@ function readResource(cursor: Cursor, scan: Scan): Resource {
     if (tag >>> 3 === 1) scanAttribute(cursor, tag, ranges, scan);
     else skip(cursor, tag);
   }
-  return attributesAt(cursor.bytes, ranges);
+  return attributesAt(cursor, ranges);
 }
 
 function readScope(cursor: Cursor, scan: Scan): Scope {
@@ -111,5 +111,5 @@ function readScope(cursor: Cursor, scan: Scan): Scope {
     else if (field === 3) scanAttribute(cursor, tag, ranges, scan);
     else skip(cursor, tag);
   }
-  return { name, version, ...attributesAt(cursor.bytes, ranges) };
+  return { name, version, ...attributesAt(cursor, ranges) };
 }

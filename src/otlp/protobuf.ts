@@ -12,18 +12,26 @@ import { JuryError } from '../model/errors.ts';
 
 export const wireType = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
 
-/** A place in a body. Every read stays below `end`, which is the end of the innermost message entered. */
-export interface Cursor {
+export interface Body {
   readonly bytes: Buffer;
+  /** Of the same bytes: reads numbers. */
   readonly view: DataView;
+}
+
+/** A place in a body. Every read stays below `end`, which is the end of the innermost message entered. */
+export interface Cursor extends Body {
   at: number;
   end: number;
   /** Upper 32 bits of the last varint. */
   high: number;
 }
 
-export function cursorOver(bytes: Buffer, start = 0, end = bytes.length): Cursor {
-  return { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength), at: start, end, high: 0 };
+export function cursorOver(bytes: Buffer): Cursor {
+  return cursorAt({ bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength) }, 0, bytes.length);
+}
+
+export function cursorAt({ bytes, view }: Body, start: number, end: number): Cursor {
+  return { bytes, view, at: start, end, high: 0 };
 }
 
 export function malformed(why: string): JuryError {

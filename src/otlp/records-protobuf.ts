@@ -34,8 +34,8 @@ function readLogRecord(cursor: Cursor, scan: Scan, resource: Resource, scope: Sc
   }
   const spanId = optionalSpanId(scan, draft.spanIdHex, 'invalid_span_id');
   if (traceId === undefined || scan.fault !== undefined) return undefined;
-  const { attribute, attributeKeys } = attributesAt(cursor.bytes, draft.ranges);
-  const { bytes } = cursor;
+  const { attribute, attributeKeys } = attributesAt(cursor, draft.ranges);
+  const { bytes, view } = cursor;
   const { name, time, observedTime, bodyStart, bodyEnd } = draft;
   let body: AttributeValue | undefined;
   return {
@@ -47,7 +47,7 @@ function readLogRecord(cursor: Cursor, scan: Scan, resource: Resource, scope: Sc
     get eventName() {
       return name === '' ? eventNameIn(attribute('event.name')) : name;
     },
-    body: () => (bodyStart < 0 ? undefined : (body ??= anyValueAt(bytes, bodyStart, bodyEnd))),
+    body: () => (bodyStart < 0 ? undefined : (body ??= anyValueAt({ bytes, view }, bodyStart, bodyEnd))),
     wireBytes: cursor.end - start,
     attribute,
     attributeKeys,

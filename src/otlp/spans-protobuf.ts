@@ -27,7 +27,7 @@ function readSpan(cursor: Cursor, scan: Scan, resource: Resource, scope: Scope):
   if (ids === undefined || scan.fault !== undefined) return undefined;
   const { traceState, flags, name, kind, startUnixNano, endUnixNano, status, events, links } = draft;
   const { traceId, spanId } = ids;
-  const { attribute, attributeKeys } = attributesAt(cursor.bytes, draft.ranges);
+  const { attribute, attributeKeys } = attributesAt(cursor, draft.ranges);
   const wireBytes = cursor.end - start;
   return { resource, scope, traceId, spanId, parentSpanId, traceState, flags, name, kind, startUnixNano, endUnixNano, status, events, links, wireBytes, attribute, attributeKeys };
 }
@@ -157,7 +157,7 @@ function readEvent(cursor: Cursor, tag: number, events: SpanEvent[], scan: Scan)
     else skip(cursor, inner);
   }
   leave(cursor, outerEnd);
-  events.push({ name, timeUnixNano, ...attributesAt(cursor.bytes, ranges) });
+  events.push({ name, timeUnixNano, ...attributesAt(cursor, ranges) });
 }
 
 /** Link = trace id = 1, span id = 2, trace state = 3, attribute = 4, dropped count = 5, flags = 6. A link to no valid span is left out. */
@@ -178,5 +178,5 @@ function readLink(cursor: Cursor, tag: number, links: SpanLink[], scan: Scan): v
   leave(cursor, outerEnd);
   const traceId = parseTraceId(traceIdHex);
   const spanId = parseSpanId(spanIdHex);
-  if (traceId !== undefined && spanId !== undefined) links.push({ traceId, spanId, ...attributesAt(cursor.bytes, ranges) });
+  if (traceId !== undefined && spanId !== undefined) links.push({ traceId, spanId, ...attributesAt(cursor, ranges) });
 }
