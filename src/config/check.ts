@@ -10,6 +10,8 @@ import { quantityOf, type QuantityKind } from './quantities.ts';
 
 /** More faults than anyone mends in one go. */
 const findingsMax = 200;
+/** What the validator reports before branches are sorted out; that work grows with the square. */
+const errorsMax = 2000;
 
 export interface SchemaCheck {
   readonly findings: readonly Finding[];
@@ -24,7 +26,7 @@ export function checker(schema: JsonObject, hidden: (path: Path) => boolean): Ch
   const validate = compiled(schema);
   return (value) => {
     if (validate(value) === true) return { findings: [], wantText: [] };
-    const errors = withoutBranches(validate.errors ?? []).slice(0, findingsMax);
+    const errors = withoutBranches((validate.errors ?? []).slice(0, errorsMax)).slice(0, findingsMax);
     const located = errors.map((error) => ({ error, path: pathOf(error.instancePath, value) }));
     return {
       findings: onePerPlace(located.map(({ error, path }) => finding(error, path, hidden(path)))),

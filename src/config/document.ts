@@ -11,9 +11,11 @@ const depthMax = 64;
 /** Values after aliases are followed: a few aliases of aliases can stand for billions. */
 const valuesMax = 100_000;
 const syntaxFaultsMax = 20;
+/** Each alias is looked up by a walk through the document. */
+const aliasesMax = 1000;
 
 /** Offsets in the text. */
-interface Place {
+export interface Place {
   readonly key: number;
   readonly value: number;
   readonly valueEnd: number;
@@ -45,16 +47,17 @@ interface Walk {
   readonly substitutions: Map<string, string>;
   readonly faults: DocumentFault[];
   values: number;
+  aliases: number;
   /** A bound was passed: the value is only a part. */
   exceeded: boolean;
 }
 
 export function parseConfigText(text: string, env: Environment): ConfigDocument {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, version: '1.2', uniqueKeys: true });
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, version: '1.2', uniqueKeys: false });
   const problems = [...document.errors, ...document.warnings].map((error) => ({ code: error.code, offset: error.pos[0], ...syntaxProblem(error.code) }));
-  const walk: Walk = { document, env, places: new Map([['', { key: 0, value: 0, valueEnd: text.length }]]), substitutions: new Map(), faults: [], values: 0, exceeded: false };
-  const broken = problems.some(({ code }) => code !== 'DUPLICATE_KEY');
+  const walk: Walk = { document, env, places: new Map([['', { key: 0, value: 0, valueEnd: text.length }]]), substitutions: new Map(), faults: [], values: 0, aliases: 0, exceeded: false };
+  const broken = problems.length > 0;
   const value = broken ? null : valueOf(walk, document.contents, []);
   const told = new Set<string>();
   const distinct = problems.filter(({ offset, problem }) => told.size < told.add(`${lines.linePos(offset).line} ${problem}`).size);
@@ -71,9 +74,10 @@ export function parseConfigText(text: string, env: Environment): ConfigDocument 
 function valueOf(walk: Walk, node: unknown, path: Path): JsonValue {
   walk.values++;
   if (walk.exceeded) return null;
-  if (walk.values > valuesMax || path.length > depthMax) {
+  if (isAlias(node)) walk.aliases++;
+  const problem = exceededBound(walk, path);
+  if (problem !== undefined) {
     walk.exceeded = true;
-    const problem = walk.values > valuesMax ? `holds more than ${valuesMax} values` : `is nested deeper than ${depthMax} levels`;
     return fault(walk, path.slice(0, 1), problem, 'Shorten it; an alias counts as what it stands for.');
   }
   if (isAlias(node)) {
@@ -81,7 +85,10 @@ function valueOf(walk: Walk, node: unknown, path: Path): JsonValue {
     if (target !== undefined) return valueOf(walk, target, path);
     return fault(walk, path, 'an alias without an anchor before it', 'Name an anchor (&name) that stands above.');
   }
-  if (isMap(node)) return ownMembers(node.items.flatMap((pair) => membersOf(walk, pair, path)));
+  if (isMap(node)) {
+    const names = new Set<string>();
+    return ownMembers(node.items.flatMap((pair) => membersOf(walk, pair, path, names)));
+  }
   if (isSeq(node)) {
     return node.items.map((item, index) => {
       place(walk, [...path, index], item, item);
@@ -91,13 +98,24 @@ function valueOf(walk: Walk, node: unknown, path: Path): JsonValue {
   return isScalar(node) ? scalarValue(walk, node, path) : null;
 }
 
-function membersOf(walk: Walk, pair: { readonly key: unknown; readonly value: unknown }, path: Path): readonly (readonly [string, JsonValue])[] {
+function exceededBound(walk: Walk, path: Path): string | undefined {
+  if (walk.values > valuesMax) return `holds more than ${valuesMax} values`;
+  if (walk.aliases > aliasesMax) return `holds more than ${aliasesMax} aliases`;
+  return path.length > depthMax ? `is nested deeper than ${depthMax} levels` : undefined;
+}
+
+function membersOf(walk: Walk, pair: { readonly key: unknown; readonly value: unknown }, path: Path, names: Set<string>): readonly (readonly [string, JsonValue])[] {
   if (!isScalar(pair.key) || pair.key.value === null) {
     fault(walk, path, 'a key that is not a text', 'Write keys as plain texts.');
     return [];
   }
   const name = typeof pair.key.value === 'string' ? pair.key.value : (pair.key.source ?? String(pair.key.value));
   const below = [...path, name];
+  if (names.has(name)) {
+    walk.faults.push({ offset: rangeOf(pair.key)?.[0] ?? 0, key: pathText(below), problem: 'stands in the same mapping already', todo: 'Keep one of the two.' });
+    return [];
+  }
+  names.add(name);
   place(walk, below, pair.key, pair.value);
   return [[name, valueOf(walk, pair.value, below)]];
 }

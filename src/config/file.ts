@@ -3,7 +3,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { ConfigError } from './fault.ts';
 
 /** A configuration is written by hand: more than this is some other file. */
-const fileBytesMax = 1024 * 1024;
+const fileBytesMax = 256 * 1024;
 
 /** Throws a ConfigError when the file cannot be read, is too large or is no text. */
 export function configFileText(file: string): string {

@@ -73,7 +73,7 @@ function replaced(value: JsonValue, path: Path, text: string): JsonValue {
 }
 
 function located(source: ConfigSource, document: ConfigDocument, schema: JsonObject, value: JsonValue, findings: readonly Finding[]): readonly ConfigFault[] {
-  const secrets = secretPaths(schema, value);
+  const secrets = secretPaths(schema, value).map((path) => document.place(path));
   const at = (offset: number, key: string, problem: string, todo: string): ConfigFault => {
     const { line, col: column } = document.lines.linePos(Math.min(offset, Math.max(source.text.length - 1, 0)));
     return { file: source.file, line: Math.max(line, 1), column: Math.max(column, 1), key, problem, todo, source: maskedLine({ text: source.text, line, document, secrets }) };

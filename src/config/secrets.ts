@@ -1,6 +1,6 @@
 /** What must never be shown: values that the schema marks, and in a source line everything that looks like one of them. */
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
-import type { ConfigDocument } from './document.ts';
+import type { ConfigDocument, Place } from './document.ts';
 import type { Path } from './fault.ts';
 import { memberSchema, ownMembers } from './schema.ts';
 
@@ -46,11 +46,11 @@ function schemasBelow(schema: JsonObject): readonly JsonObject[] {
 }
 
 /** One line of the file as it may be shown; `line` counts from 1. */
-export function maskedLine(options: { readonly text: string; readonly line: number; readonly document: ConfigDocument; readonly secrets: readonly Path[] }): string {
+export function maskedLine(options: { readonly text: string; readonly line: number; readonly document: ConfigDocument; readonly secrets: readonly Place[] }): string {
   const { text, line, document, secrets } = options;
   const start = document.lines.lineStarts[line - 1] ?? 0;
   const end = document.lines.lineStarts[line] ?? text.length;
-  const ranges = secrets.map((path) => document.place(path)).filter((place) => place.value < end && place.valueEnd > start);
+  const ranges = secrets.filter((place) => place.value < end && place.valueEnd > start);
   let shown = '';
   let at = start;
   for (const place of ranges.toSorted((a, b) => a.value - b.value)) {

@@ -19,8 +19,8 @@ interface SubstitutionFault {
 }
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
-/** `$$` is a dollar sign; `${…}` ends at the first closing brace, so a default value holds none. */
-const MARK = /\$\$|\$\{([^}]*)\}/g;
+/** `$$` is a dollar sign; `${…}` ends at the first closing brace, so a default value holds none. The bound keeps the search linear. */
+const MARK = /\$\$|\$\{([^}]{0,1000})\}/g;
 
 /** A variable that is set counts even when it is empty; `:-default` is for one that is not set at all. */
 export function substitute(text: string, env: Environment): Substitution {
