@@ -1,10 +1,11 @@
-import type { AnyEvaluator, Need } from '../../../evaluators/evaluator.ts';
+import type { AnyEvaluator } from '../../../evaluators/evaluator.ts';
 import { evaluators as members } from '../../../evaluators/index.ts';
 import { snakeMembers } from '../../config/member-names.ts';
 import { nearest } from '../../config/nearest.ts';
 import { referenceRows } from '../../config/reference.ts';
 import { isJsonObject, jsonText, member, type JsonObject, type JsonValue } from '../../model/json.ts';
 import { UsageError, type Command } from '../command.ts';
+import { needTexts } from '../needs.ts';
 import { columns } from '../usage.ts';
 
 export const evaluators: Command = {
@@ -39,17 +40,6 @@ function listText(all: readonly AnyEvaluator[]): string {
     .slice(1)
     .join('\n');
 }
-
-const needTexts: { readonly [need in Need]: string } = {
-  tool_calls: 'tool calls',
-  tool_definitions: 'tool definitions',
-  tool_results: 'results of tool calls',
-  input: 'the input',
-  final_response: 'the final response',
-  expected_tool_calls: 'expected tool calls (expect.tool_calls)',
-  expected_tool_outputs: 'expected tool outputs (expect.tool_outputs)',
-  tasks: 'tasks (expect.tasks)',
-};
 
 function pageText(evaluator: AnyEvaluator): string {
   const { id, version, kind, summary, needs, onByDefault, defaultThreshold, source } = evaluator;

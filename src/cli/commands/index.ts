@@ -2,6 +2,7 @@
 import type { Command } from '../command.ts';
 import { config } from './config.ts';
 import { evaluators } from './evaluators.ts';
+import { inspect } from './inspect.ts';
 import { serve } from './serve.ts';
 
-export const commands: readonly Command[] = [serve, config, evaluators];
+export const commands: readonly Command[] = [serve, inspect, config, evaluators];

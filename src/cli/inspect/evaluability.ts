@@ -1,0 +1,95 @@
+/** For every evaluator there is: could it score this run, and if not, what is missing and how to get it. */
+import { collectors } from '../../../collectors/index.ts';
+import { configuredEvaluator, type ConfiguredEvaluator } from '../../../evaluators/configured.ts';
+import type { AnyEvaluator, EvaluationContext, Need } from '../../../evaluators/evaluator.ts';
+import { readExpectation } from '../../../evaluators/expectation.ts';
+import { evaluators } from '../../../evaluators/index.ts';
+import type { EvaluatorConfig } from '../../config/config.ts';
+import type { Run } from '../../model/agent-trace.ts';
+import type { Expectation } from '../../model/expectation.ts';
+import type { SkipReason, Verdict } from '../../model/verdict.ts';
+
+export interface Evaluability {
+  readonly name: string;
+  readonly evaluator: AnyEvaluator;
+  /** It is part of the plan: on by default, or named in the configuration. */
+  readonly on: boolean;
+  readonly outcome: Verdict | { readonly kind: 'would_ask' } | { readonly kind: 'filtered' };
+  /** What it looks at and this run does not have. */
+  readonly missing: readonly Need[];
+  /** What to switch on so that it could score; empty when nothing is missing that could be switched on. */
+  readonly hints: readonly string[];
+}
+
+export interface Catalogue {
+  readonly plan: readonly EvaluatorConfig[];
+  readonly context: EvaluationContext;
+}
+
+export function evaluability(run: Run, { plan, context }: Catalogue): readonly Evaluability[] {
+  const entries = evaluators.flatMap((evaluator): readonly (EvaluatorConfig & { readonly on: boolean })[] => {
+    const planned = plan.filter(({ configured }) => configured.evaluator.id === evaluator.id);
+    if (planned.length > 0) return planned.map((entry) => ({ ...entry, on: true }));
+    const made = configuredEvaluator({ use: evaluator.id }, evaluators);
+    return made.kind === 'ready' ? [{ configured: made.evaluator, sampleRate: 1, raise: [], on: false }] : [];
+  });
+  const expected = run.expected === undefined ? {} : readExpectation(run.expected).expectation;
+  return entries.map(({ configured, when, on }) => {
+    const outcome = when !== undefined && !when(run) ? ({ kind: 'filtered' } as const) : outcomeOf(run, configured, expected, context);
+    const whole = { ...configured.expect, ...expected };
+    return {
+      name: configured.name,
+      evaluator: configured.evaluator,
+      on,
+      outcome,
+      missing: configured.evaluator.needs.filter((need) => !has[need](run, whole)),
+      hints: outcome.kind === 'skipped' ? hintsFor(outcome.reason, run) : [],
+    };
+  });
+}
+
+/** A judge is not asked: where its evaluator gets as far as a question, it could score. */
+function outcomeOf(run: Run, configured: ConfiguredEvaluator, expected: Expectation, context: EvaluationContext): Evaluability['outcome'] {
+  if (configured.kind === 'rule') return configured.evaluate(run.trace, expected, context);
+  const questions = configured.judge(run.trace, expected, context);
+  const first = questions.next();
+  if (first.done === true) return first.value;
+  questions.return({ kind: 'failed', error: 'not_asked', explanation: '', details: {} });
+  return { kind: 'would_ask' };
+}
+
+const has: { readonly [need in Need]: (run: Run, expected: Expectation) => boolean } = {
+  tool_calls: ({ trace }) => trace.toolCalls.length > 0,
+  tool_definitions: ({ trace }) => trace.toolDefinitions.length > 0,
+  tool_results: ({ trace }) => trace.toolCalls.some((call) => call.result !== undefined || call.error !== undefined),
+  input: ({ trace }) => trace.input !== undefined,
+  final_response: ({ trace }) => trace.finalResponse !== undefined,
+  expected_tool_calls: (_run, expected) => expected.toolCalls !== undefined,
+  expected_tool_outputs: (_run, expected) => expected.toolOutputs !== undefined,
+  tasks: ({ trace }, expected) => (expected.tasks ?? trace.tasks) !== undefined,
+};
+
+/** Who can help: the SDK's capture of content, its tool definitions, or the one who writes down what is expected. */
+const remedies: { readonly [reason in SkipReason]: 'content' | 'tools' | 'expectation' | 'none' } = {
+  no_tool_calls: 'none',
+  no_tool_definitions: 'tools',
+  no_expectation: 'expectation',
+  no_input: 'content',
+  no_final_response: 'content',
+  no_tasks: 'expectation',
+  tool_calls_not_carried: 'content',
+  arguments_not_carried: 'content',
+  results_not_carried: 'content',
+  filtered: 'none',
+  too_large: 'none',
+};
+
+const expectationHint = 'Say what is expected under `expect` in the configuration, or as JSON in the attribute tracejury.expected on the run’s span.';
+
+function hintsFor(reason: SkipReason, run: Run): readonly string[] {
+  const remedy = remedies[reason];
+  if (remedy === 'none') return [];
+  if (remedy === 'expectation') return [expectationHint];
+  const own = collectors.filter(({ id }) => run.dialects.includes(id));
+  return own.flatMap(({ captureHints }) => captureHints?.[remedy] ?? []);
+}

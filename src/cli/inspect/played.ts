@@ -1,0 +1,83 @@
+/** Recorded spans → runs, through the same gathering as in the service, under a clock that runs ahead. */
+import { recognises } from '../../../collectors/collector.ts';
+import { collectors } from '../../../collectors/index.ts';
+import type { Run } from '../../model/agent-trace.ts';
+import { manualClock } from '../../model/clock.ts';
+import { noTenant } from '../../model/ids.ts';
+import { defaultGroupLimits, gathering, type ClosingTimes } from '../../pipeline/group.ts';
+import { metricRegistry, type MetricRegistry } from '../../telemetry/registry.ts';
+import type { Recorded } from './recorded.ts';
+
+export interface Played {
+  /** The last revision of each run, in order of start time. */
+  readonly runs: readonly Run[];
+  /** Spans by the collector that recognised them; a span may count for several. */
+  readonly spansByDialect: ReadonlyMap<string, number>;
+  readonly unrecognised: { readonly spans: number; readonly scopes: readonly ScopeCount[] };
+  /** What the gathering left out, as its metrics count it. */
+  readonly leftOut: readonly LeftOut[];
+}
+
+export interface LeftOut {
+  readonly metric: string;
+  readonly reason: string;
+  readonly meaning: string;
+  readonly count: number;
+}
+
+interface ScopeCount {
+  readonly scope: string;
+  readonly spans: number;
+}
+
+const scopesShown = 10;
+/** Each step closes or drops something, so it ends; a fault in the gathering must not make it endless. */
+const stepsMax = 1_000_000;
+
+export function played(recorded: Recorded, closing: ClosingTimes): Played {
+  const clock = manualClock();
+  const telemetry = metricRegistry();
+  // The inputs are bounded already; nothing may be closed early for want of memory.
+  const gather = gathering({ collectors, clock, telemetry, closing, limits: { ...defaultGroupLimits, bytesMax: Number.MAX_SAFE_INTEGER } });
+  const last = new Map<string, Run>();
+  gather.addRecords(noTenant, recorded.records);
+  gather.addSpans(noTenant, recorded.spans);
+  for (let step = 0; step < stepsMax; step++) {
+    for (const run of gather.due()) last.set(`${run.traceId}/${run.spanId}`, run);
+    const next = gather.nextDueMs();
+    if (next === undefined) break;
+    clock.advance(Math.max(0, next - clock.nowMs()));
+  }
+  return { runs: [...last.values()].sort(byStart), leftOut: leftOut(telemetry), ...recognition(recorded) };
+}
+
+function byStart(a: Run, b: Run): number {
+  if (a.startUnixNano !== b.startUnixNano) return a.startUnixNano < b.startUnixNano ? -1 : 1;
+  return a.spanId < b.spanId ? -1 : 1;
+}
+
+function recognition({ spans, records }: Recorded): Pick<Played, 'spansByDialect' | 'unrecognised'> {
+  const spansByDialect = new Map<string, number>();
+  const scopes = new Map<string, number>();
+  const withRecords = new Set(records.flatMap(({ spanId }) => spanId ?? []));
+  let unrecognised = 0;
+  for (const span of spans) {
+    const own = collectors.filter((collector) => recognises(collector, span));
+    for (const { id } of own) spansByDialect.set(id, (spansByDialect.get(id) ?? 0) + 1);
+    if (own.length > 0 || withRecords.has(span.spanId)) continue;
+    unrecognised++;
+    scopes.set(span.scope.name, (scopes.get(span.scope.name) ?? 0) + 1);
+  }
+  const most = [...scopes].sort(([a, left], [b, right]) => right - left || (a < b ? -1 : 1)).slice(0, scopesShown);
+  return { spansByDialect, unrecognised: { spans: unrecognised, scopes: most.map(([scope, count]) => ({ scope, spans: count })) } };
+}
+
+function leftOut(telemetry: MetricRegistry): readonly LeftOut[] {
+  const counted = telemetry.snapshot().filter(({ name }) => name === 'tracejury.traces.dropped' || name.startsWith('tracejury.spans.'));
+  return counted.flatMap(({ name, row, points }) =>
+    points.flatMap((point) => {
+      if (point.kind !== 'number' || point.value === 0) return [];
+      return [{ metric: name, reason: Object.values(point.labels)[0] ?? '', meaning: row.meaning, count: point.value }];
+    }),
+  );
+}

@@ -1,0 +1,152 @@
+/** Recorded bodies → spans and log records, whatever their form: protobuf, one JSON request, or one JSON request a line. */
+import { JuryError } from '../../model/errors.ts';
+import { isJsonObject } from '../../model/json.ts';
+import type { LogRecord, Span } from '../../model/span.ts';
+import { defaultOtlpLimits } from '../../otlp/limits.ts';
+import { readLogs, readTraces, type ReadLogs, type ReadTraces, type Rejection } from '../../otlp/read.ts';
+import { unreadable, type Body } from './bodies.ts';
+
+export interface Recorded {
+  readonly spans: readonly Span[];
+  readonly records: readonly LogRecord[];
+  /** Log records that belong to no trace. */
+  readonly recordsWithoutTrace: number;
+  /** What could not be taken, with where and why. */
+  readonly rejections: readonly (Rejection & { readonly where: string })[];
+}
+
+interface Collected {
+  readonly spans: Span[];
+  readonly records: LogRecord[];
+  recordsWithoutTrace: number;
+  readonly rejections: (Rejection & { readonly where: string })[];
+}
+
+type Signal = 'traces' | 'logs' | 'metrics';
+
+/** Each line holds at least a pair of braces; more lines than this are no recording. */
+const linesMax = 5_000_000;
+
+/** Throws INPUT_UNREADABLE with the file and, of JSON lines, the line. */
+export function readRecorded(bodies: readonly Body[]): Recorded {
+  const into: Collected = { spans: [], records: [], recordsWithoutTrace: 0, rejections: [] };
+  for (const body of bodies) readBody(body, into);
+  return into;
+}
+
+function readBody({ name, bytes }: Body, into: Collected): void {
+  if (bytes.length === 0) throw unreadable(name, 'it is empty.');
+  // A protobuf request begins with a line feed; so may a JSON text, and the length behind it may look like a brace.
+  if (bytes[0] === 0x0a && readProtobuf(name, bytes, into)) return;
+  if (firstSign(bytes) !== 0x7b) throw unreadable(name, 'it is neither an OTLP request in protobuf nor JSON.');
+  if (isOneDocument(bytes)) readJson(name, bytes, into);
+  else readLines(name, bytes, into);
+}
+
+function firstSign(bytes: Buffer): number | undefined {
+  let at = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
+  while (isBlank(bytes[at])) at++;
+  return bytes[at];
+}
+
+function isBlank(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;
+}
+
+/** A document may span lines; of JSON lines the first one is whole, and more follows. */
+function isOneDocument(bytes: Buffer): boolean {
+  let start = 0;
+  while (bytes[start] === 0xef || bytes[start] === 0xbb || bytes[start] === 0xbf || isBlank(bytes[start])) start++;
+  const end = bytes.indexOf(0x0a, start);
+  if (end === -1 || firstSign(bytes.subarray(end)) === undefined) return true;
+  return jsonIn(bytes.subarray(start, end)) === undefined;
+}
+
+function readLines(name: string, bytes: Buffer, into: Collected): void {
+  let line = 0;
+  for (let start = 0; start < bytes.length; ) {
+    const found = bytes.indexOf(0x0a, start);
+    const end = found === -1 ? bytes.length : found;
+    const where = `${name}: line ${++line}`;
+    if (line > linesMax) throw unreadable(name, `more than ${linesMax} lines.`);
+    const text = bytes.subarray(start, end);
+    if (firstSign(text) !== undefined) readJson(where, text, into);
+    start = end + 1;
+  }
+}
+
+function readJson(where: string, bytes: Buffer, into: Collected): void {
+  const signal = signalOf(where, bytes);
+  if (signal !== 'metrics') take(where, signal, bytes, into);
+}
+
+/** The first key, where it is enough. */
+const FIRST_KEY = /^\uFEFF?\s*\{\s*"(?:resource_?(spans|logs|metrics))"\s*:/i;
+
+function signalOf(where: string, bytes: Buffer): Signal {
+  const first = FIRST_KEY.exec(bytes.toString('utf8', 0, 100))?.[1]?.toLowerCase();
+  if (first !== undefined) return first === 'spans' ? 'traces' : first === 'logs' ? 'logs' : 'metrics';
+  const value = jsonIn(bytes);
+  if (value === undefined) throw unreadable(where, 'it is not a JSON object.');
+  const has = (...keys: readonly string[]): boolean => keys.some((key) => Object.hasOwn(value, key));
+  if (has('resourceSpans', 'resource_spans')) return 'traces';
+  if (has('resourceLogs', 'resource_logs')) return 'logs';
+  if (has('resourceMetrics', 'resource_metrics')) return 'metrics';
+  const keys = Object.keys(value).slice(0, 3).map((key) => JSON.stringify(key.slice(0, 40)));
+  throw unreadable(where, `it has neither resourceSpans nor resourceLogs${keys.length === 0 ? '' : `, but ${keys.join(', ')}`}.`);
+}
+
+/** The reader counts nesting before it parses deeply nested texts; here only the keys of the outermost object matter. */
+function jsonIn(bytes: Buffer): object | undefined {
+  try {
+    const value: unknown = JSON.parse(bytes.toString('utf8').replace(/^\uFEFF/, ''));
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Both requests have the same outer form: the one of which something can be taken is meant. False: neither. */
+function readProtobuf(name: string, bytes: Buffer, into: Collected): boolean {
+  const asTraces = tried(() => readTraces(bytes, 'protobuf', limits));
+  if (asTraces !== undefined && asTraces.spans.length > 0) {
+    keepTraces(name, asTraces, into);
+    return true;
+  }
+  const asLogs = tried(() => readLogs(bytes, 'protobuf', limits));
+  if (asLogs !== undefined && asLogs.records.length + asLogs.ignored > 0) keepLogs(name, asLogs, into);
+  else if (asTraces !== undefined) keepTraces(name, asTraces, into);
+  return asTraces !== undefined || asLogs !== undefined;
+}
+
+function tried<Read>(read: () => Read): Read | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof JuryError) return undefined;
+    throw error;
+  }
+}
+
+/** A file may hold more than any one request: what was sent in many is recorded in one. */
+const limits = { ...defaultOtlpLimits, spansPerRequest: 5_000_000, recordsPerRequest: 5_000_000, blocksPerRequest: 5_000_000, itemsPerRequest: 100_000_000, jsonValues: 100_000_000 };
+
+function take(where: string, signal: 'traces' | 'logs', bytes: Buffer, into: Collected): void {
+  try {
+    if (signal === 'traces') keepTraces(where, readTraces(bytes, 'json', limits), into);
+    else keepLogs(where, readLogs(bytes, 'json', limits), into);
+  } catch (error) {
+    throw error instanceof JuryError ? unreadable(where, error.why) : error;
+  }
+}
+
+function keepTraces(where: string, { spans, rejections }: ReadTraces, into: Collected): void {
+  for (const span of spans) into.spans.push(span);
+  into.rejections.push(...rejections.map((one) => ({ ...one, where })));
+}
+
+function keepLogs(where: string, { records, ignored, rejections }: ReadLogs, into: Collected): void {
+  for (const record of records) into.records.push(record);
+  into.recordsWithoutTrace += ignored;
+  into.rejections.push(...rejections.map((one) => ({ ...one, where })));
+}

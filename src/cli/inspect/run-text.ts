@@ -1,0 +1,101 @@
+/** One run as text for a terminal: what was reconstructed, where each piece comes from, and what could be scored. */
+import { isJsonObject, member, plainText, type JsonValue } from '../../model/json.ts';
+import type { Run, SubAgent, ToolCall, ToolDefinition } from '../../model/agent-trace.ts';
+import { columns } from '../usage.ts';
+import { evaluabilityLines } from './evaluability-text.ts';
+import type { InspectedRun } from './inspected.ts';
+import { oneLine } from './one-line.ts';
+
+const textMax = 160;
+const nameMax = 80;
+const listMax = 12;
+const nanosPerMs = 1_000_000n;
+
+export function runLines(inspected: InspectedRun): readonly string[] {
+  const { run, evaluability, via, subRuns } = inspected;
+  const { trace } = run;
+  const executed = trace.toolCalls.filter((call) => call.executed);
+  const neverRan = trace.toolCalls.filter((call) => !call.executed);
+  return [
+    `${via === undefined ? 'Run of' : 'Sub-agent'} ${shown(trace.agent ?? '(no agent name)', nameMax)}${via === undefined ? '' : ` (via ${viaText(via)})`}`,
+    ...columns(facts(run)),
+    '',
+    ...(executed.length === 0 ? [`  Tool calls: ${trace.toolCallsCarried ? 'none' : 'not carried by these spans'}`] : ['  Tool calls, in order', ...executed.flatMap((call, index) => callLines(call, index + 1))]),
+    ...(neverRan.length === 0 ? [] : ['', '  Asked for, but nothing shows that they ran', ...neverRan.flatMap((call, index) => callLines(call, index + 1))]),
+    '',
+    ...definitionLines(trace.toolDefinitions),
+    '',
+    '  Evaluators',
+    ...evaluabilityLines(evaluability),
+    ...subRuns.flatMap((sub) => ['', ...runLines(sub).map((line) => (line === '' ? '' : `    ${line}`))]),
+  ];
+}
+
+function facts(run: Run): readonly (readonly [string, string])[] {
+  const { trace } = run;
+  const rows: readonly (readonly [string, string | undefined])[] = [
+    ['trace / span', `${run.traceId} / ${run.spanId}`],
+    ['service', run.service === undefined ? undefined : [run.service, run.serviceVersion ?? ''].join(' ').trim()],
+    ['session', trace.sessionId],
+    ['read by', run.dialects.join(', ')],
+    ['began', `${new Date(Number(run.startUnixNano / nanosPerMs)).toISOString()}, took ${durationText(run.endUnixNano - run.startUnixNano)}`],
+    ['completeness', run.completeness],
+    ['status', trace.errorMessage === undefined ? trace.status : `${trace.status}: ${trace.errorMessage}`],
+    ['input', trace.input ?? '(not carried)'],
+    ['answer', trace.finalResponse === undefined ? '(none carried)' : plainText(trace.finalResponse)],
+    ['system prompt', trace.systemPrompt],
+    ['model', modelText(run)],
+    ['documents', trace.documents.length === 0 ? undefined : String(trace.documents.length)],
+    ['expected', run.expected === undefined ? undefined : plainText(run.expected)],
+  ];
+  return rows.flatMap(([name, value]) => (value === undefined || value === '' ? [] : [[name, shown(value, textMax)] as const]));
+}
+
+function modelText({ trace }: Run): string {
+  const calls = trace.modelCalls.length;
+  const tokens = trace.tokens === undefined ? 'tokens not carried' : `${trace.tokens.input ?? '?'} tokens in, ${trace.tokens.output ?? '?'} out`;
+  return `${trace.model ?? '(not carried)'}, ${calls === 1 ? '1 model call' : `${calls} model calls`}${calls === 0 && trace.tokens === undefined ? '' : `, ${tokens}`}`;
+}
+
+function callLines(call: ToolCall, number: number): readonly string[] {
+  const from = (field: 'name' | 'id' | 'arguments' | 'result' | 'error'): string => {
+    const source = call.provenance?.[field];
+    return source === undefined ? '' : `  [${source}]`;
+  };
+  const args = call.arguments ?? call.argumentsText;
+  const indent = '     ';
+  return [
+    `  ${String(number).padStart(3)}. ${shown(call.name, nameMax)}${from('name')}`,
+    ...(call.id === undefined ? [] : [`${indent}  id         ${shown(call.id, nameMax)}${from('id')}`]),
+    `${indent}  arguments  ${args === undefined || args === null ? '(not carried)' : shown(plainText(args), textMax)}${from('arguments')}`,
+    ...(call.error === undefined ? [] : [`${indent}  error      ${shown([call.error.type, call.error.message].filter((text) => text !== undefined && text !== '').join(': ') || '(no message)', textMax)} (${call.error.sign})${from('error')}`]),
+    ...(call.result === undefined && (call.error !== undefined || !call.executed) ? [] : [`${indent}  result     ${call.result === undefined ? '(not carried)' : shown(plainText(call.result), textMax)}${from('result')}`]),
+  ];
+}
+
+function definitionLines(definitions: readonly ToolDefinition[]): readonly string[] {
+  if (definitions.length === 0) return ['  Tool definitions: none carried by these spans'];
+  return ['  Tool definitions', ...columns(definitions.map(({ name, inputSchema }) => [`  ${shown(name, nameMax)}`, schemaText(inputSchema)] as const))];
+}
+
+function schemaText(schema: JsonValue | undefined): string {
+  if (schema === undefined || schema === null) return 'without a schema';
+  const properties = isJsonObject(schema) ? member(schema, 'properties') : undefined;
+  const names = isJsonObject(properties) ? Object.keys(properties) : [];
+  if (names.length === 0) return 'schema';
+  const more = names.length > listMax ? ', …' : '';
+  return `schema: ${names.slice(0, listMax).map((name) => shown(name, nameMax)).join(', ')}${more}`;
+}
+
+function viaText({ via, viaTool }: SubAgent): string {
+  return viaTool === undefined ? via : `${via} ${shown(viaTool, nameMax)}`;
+}
+
+function durationText(nanos: bigint): string {
+  const ms = Number(nanos / 1_000n) / 1_000;
+  return ms < 1_000 ? `${ms.toFixed(1)} ms` : `${(ms / 1_000).toFixed(2)} s`;
+}
+
+function shown(text: string, charsMax: number): string {
+  return oneLine(text, charsMax);
+}

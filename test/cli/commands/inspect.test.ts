@@ -1,0 +1,104 @@
+/** `tracejury inspect` as a person runs it: the whole process, recordings of real SDKs, and what it prints. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, expect, test } from 'vitest';
+import { commands } from '../../../src/cli/commands/index.ts';
+import { runCommandLine } from '../../../src/cli/run.ts';
+import { readTraces } from '../../../src/otlp/read.ts';
+import { writeTraces } from '../../../src/otlp/write.ts';
+
+const root = join(import.meta.dirname, '../../..');
+const recordings = 'test/fixtures/recordings';
+const folder = mkdtempSync(join(tmpdir(), 'tracejury-inspect-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+function inspect(words: readonly string[], input?: string | Buffer): Ended {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['src/cli/main.ts', 'inspect', ...words], { cwd: root, input: input ?? '', env: {} });
+  return { code: status, out: stdout.toString(), err: stderr.toString() };
+}
+
+/** The same in this process. */
+async function answer(words: readonly string[]): Promise<Ended> {
+  const out: string[] = [];
+  const err: string[] = [];
+  const code = await runCommandLine({ words: ['inspect', ...words], commands, version: '', env: {}, say: (text) => out.push(text), complain: (text) => err.push(text) });
+  return { code, out: out.join('\n'), err: err.join('\n') };
+}
+
+/** The files are renewed on purpose only: `vitest run -u`. */
+const goldens = [
+  { name: 'tool-attributes', recording: 'handmade-card/handoff' },
+  { name: 'openinference', recording: 'openinference-langchain/toolerror' },
+  { name: 'gen-ai-with-logs', recording: 'otel-openai-v2/trip' },
+  { name: 'vercel-ai', recording: 'js-ai-sdk-v5/toolerror' },
+  { name: 'gen-ai-without-content', recording: 'js-otel-openai-nocontent/sequential' },
+] as const;
+
+for (const { name, recording } of goldens) {
+  test(`inspect: tells a recording of ${recording} as ${name}.txt has it`, async () => {
+    const { code, out, err } = inspect([`${recordings}/${recording}`]);
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    await expect(out).toMatchFileSnapshot(join(root, `test/fixtures/inspect/${name}.txt`));
+  });
+}
+
+const card = readFileSync(join(root, recordings, 'handmade-card/trip/request-01.binpb'));
+const { spans } = readTraces(card, 'protobuf');
+const asJson = writeTraces(spans, 'json');
+
+const forms: readonly { readonly name: string; readonly input: Buffer | string }[] = [
+  { name: 'protobuf', input: card },
+  { name: 'protobuf in gzip', input: gzipSync(card) },
+  { name: 'one JSON request', input: asJson },
+  { name: 'a JSON request over many lines', input: JSON.stringify(JSON.parse(asJson.toString()), undefined, 2) },
+  { name: 'JSON lines, one request for each span', input: spans.map((span) => `${writeTraces([span], 'json').toString()}\n`).join('') },
+  { name: 'JSON lines in gzip, with blank lines and metrics between', input: gzipSync(`\uFEFF${asJson.toString()}\n\n{"resourceMetrics":[]}\n  \n`) },
+];
+
+for (const [index, { name, input }] of forms.entries()) {
+  test(`inspect: the same spans give the same answer as ${name}`, async () => {
+    const path = join(folder, String(index));
+    writeFileSync(path, input);
+    const { code, out } = await answer([path]);
+    expect(code).toBe(0);
+    expect(out).toBe((await answer([join(root, recordings, 'handmade-card/trip')])).out);
+  });
+}
+
+test('inspect: --format json is one object with the runs, sub-agents naming their parent', async () => {
+  const { code, out } = await answer([join(root, recordings, 'handmade-card/handoff'), '--format', 'json']);
+  const report = JSON.parse(out) as { readonly runs: readonly { readonly agent: string; readonly parent: { readonly span_id: string; readonly via: string } | null; readonly span_id: string; readonly tool_calls: readonly { readonly name: string; readonly provenance: object }[]; readonly verdicts: readonly { readonly name: string; readonly status: string }[] }[] };
+  expect(code).toBe(0);
+  expect(report.runs.map(({ agent, parent }) => [agent, parent?.via, parent?.span_id === report.runs[0]?.span_id])).toEqual([
+    ['concierge', undefined, false],
+    ['hotel_agent', 'child_span', true],
+  ]);
+  expect(report.runs[1]?.tool_calls.map(({ name, provenance }) => [name, provenance])).toEqual([['book_hotel', { name: 'tool_span', arguments: 'tool_span', result: 'tool_span' }]]);
+  expect(report.runs[1]?.verdicts.map(({ name, status }) => `${name} ${status}`)).toEqual(['tool_call_validity skipped', 'tool_error scored', 'tool_efficiency scored']);
+});
+
+test('inspect: what was typed wrong is told with the usage, and the exit code is 2', async () => {
+  for (const words of [[], ['a', '--format', 'xml'], ['no/such/file']]) {
+    const { code, out, err } = await answer(words);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toContain('tracejury inspect: ');
+  }
+});
+
+test('inspect: spans without an agent run are said to be so, with the counts, and the exit code is 1', () => {
+  const http = { resourceSpans: [{ scopeSpans: [{ scope: { name: 'express' }, spans: [{ traceId: '1'.repeat(32), spanId: '2'.repeat(16), name: 'GET /', startTimeUnixNano: '1', endTimeUnixNano: '2' }] }] }] };
+  const { code, out, err } = inspect(['-'], JSON.stringify(http));
+  expect({ code, err }).toEqual({ code: 1, err: 'No agent run was found.\n' });
+  expect(out).toContain('0 agent runs in 1 span of 1 trace');
+  expect(out).toContain('  express  1 span\n');
+  expect(out).toContain('(no_agent_model_or_tool_span)');
+});
