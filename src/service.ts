@@ -4,7 +4,6 @@ import { setTimeout as sleepFor } from 'node:timers/promises';
 import { pino, type Logger } from 'pino';
 import { collectors } from '../collectors/index.ts';
 import { evaluationContext } from '../evaluators/context.ts';
-import { isLoopback } from './config/address.ts';
 import type { Config, JudgeConfig } from './config/config.ts';
 import type { ConfigWarning } from './config/fault.ts';
 import type { ScoredRun } from './exporters/exporter.ts';
@@ -147,7 +146,6 @@ function consoleOf(config: Config, state: { readonly ready: boolean; readonly st
     host,
     port,
     readTokens: config.listen.tokens.filter(({ may }) => may.includes('read')).map(({ value }) => value),
-    hosts: isLoopback(host) ? [] : [host],
     notReady: () => (state.stopping ? 'The service is stopping.' : state.ready ? undefined : 'The service is starting.'),
     metricsPage,
     metricsContentType: openMetricsContentType,

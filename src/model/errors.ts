@@ -12,7 +12,7 @@ export const errorCatalogue = {
   OTLP_MALFORMED: { what: 'The body is not a valid OTLP request.', todo: 'Check the exporter and its Content-Type.', status: 400, retryable: false },
   OTLP_TOO_LARGE: { what: 'The body is larger than limits.body_bytes, or inflates beyond limits.inflated_bytes.', todo: 'Send smaller batches or raise the limit.', status: 413, retryable: false },
   OTLP_MEDIA_TYPE: { what: 'The Content-Type is neither application/x-protobuf nor application/json.', todo: 'Set the exporter to http/protobuf or http/json.', status: 415, retryable: false },
-  OTLP_ENCODING: { what: 'The Content-Encoding is not identity, gzip, deflate or zstd, or the body does not inflate.', todo: 'Use gzip or no compression.', status: 415, retryable: false },
+  OTLP_ENCODING: { what: 'The Content-Encoding is not identity, gzip, deflate or zstd.', todo: 'Use gzip or no compression.', status: 415, retryable: false },
   UNAUTHENTICATED: { what: 'The request carries no valid token.', todo: 'Send Authorization: Bearer with a token of listen.tokens that may do this.', status: 401, retryable: false },
   OVERLOADED: { what: 'More bytes are in flight than limits.memory_bytes allows.', todo: 'The exporter retries by itself; raise the limit or add a machine when it lasts.', status: 429, retryable: true },
   STOPPING: { what: 'The service is stopping.', todo: 'The exporter retries by itself.', status: 503, retryable: true },

@@ -9,8 +9,11 @@ export interface JsonObject {
 /** Deeper values are refused: nothing that walks a value may exhaust the stack. */
 export const jsonDepthMax = 128;
 
-/** A digit run that a double may not hold. Such texts take the slower, exact way. */
+/** A digit run that a double may not hold. Such texts take the slower, exact way, unless they are so long that it would take too long. */
 const LONG_NUMBER = /\d{16}/;
+const exactCharsMax = 500_000;
+/** Longer integers are nobody's ids; making a bigint of them costs the square of their length. */
+const exactDigitsMax = 400;
 
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array);
@@ -24,7 +27,7 @@ export function isJsonArray(value: unknown): value is readonly JsonValue[] {
 export function parseJson(text: string): JsonValue | undefined {
   if (nestsTooDeep(text)) return undefined;
   try {
-    return (LONG_NUMBER.test(text) ? JSON.parse(text, exactInteger) : JSON.parse(text)) as JsonValue;
+    return (text.length <= exactCharsMax && LONG_NUMBER.test(text) ? JSON.parse(text, exactInteger) : JSON.parse(text)) as JsonValue;
   } catch {
     return undefined;
   }
@@ -61,7 +64,7 @@ export function member(object: JsonObject, key: string): JsonValue | undefined {
 function exactInteger(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
   if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;
   const source = context?.source;
-  return source !== undefined && /^-?\d+$/.test(source) ? BigInt(source) : value;
+  return source !== undefined && source.length <= exactDigitsMax && /^-?\d+$/.test(source) ? BigInt(source) : value;
 }
 
 function nestsTooDeep(text: string): boolean {

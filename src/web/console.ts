@@ -7,8 +7,6 @@ export interface ConsoleOptions {
   readonly port: number;
   /** Values of the tokens that may read. Empty: everybody may. Health needs none. */
   readonly readTokens: readonly string[];
-  /** Extra host names that a browser may use to come here; loopback names always may. */
-  readonly hosts: readonly string[];
   /** Undefined: ready. Else why not. */
   readonly notReady: () => string | undefined;
   readonly metricsPage: () => string;
@@ -32,10 +30,10 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
 
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ 'x-content-type-options': 'nosniff', 'cache-control': 'no-store', 'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'", 'referrer-policy': 'no-referrer' });
-    // A page elsewhere must not reach this listener under a name of its own.
-    if (options.readTokens.length === 0 && !isAllowedHost(request.hostname, options)) return reply.code(403).send(failure('host_not_allowed', `Host ${JSON.stringify(request.hostname.slice(0, 100))} is not served here.`, 'Use the address that the service printed.'));
-    const open = request.url === '/livez' || request.url === '/readyz';
-    if (!open && !mayRead(request.headers.authorization)) return reply.code(401).header('www-authenticate', 'Bearer').send(failure('unauthenticated', 'The request carries no token that may read.', 'Send Authorization: Bearer with a token of listen.tokens.'));
+    if (isHealth(request.url)) return undefined;
+    // On loopback, without tokens, a page from elsewhere must not come here under a name of its own.
+    if (options.readTokens.length === 0 && isLoopbackName(options.host) && !isLoopbackName(request.hostname)) return reply.code(403).send(failure('host_not_allowed', `Host ${JSON.stringify(request.hostname.slice(0, 100))} is not served here.`, 'Use the address that the service printed.'));
+    if (!mayRead(request.headers.authorization)) return reply.code(401).header('www-authenticate', 'Bearer').send(failure('unauthenticated', 'The request carries no token that may read.', 'Send Authorization: Bearer with a token of listen.tokens.'));
     return undefined;
   });
   app.get('/livez', async () => ({ status: 'ok' }));
@@ -74,9 +72,13 @@ function hash(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-function isAllowedHost(hostname: string, options: ConsoleOptions): boolean {
+function isHealth(url: string): boolean {
+  return url === '/livez' || url === '/readyz';
+}
+
+function isLoopbackName(hostname: string): boolean {
   const host = hostname.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1').toLowerCase();
-  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host) || host === options.host || options.hosts.includes(host);
+  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
 const firstPage = `<!doctype html>
