@@ -39,10 +39,13 @@ export const agentDepthMax = 64;
 export function agentScopes(tree: Tree): readonly AgentScope[] {
   const orphans = new Map<SpanId, Node[]>();
   const found: Draft[] = [];
+  const strays: Draft[] = [];
   const marks = marksOf(tree);
+  const top = topAgent(tree, marks);
   for (const root of tree.roots) {
+    if (root === top) continue;
     const agents = scopesIn(root, marks);
-    for (const agent of agents) found.push(agent);
+    for (const agent of agents) (top === undefined || agent.implicit ? found : strays).push(agent);
     if (agents.length > 0 || !marks.working.has(root)) continue;
     const missing = root.awaits?.spanId;
     const siblings = missing === undefined ? undefined : orphans.get(missing);
@@ -50,9 +53,16 @@ export function agentScopes(tree: Tree): readonly AgentScope[] {
     else if (siblings === undefined) orphans.set(missing, [root]);
     else siblings.push(root);
   }
+  if (top !== undefined) found.push(agentScope(top, marks, strays));
   // Spans whose common parent has not arrived belong together; the run will hang on that parent.
   for (const [spanId, roots] of orphans) found.push(orphanScope(spanId, roots));
   return found.sort(byScopeStart);
+}
+
+/** A trace has one root. When that is an agent, all agents whose parent has not arrived work below it. */
+function topAgent(tree: Tree, marks: Marks): Node | undefined {
+  const [only, ...more] = tree.roots.filter((root) => root.awaits === undefined);
+  return only !== undefined && more.length === 0 && marks.agents.has(only) ? only : undefined;
 }
 
 /** A subtree whose root is neither a model nor a tool span: it can stand for an agent by itself. */
@@ -105,9 +115,9 @@ function scopesIn(root: Node, marks: Marks): Draft[] {
   return frames || own.some(isWork) ? [frameOrAgent(root, own, scopes, marks)] : scopes;
 }
 
-function agentScope(node: Node, marks: Marks): Draft {
+function agentScope(node: Node, marks: Marks, strays: readonly Draft[] = []): Draft {
   const inner = outermostAgents(node, marks.agents).map((one) => agentScope(one, marks));
-  return frameOrAgent(node, ownNodes(node, marks.agents), inner, marks);
+  return frameOrAgent(node, ownNodes(node, marks.agents), [...inner, ...strays], marks);
 }
 
 /** The agents below a span that have no other agent between them and it. */

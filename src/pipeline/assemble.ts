@@ -84,7 +84,8 @@ function drafts(scope: AgentScope, parent: RunKey | undefined, context: Context)
   const subtree = [...all, ...scope.subAgents.flatMap(nodesOf)];
   const first = scope.node ?? all[0];
   if (first === undefined) return [];
-  const parentMissing = parent === undefined && scope.node?.awaits?.elsewhere === false;
+  const outer = scope.frames.at(-1) ?? scope.node;
+  const parentMissing = parent === undefined && outer?.awaits?.elsewhere === false;
   const draft: Draft = {
     key,
     parent,
@@ -113,7 +114,9 @@ function waitsForParent(node: Node): boolean {
 
 function waitsFor(scope: AgentScope, subtree: readonly Node[], unanswered: number, context: Context): Draft['waitsFor'] {
   const waits: Draft['waitsFor'][number][] = [];
-  if (scope.node === undefined || hasStrays(scope.node, subtree, context)) waits.push('parent_spans');
+  const outer = scope.frames.at(-1) ?? scope.node;
+  const gap = subtree.some((node) => node !== outer && waitsForParent(node));
+  if (scope.node === undefined || gap || hasStrays(scope.node, subtree, context)) waits.push('parent_spans');
   if (unanswered > 0) waits.push('tool_results');
   const lacksRecords = scope.own.some((node) => node.told.facts.contentInLogs === true && !context.records.has(node.span.spanId));
   if (lacksRecords) waits.push('log_records');

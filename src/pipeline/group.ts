@@ -18,6 +18,7 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 import { assemble, type Draft, type Held } from './assemble.ts';
 import { deadlines } from './deadlines.ts';
 import type { Told } from './facts.ts';
+import { withLastingKeys } from './lasting-keys.ts';
 import { recordKey } from './records.ts';
 import { contentHash, runOf } from './run.ts';
 
@@ -127,7 +128,8 @@ export function gathering(options: GatheringOptions): Gathering {
   }
 
   function draftsOf(trace: Trace): readonly Draft[] {
-    return assemble({ collectors, tenant: trace.tenant, held: [...trace.held.values()], records: trace.records, toldCache: trace.told });
+    const drafts = assemble({ collectors, tenant: trace.tenant, held: [...trace.held.values()], records: trace.records, toldCache: trace.told });
+    return withLastingKeys(drafts, trace.closed);
   }
 
   /** Closes what is due in one trace and sets its next deadline. */

@@ -48,6 +48,16 @@ const cases: readonly Case[] = [
   { name: 'a model span that stands alone is its own run', spans: [modelSpan({ id: 1, says: 'hello' })], runs: ['1: none []'] },
   { name: 'spans that await one parent are one run on it', spans: [toolSpan({ id: 2, parent: 9, tool: 'f' }), toolSpan({ id: 3, parent: 9, tool: 'g' }), toolSpan({ id: 4, parent: 8, tool: 'h' })], runs: ['9: none [f g]', '8: none [h]'] },
   { name: 'spans that tell of no work are no run', spans: [span({ id: 1 }), span({ id: 2, parent: 1 }), span({ id: 3, parent: 9 })], runs: [] },
+  {
+    name: 'an agent whose parent has not arrived works below the agent that is the trace’s root',
+    spans: [agentSpan({ id: 1, agent: 'outer' }), toolSpan({ id: 2, parent: 1, tool: 'f' }), agentSpan({ id: 4, parent: 3, agent: 'inner' })],
+    runs: ['1: outer [f] > inner via child_span', '4: inner [] under 1'],
+  },
+  {
+    name: 'work whose parent has not arrived may belong to an agent in between, so it stays by itself',
+    spans: [agentSpan({ id: 1, agent: 'outer' }), toolSpan({ id: 4, parent: 3, tool: 'f' })],
+    runs: ['1: outer []', '3: none [f]'],
+  },
   { name: 'agents in a cycle of parents are still found', spans: [agentSpan({ id: 1, parent: 3, agent: 'a' }), toolSpan({ id: 2, parent: 1, tool: 'f' }), span({ id: 3, parent: 2 })], runs: ['1: a [f]'] },
 ];
 

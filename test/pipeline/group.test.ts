@@ -154,6 +154,33 @@ const cases: readonly Case[] = [
     closed: ['500 ms: run 2, complete, revision 1', '500 ms: run 3, complete, revision 1'],
   },
   {
+    name: 'a run keeps the key that it first closed under, also when a better span to hang it on arrives',
+    script: (to) => {
+      to.spans(span({ id: 1, attributes: { 'gen_ai.operation.name': 'invoke_workflow' } }));
+      to.pass(minute);
+      to.spans(agentSpan({ id: 2, parent: 1 }), agentSpan({ id: 4, parent: 3 }));
+      to.pass(minute);
+      to.spans(toolSpan({ id: 3, parent: 2 }));
+      to.pass(minute);
+    },
+    closed: [
+      '500 ms: run 1, complete, revision 1',
+      '60500 ms: run 4 under 1, complete, revision 1',
+      '65000 ms: run 1, partial, revision 2',
+      '120500 ms: run 1, complete, revision 3',
+    ],
+  },
+  {
+    name: 'an abandoned run is revised under its key when its agent arrives after all',
+    script: (to) => {
+      to.spans(toolSpan({ id: 3, parent: 2 }));
+      to.pass(11 * minute);
+      to.spans(span({ id: 2, parent: 1 }), agentSpan({ id: 1 }));
+      to.pass(minute);
+    },
+    closed: ['600000 ms: run 2, abandoned, revision 1', '660500 ms: run 2, complete, revision 2'],
+  },
+  {
     name: 'a late span makes the next revision',
     script: (to) => {
       to.spans(agentSpan({ id: 1 }));
