@@ -6,6 +6,7 @@ import { collectors } from '../../collectors/index.ts';
 import type { Run } from '../../src/model/agent-trace.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { noTenant } from '../../src/model/ids.ts';
+import type { LogRecord, Span } from '../../src/model/span.ts';
 import { readLogs, readTraces } from '../../src/otlp/read.ts';
 import { gathering } from '../../src/pipeline/group.ts';
 import { noTelemetry } from '../../src/telemetry/telemetry.ts';
@@ -36,6 +37,31 @@ export interface Played {
   readonly records: number;
 }
 
+interface Body {
+  readonly spans: readonly Span[];
+  readonly records: readonly LogRecord[];
+  /** Log records that belong to no trace. */
+  readonly ignored: number;
+}
+
+/** The bodies of a recording, decoded, in the order in which they were sent. */
+function bodiesOf(recording: Recording): readonly Body[] {
+  return recording.expected.files.map((file) => {
+    const raw = readFileSync(join(recording.folder, file.file));
+    const body = file.file.endsWith('.gz') ? gunzipSync(raw) : raw;
+    const encoding = file.content_type.includes('json') ? 'json' : 'protobuf';
+    if (file.kind === 'traces') return { spans: readTraces(body, encoding).spans, records: [], ignored: 0 };
+    if (file.kind === 'logs') return { spans: [], ...readLogs(body, encoding) };
+    return { spans: [], records: [], ignored: 0 };
+  });
+}
+
+/** All spans and log records of a recording. */
+export function contentsOf(recording: Recording): { readonly spans: readonly Span[]; readonly records: readonly LogRecord[] } {
+  const bodies = bodiesOf(recording);
+  return { spans: bodies.flatMap((body) => body.spans), records: bodies.flatMap((body) => body.records) };
+}
+
 /** Sends the bodies in their order and lets all closing times pass. */
 export function play(recording: Recording): Played {
   const clock = manualClock();
@@ -46,19 +72,11 @@ export function play(recording: Recording): Played {
   };
   let spans = 0;
   let records = 0;
-  for (const file of recording.expected.files) {
-    const raw = readFileSync(join(recording.folder, file.file));
-    const body = file.file.endsWith('.gz') ? gunzipSync(raw) : raw;
-    const encoding = file.content_type.includes('json') ? 'json' : 'protobuf';
-    if (file.kind === 'traces') {
-      const read = readTraces(body, encoding);
-      spans += read.spans.length;
-      gather.addSpans(noTenant, read.spans);
-    } else if (file.kind === 'logs') {
-      const read = readLogs(body, encoding);
-      records += read.records.length + read.ignored;
-      gather.addRecords(noTenant, read.records);
-    }
+  for (const body of bodiesOf(recording)) {
+    spans += body.spans.length;
+    records += body.records.length + body.ignored;
+    gather.addSpans(noTenant, body.spans);
+    gather.addRecords(noTenant, body.records);
     clock.advance(20);
     keep(gather.due());
   }

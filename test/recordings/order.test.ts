@@ -1,0 +1,107 @@
+/** However spans and records arrive, the last revision of every run says what it says when everything arrives at once. */
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { collectors } from '../../collectors/index.ts';
+import type { Run, RunKey } from '../../src/model/agent-trace.ts';
+import { manualClock } from '../../src/model/clock.ts';
+import { noTenant } from '../../src/model/ids.ts';
+import type { LogRecord, Span } from '../../src/model/span.ts';
+import { gathering } from '../../src/pipeline/group.ts';
+import { noTelemetry } from '../../src/telemetry/telemetry.ts';
+import { seeded, type Chance } from '../builders/seeded.ts';
+import { contentsOf, recordingsIn } from './read.ts';
+
+const recordings = recordingsIn(fileURLToPath(new URL('../fixtures/recordings', import.meta.url)));
+const ordersPerRecording = 4;
+
+/** Around every closing time: at once, within `settle`, within `quiet`, after the close; all before `abandon`. */
+const delaysMs = [0, 0, 0, 30, 300, 900, 4_000, 7_000, 61_000, 400_000] as const;
+
+type Item = { readonly kind: 'span'; readonly span: Span } | { readonly kind: 'record'; readonly record: LogRecord };
+
+describe('recordings in any order', () => {
+  for (const [index, recording] of recordings.entries()) {
+    test(`recordings: ${recording.name} gives the same runs in any order, with any delay, sent twice or not`, () => {
+      const { spans, records } = contentsOf(recording);
+      const items: readonly Item[] = [...spans.map((span) => ({ kind: 'span', span }) as const), ...records.map((record) => ({ kind: 'record', record }) as const)];
+      const atOnce = played([{ atMs: 0, items }]);
+      for (let order = 0; order < ordersPerRecording; order++) expect(played(deliveries(items, seeded(1_000 * index + order))), `order ${order}`).toEqual(atOnce);
+    });
+  }
+});
+
+interface Delivery {
+  readonly atMs: number;
+  readonly items: readonly Item[];
+}
+
+/** Records of one moment of one span stay in their order: nothing else tells them apart. */
+function deliveries(items: readonly Item[], chance: Chance): readonly Delivery[] {
+  const delays = new Map<string, number>();
+  const sent = items.flatMap((item) => {
+    const copies = chance.share() < 0.15 ? 2 : 1;
+    return Array.from({ length: copies }, (_, copy) => {
+      const moment = item.kind === 'record' ? `${item.record.spanId} ${item.record.timeUnixNano} ${copy}` : undefined;
+      const atMs = (moment === undefined ? undefined : delays.get(moment)) ?? chance.pick(delaysMs);
+      if (moment !== undefined) delays.set(moment, atMs);
+      return { item, atMs };
+    });
+  });
+  const byTime = Map.groupBy(sent, ({ atMs }) => atMs);
+  return [...byTime].sort(([a], [b]) => a - b).flatMap(([atMs, group]) => {
+    const spans = chance.shuffled(group.filter(({ item }) => item.kind === 'span'));
+    const records = group.filter(({ item }) => item.kind === 'record');
+    const batches = chance.shuffled([...split(spans, chance), records]);
+    return batches.map((batch) => ({ atMs, items: batch.map(({ item }) => item) }));
+  });
+}
+
+function split<T>(list: readonly T[], chance: Chance): readonly (readonly T[])[] {
+  const at = chance.below(list.length + 1);
+  return [list.slice(0, at), list.slice(at)];
+}
+
+/**
+ * The last revision of every run. A run keeps the key that it first closed under, so keys are replaced by places; a span that adds
+ * nothing but its dialect makes no revision.
+ */
+function played(order: readonly Delivery[]): readonly unknown[] {
+  const clock = manualClock(0);
+  const gather = gathering({ collectors, clock, telemetry: noTelemetry });
+  const last = new Map<string, Run>();
+  const keep = (runs: readonly Run[]): void => {
+    for (const run of runs) last.set(keyOf(run), run);
+  };
+  const passUntil = (ms: number): void => {
+    for (let next = gather.nextDueMs(); next !== undefined && next <= ms; next = gather.nextDueMs()) {
+      clock.advance(Math.max(0, next - clock.nowMs()));
+      keep(gather.due());
+    }
+    if (ms < Infinity) clock.advance(ms - clock.nowMs());
+  };
+  for (const { atMs, items } of order) {
+    passUntil(atMs);
+    gather.addRecords(noTenant, items.flatMap((item) => (item.kind === 'record' ? [item.record] : [])));
+    gather.addSpans(noTenant, items.flatMap((item) => (item.kind === 'span' ? [item.span] : [])));
+  }
+  passUntil(Infinity);
+  return comparable([...last.values()]);
+}
+
+function comparable(runs: readonly Run[]): readonly unknown[] {
+  const sorted = runs.toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
+  const places = new Map(sorted.map((run, place) => [keyOf(run), place]));
+  return sorted.map(({ completeness: _completeness, revision: _revision, contentHash: _hash, dialects: _dialects, spanId: _spanId, parent, trace, ...run }) => ({
+    ...run,
+    parent: parent === undefined ? undefined : places.get(keyOf(parent)),
+    trace: { ...trace, subAgents: trace.subAgents.map((sub) => ({ ...sub, spanId: places.get(`${run.traceId}/${sub.spanId}`) })) },
+  }));
+}
+
+function keyOf(run: RunKey): string {
+  return `${run.traceId}/${run.spanId}`;
+}
+
+function placeOf(run: Run): string {
+  return [run.startUnixNano, run.endUnixNano, run.traceId, run.trace.agent ?? '', run.trace.toolCalls.map((call) => call.spanId ?? call.id).join(' ')].join(' ');
+}
