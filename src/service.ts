@@ -133,7 +133,8 @@ function receiverOf(config: Config, parts: { readonly telemetry: Telemetry; read
   return otlpHttpReceiver({
     host,
     port,
-    limits: { bodyBytes, inflatedBytes, inFlightBytes: memoryBytes * inFlightShare },
+    // One request of the largest size must always find room.
+    limits: { bodyBytes, inflatedBytes, inFlightBytes: Math.max(memoryBytes * inFlightShare, bodyBytes + inflatedBytes) },
     tokens: config.listen.tokens.filter(({ may }) => may.includes('ingest')),
     clock,
     ...parts,
@@ -195,7 +196,7 @@ interface JudgeBench {
 function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry): JudgeBench {
   const byName = new Map<string, Judge>();
   const context = evaluationContext();
-  for (const judge of configs) byName.set(judge.name, judges.openai_compatible({ ...judge, apiKey: judge.apiKey ?? '' }, { telemetry, clock, sleep, random: Math.random, nonce: () => randomBytes(12).toString('hex') }));
+  for (const judge of configs) byName.set(judge.name, judges.openai_compatible(judge, { telemetry, clock, sleep, random: Math.random, nonce: () => randomBytes(12).toString('hex') }));
   const concurrency = new Map(configs.map((judge) => [judge.name, judge.concurrency]));
   const lane = judgeLane({ telemetry, sleep, concurrency: (name) => concurrency.get(name) ?? 1 });
   return {

@@ -1,4 +1,5 @@
 /** `evaluators` against one another, against the judges and against what each evaluator takes. */
+import { sampleRateDefault } from './sections/evaluators.ts';
 import { configuredEvaluator } from '../../evaluators/configured.ts';
 import type { AnyEvaluator } from '../../evaluators/evaluator.ts';
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
@@ -67,7 +68,7 @@ function isGiven(written: JsonObject, key: string): boolean {
   if (key !== 'sample') return value !== undefined;
   if (!isJsonObject(value)) return false;
   const raise = member(value, 'raise');
-  return member(value, 'rate') !== 1 || !isJsonArray(raise) || raise.length > 0;
+  return member(value, 'rate') !== sampleRateDefault || !isJsonArray(raise) || raise.length > 0;
 }
 
 function isRefused(path: Path, refused: readonly Path[]): boolean {

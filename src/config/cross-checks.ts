@@ -12,6 +12,7 @@ export function crossCheck(check: CrossCheck): readonly Finding[] {
   return [
     ...listenFindings(part(value, 'listen')),
     ...orderFindings(value),
+    ...memoryFindings(part(value, 'limits')),
     ...twice(items(part(value, 'listen'), 'tokens'), ['listen', 'tokens'], 'name', 'Names of tokens are tenants: give each its own.'),
     ...twice(items(part(value, 'listen'), 'tokens'), ['listen', 'tokens'], 'value', 'Give every token its own value.'),
     ...eitherOr(items(value, 'redact'), 'redact', ['match', 'pattern']),
@@ -75,6 +76,13 @@ function orderFindings(value: JsonObject): readonly Finding[] {
       return [{ path: [section, key], at: 'value', problem: `is less than ${section}.${smaller}`, todo: `Raise it, or lower ${section}.${smaller}.` }];
     }),
   );
+}
+
+/** A request in work needs room for its body and for what it inflates to; beside it there must be room for open traces. */
+function memoryFindings(limits: JsonObject): readonly Finding[] {
+  const [body, inflated, memory] = (['body_bytes', 'inflated_bytes', 'memory_bytes'] as const).map((key) => quantityOf('bytes', member(limits, key)));
+  if (body === undefined || inflated === undefined || memory === undefined || body + inflated <= memory / 2) return [];
+  return [{ path: ['limits', 'memory_bytes'], at: 'value', problem: 'is less than twice what one request may need, limits.body_bytes and limits.inflated_bytes together', todo: 'Raise it, or lower the other two.' }];
 }
 
 /** The second of two items with the same text under a key. The text is not told: it may be a secret. */

@@ -68,9 +68,11 @@ function evaluator(entry: JsonValue, members: readonly AnyEvaluator[]): Evaluato
   const [when, judgeName] = [member(written, 'when'), member(written, 'judge')];
   const sample = object(written, 'sample');
   const rate = member(sample, 'rate');
+  const evaluatorOf = configured(entry, members);
   return {
-    configured: configured(entry, members),
-    sampleRate: typeof rate === 'number' ? rate : 1,
+    configured: evaluatorOf,
+    // Rules look at every run.
+    sampleRate: evaluatorOf.kind === 'judge' && typeof rate === 'number' ? rate : 1,
     raise: list(sample, 'raise').flatMap((item) => raised(asObject(item))),
     ...(isJsonObject(when) ? { when: runCondition(when) } : {}),
     ...(typeof judgeName === 'string' ? { judge: judgeName } : {}),

@@ -34,6 +34,7 @@ export const badConfigs: readonly BadConfig[] = [
   { name: 'a size out of range', text: 'limits:\n  body_bytes: 2GiB\n  inflated_bytes: 4GiB\n  memory_bytes: 8GiB\n' },
   { name: 'a body larger than what it may inflate to', text: 'limits:\n  body_bytes: 128MiB\n' },
   { name: 'less memory than one body', text: 'limits: { memory_bytes: 32MiB }\n' },
+  { name: 'memory for less than one request', text: 'limits:\n  memory_bytes: 64MiB\n' },
   { name: 'quiet before settle', text: 'closing: { settle: 10s, quiet: 5s }\n' },
   { name: 'abandon before quiet', text: 'closing:\n  abandon: 2s\n' },
   { name: 'spans per trace as text', text: 'limits:\n  spans_per_trace: many\n' },

@@ -44,13 +44,16 @@ const when = {
   },
 } as const;
 
+/** Of judge evaluators whose entry names no rate. */
+export const sampleRateDefault = 0.05;
+
 const sample = {
   type: 'object',
   description: 'Share of the received runs that a judge is asked about. Rules look at every run.',
   additionalProperties: false,
   default: {},
   properties: {
-    rate: { type: 'number', minimum: 0, maximum: 1, default: 1, 'x-unit': 'share', description: 'A share between 0 and 1.' },
+    rate: { type: 'number', minimum: 0, maximum: 1, default: sampleRateDefault, 'x-unit': 'share', description: 'A share of the received runs, between 0 and 1. Every question to a judge costs money.' },
     raise: {
       type: 'array',
       default: [],
