@@ -8,7 +8,7 @@ import { isJsonObject, jsonText, member } from '../src/model/json.ts';
 import type { JsonValue } from '../src/model/json.ts';
 import { verdictOf } from '../src/model/verdict.ts';
 import type { Outcome, Verdict } from '../src/model/verdict.ts';
-import type { Answer, AnyEvaluator, EvaluationContext, JudgeEvaluator, Question, RuleEvaluator } from './evaluator.ts';
+import type { Answer, AnyEvaluator, EvaluationContext, JudgeEvaluator, Question } from './evaluator.ts';
 import { readExpectation } from './expectation.ts';
 import type { Fault } from './expectation.ts';
 import { filledOptions, schemaFaults } from './options.ts';
@@ -23,12 +23,13 @@ export interface EvaluatorEntry {
   readonly expect?: JsonValue;
   readonly on_empty?: JsonValue;
   readonly include_explanation?: JsonValue;
+  /** Name of a judge: a rule that can ask one then does. */
+  readonly judge?: JsonValue;
 }
 
-interface Configured<Kind extends AnyEvaluator> {
-  readonly kind: Kind['kind'];
+interface Configured {
   readonly name: string;
-  readonly evaluator: Kind;
+  readonly evaluator: AnyEvaluator;
   readonly threshold: number | null;
   /** Tells verdicts apart that were reached with other options or another expectation. */
   readonly optionsHash: string;
@@ -36,12 +37,13 @@ interface Configured<Kind extends AnyEvaluator> {
   readonly expect: Expectation;
 }
 
-export interface ConfiguredRule extends Configured<RuleEvaluator<unknown>> {
+export interface ConfiguredRule extends Configured {
   readonly kind: 'rule';
   evaluate(trace: AgentTrace, expected: Expectation, context: EvaluationContext): Verdict;
 }
 
-export interface ConfiguredJudge extends Configured<JudgeEvaluator<unknown>> {
+/** A judge evaluator, or a rule with a judge. */
+export interface ConfiguredJudge extends Configured {
   readonly kind: 'judge';
   judge(trace: AgentTrace, expected: Expectation, context: EvaluationContext): Generator<Question, Verdict, Answer>;
 }
@@ -69,30 +71,30 @@ export function configuredEvaluator(entry: EvaluatorEntry, table: readonly AnyEv
     optionsHash: hashText(jsonText([evaluator.id, evaluator.version, written, entry.expect ?? null, threshold], { sortKeys: true })),
     expect: expectation.expectation,
   };
-  return { kind: 'ready', evaluator: ready(evaluator, common, options, entry.include_explanation !== false) };
+  return { kind: 'ready', evaluator: ready(evaluator, common, options, { withJudge: entry.judge !== undefined, withExplanation: entry.include_explanation !== false }) };
 }
 
-function ready(evaluator: AnyEvaluator, common: Omit<Configured<AnyEvaluator>, 'kind' | 'evaluator'>, options: unknown, withExplanation: boolean): ConfiguredEvaluator {
+function ready(evaluator: AnyEvaluator, common: Omit<Configured, 'evaluator'>, options: unknown, { withJudge, withExplanation }: { readonly withJudge: boolean; readonly withExplanation: boolean }): ConfiguredEvaluator {
   const verdict = (outcome: Outcome): Verdict => {
     const reached = verdictOf(outcome, common.threshold);
     return withExplanation ? reached : unexplained(reached);
   };
   const expectedOf = (expected: Expectation): Expectation => ({ ...common.expect, ...expected });
-  if (evaluator.kind === 'rule') {
-    return { ...common, kind: 'rule', evaluator, evaluate: (trace, expected, context) => verdict(guarded(() => evaluator.evaluate({ trace, expected: expectedOf(expected) }, options, context))) };
-  }
-  return {
+  const asking = (questions: JudgeEvaluator<unknown>['evaluate']): ConfiguredJudge => ({
     ...common,
     kind: 'judge',
     evaluator,
     *judge(trace, expected, context) {
       try {
-        return verdict(yield* evaluator.evaluate({ trace, expected: expectedOf(expected) }, options, context));
+        return verdict(yield* questions({ trace, expected: expectedOf(expected) }, options, context));
       } catch (error) {
         return verdict(crashed(error));
       }
     },
-  };
+  });
+  if (evaluator.kind === 'judge') return asking(evaluator.evaluate);
+  if (withJudge && evaluator.evaluateWithJudge !== undefined) return asking(evaluator.evaluateWithJudge);
+  return { ...common, kind: 'rule', evaluator, evaluate: (trace, expected, context) => verdict(guarded(() => evaluator.evaluate({ trace, expected: expectedOf(expected) }, options, context))) };
 }
 
 function guarded(evaluate: () => Outcome): Outcome {

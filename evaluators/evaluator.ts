@@ -71,6 +71,11 @@ interface EvaluatorData<Options> {
 export interface RuleEvaluator<Options = never> extends EvaluatorData<Options> {
   readonly kind: 'rule';
   evaluate(subject: Subject, options: Options, context: EvaluationContext): Outcome;
+  /**
+   * For rules of which a judge can tell more: used instead of `evaluate` where the entry names a judge. A judge that gives no usable
+   * answer leaves what the rule alone finds, with `judge_error` in the details.
+   */
+  evaluateWithJudge?(subject: Subject, options: Options, context: EvaluationContext): Generator<Question, Outcome, Answer>;
 }
 
 /** One block of foreign data in a question. It is fenced when the prompt is written and never scanned for placeholders. */

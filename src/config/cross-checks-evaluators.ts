@@ -1,7 +1,7 @@
 /** `evaluators` against one another, against the judges and against what each evaluator takes. */
 import { sampleRateDefault } from './sections/evaluators.ts';
 import { configuredEvaluator } from '../../evaluators/configured.ts';
-import type { AnyEvaluator } from '../../evaluators/evaluator.ts';
+import type { AnyEvaluator, RuleEvaluator } from '../../evaluators/evaluator.ts';
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
 import { parseScoreCondition } from './conditions.ts';
 import type { CrossCheck } from './cross-check.ts';
@@ -47,10 +47,10 @@ function sameNames(entries: readonly Entry[]): readonly Finding[] {
 
 function judgeFindings({ path, written, member: evaluator }: Entry, judges: readonly string[]): readonly Finding[] {
   const judge = member(written, 'judge');
-  if (evaluator?.kind === 'rule') {
+  if (isRule(evaluator, judge)) {
     return ['judge', 'sample']
       .filter((key) => isGiven(written, key))
-      .map((key) => ({ path: [...path, key], at: 'key', problem: `is not for ${evaluator.id}, which is a rule`, todo: 'Leave it out: a rule looks at every run and asks no judge.' }) as const);
+      .map((key) => ({ path: [...path, key], at: 'key', problem: `is not for ${evaluator.id}, which is a rule`, todo: key === 'sample' && evaluator.evaluateWithJudge !== undefined ? 'Name a judge, or leave it out: without one it looks at every run.' : 'Leave it out: a rule looks at every run and asks no judge.' }) as const);
   }
   if (typeof judge === 'string' && !judges.includes(judge)) {
     const guess = nearest(judge, judges);
@@ -60,6 +60,11 @@ function judgeFindings({ path, written, member: evaluator }: Entry, judges: read
   if (evaluator?.kind !== 'judge' || judge !== undefined) return [];
   const todo = judges.length === 0 ? 'Add a judge under judges and name it here: { use: …, judge: NAME }.' : `Add judge: ${judges[0] ?? ''}.`;
   return [{ path, at: 'value', problem: `${evaluator.id} asks a judge, and none is named`, todo }];
+}
+
+/** A rule that can ask a judge is one until its entry names a judge. */
+function isRule(evaluator: AnyEvaluator | undefined, judge: JsonValue | undefined): evaluator is RuleEvaluator<unknown> {
+  return evaluator?.kind === 'rule' && (evaluator.evaluateWithJudge === undefined || judge === undefined);
 }
 
 /** The default of `sample` is filled in before this is asked. */
@@ -85,7 +90,7 @@ function ownFindings({ path, written, member: evaluator }: Entry, members: reado
 function raiseFindings({ path, written }: Entry, entries: readonly Entry[]): readonly Finding[] {
   const sample = member(written, 'sample');
   const raise = isJsonObject(sample) ? member(sample, 'raise') : undefined;
-  const rules = entries.filter(({ member: evaluator }) => evaluator?.kind === 'rule').map(({ name }) => name);
+  const rules = entries.filter((entry) => isRule(entry.member, member(entry.written, 'judge'))).map(({ name }) => name);
   return (isJsonArray(raise) ? raise : []).flatMap((item, index): readonly Finding[] => {
     const when = isJsonObject(item) ? member(item, 'when') : undefined;
     if (typeof when !== 'string') return [];

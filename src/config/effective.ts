@@ -46,9 +46,9 @@ export function effectiveConfig({ value, members, env }: Checked): Config {
 export function effectiveValue({ value, members }: Omit<Checked, 'env'>): JsonObject {
   const evaluators = list(value, 'evaluators').map((entry) => {
     const written = entryOf(entry);
-    const { evaluator: used, name, threshold } = configured(entry, members);
+    const { kind, evaluator: used, name, threshold } = configured(entry, members);
     const options = filledOptions(used.optionsSchema, used.defaults, object(written, 'options')) as JsonObject;
-    const kept = used.kind === 'judge' ? ['when', 'expect', 'on_empty', 'judge', 'sample'] : ['when', 'expect', 'on_empty'];
+    const kept = kind === 'judge' ? ['when', 'expect', 'on_empty', 'judge', 'sample'] : ['when', 'expect', 'on_empty'];
     return ownMembers([
       ['use', used.id],
       ['name', name],

@@ -20,6 +20,7 @@ export function entryOf(one: Case, evaluator: AnyEvaluator): EvaluatorEntry {
   return {
     use: evaluator.id,
     ...entry,
+    ...(evaluator.kind === 'rule' && evaluator.evaluateWithJudge !== undefined && one.judgeAnswers !== undefined ? { judge: 'scripted' } : {}),
     ...(expect.length === 0 ? {} : { expect: Object.fromEntries(expect) }),
     ...(isJsonObject(options) && Object.hasOwn(options, 'on_empty') && emptyListGiven ? { on_empty: 'original' } : {}),
   };

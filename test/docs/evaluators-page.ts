@@ -49,7 +49,7 @@ Calls that a model asked for and that nothing shows to have run count where the 
 \`tool_correctness\`, \`tool_trajectory\`) and are left out where the execution is (\`tool_error\`, \`tool_efficiency\`, \`tool_call_output\`).`;
 
 function table(): string {
-  const rows = evaluators.map((one) => `| [${one.id}](#${one.id}) | ${one.summary} | ${one.kind} | ${one.onByDefault ? 'yes' : 'no'} | ${threshold(one)} |`);
+  const rows = evaluators.map((one) => `| [${one.id}](#${one.id}) | ${one.summary} | ${kind(one)} | ${one.onByDefault ? 'yes' : 'no'} | ${threshold(one)} |`);
   return ['| evaluator | what it finds | kind | on by default | threshold |', '|---|---|---|---|---|', ...rows].join('\n');
 }
 
@@ -64,6 +64,10 @@ function section(one: AnyEvaluator): string {
     ...(expected.length === 0 ? [] : [['| under `expect` | meaning |', '|---|---|', ...expected].join('\n')]),
     ...(options.length === 0 ? [] : [['| option | default | meaning |', '|---|---|---|', ...options].join('\n')]),
   ].join('\n\n');
+}
+
+function kind(one: AnyEvaluator): string {
+  return one.kind === 'rule' && one.evaluateWithJudge !== undefined ? 'rule, more with a judge' : one.kind;
 }
 
 function threshold({ defaultThreshold }: AnyEvaluator): string {

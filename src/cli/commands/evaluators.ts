@@ -44,7 +44,7 @@ function listText(all: readonly AnyEvaluator[]): string {
 function pageText(evaluator: AnyEvaluator): string {
   const { id, version, kind, summary, needs, onByDefault, defaultThreshold, source } = evaluator;
   const facts: readonly (readonly [string, string])[] = [
-    ['kind', kind === 'rule' ? 'rule' : 'asks a judge'],
+    ['kind', kind === 'judge' ? 'asks a judge' : evaluator.evaluateWithJudge === undefined ? 'rule' : 'rule; asks more of a judge where one is named'],
     ['version', String(version)],
     ['needs', needs.map((need) => needTexts[need]).join(', ')],
     ['on by default', onByDefault ? 'yes' : 'no'],

@@ -97,7 +97,7 @@ export function evaluatorsSection(members: readonly AnyEvaluator[]): Section {
           threshold: { type: ['number', 'null'], minimum: 0, maximum: 1, 'x-unit': 'score', description: 'Scores from here on pass; `null` is a raw metric that neither passes nor fails. Left out: the threshold of the evaluator.' },
           on_empty: { enum: ['skip', 'original'], description: 'A run without tool calls is skipped, or scored as the systems that the rule comes from score it.' },
           include_explanation: { type: 'boolean', default: true, description: 'False leaves explanations out of what is sent.' },
-          judge: { type: 'string', maxLength: 100, description: 'Name under `judges`. Judge evaluators only.' },
+          judge: { type: 'string', maxLength: 100, description: 'Name under `judges`. For judge evaluators, and for rules that can ask one besides.' },
           sample,
         },
         allOf: members.map(ofMember),
