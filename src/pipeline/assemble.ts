@@ -52,7 +52,9 @@ export function assemble(input: AssembleInput): readonly Draft[] {
   const held = input.held.map(({ span, arrivedMs }) => ({ span, arrivedMs, told: toldOf(input, span) }));
   const built = tree(held);
   const context: Context = { tenant: input.tenant, told: toldById(built.nodes), waitsForParents: built.roots.filter(waitsForParent).map((root) => root.span.startUnixNano), records: input.records };
-  return agentScopes(built).flatMap((scope) => drafts(scope, undefined, context));
+  const found: Draft[] = [];
+  for (const scope of agentScopes(built)) addDrafts(scope, undefined, context, found);
+  return found;
 }
 
 interface Context {
@@ -76,35 +78,61 @@ function inOrderOfTime(records: readonly LogRecord[]): readonly LogRecord[] {
   return records.toSorted((a, b) => compare(a.timeUnixNano, b.timeUnixNano));
 }
 
-function drafts(scope: AgentScope, parent: RunKey | undefined, context: Context): Draft[] {
+/** What counts for a run of its own spans and those of its sub-agents. */
+interface Family {
+  readonly lastArrivedMs: number;
+  readonly sessionId: string | undefined;
+  /** Spans among them whose parent has not arrived. */
+  readonly strays: readonly Node[];
+}
+
+/** Adds an agent's draft and then those of its sub-agents. */
+function addDrafts(scope: AgentScope, parent: RunKey | undefined, context: Context, found: Draft[]): Family {
   const key: RunKey = { tenant: context.tenant, traceId: scope.traceId, spanId: scope.spanId };
+  const all = [...(scope.node === undefined ? [] : [scope.node]), ...scope.frames, ...scope.own];
+  const subDrafts: Draft[] = [];
+  const families = scope.subAgents.map((sub) => addDrafts(sub, key, context, subDrafts));
+  const family: Family = {
+    lastArrivedMs: [...all, ...families.map((one) => ({ arrivedMs: one.lastArrivedMs }))].reduce((latest, one) => Math.max(latest, one.arrivedMs), 0),
+    sessionId: pick(all.map((node) => node.told.facts), 'sessionId') ?? families.find((one) => one.sessionId !== undefined)?.sessionId,
+    strays: [...all.filter(waitsForParent), ...families.flatMap((one) => one.strays)],
+  };
+  const first = scope.node ?? all[0];
+  if (first !== undefined) found.push(draftOf({ scope, all, first, family, key, parent, context }));
+  for (const draft of subDrafts) found.push(draft);
+  return family;
+}
+
+interface DraftParts {
+  readonly scope: AgentScope;
+  readonly all: readonly Node[];
+  /** The agent's span, else any span of the run. */
+  readonly first: Node;
+  readonly family: Family;
+  readonly key: RunKey;
+  readonly parent: RunKey | undefined;
+  readonly context: Context;
+}
+
+function draftOf({ scope, all, first, family, key, parent, context }: DraftParts): Draft {
   const own = withoutNestedModels(scope.own);
   const calls = toolCalls(own, context.told);
-  const all = [...(scope.node === undefined ? [] : [scope.node]), ...scope.frames, ...scope.own];
-  const subtree = [...all, ...scope.subAgents.flatMap(nodesOf)];
-  const first = scope.node ?? all[0];
-  if (first === undefined) return [];
   const outer = scope.frames.at(-1) ?? scope.node;
   const parentMissing = parent === undefined && outer?.awaits?.elsewhere === false;
-  const draft: Draft = {
+  return {
     key,
     parent,
-    trace: agentTrace(scope, own, calls.calls, subtree),
+    trace: agentTrace(scope, own, calls.calls, family.sessionId),
     dialects: [...new Set(all.flatMap((node) => node.told.dialects))],
     span: first.span,
     spans: all.map((node) => node.span),
     startUnixNano: scope.node?.span.startUnixNano ?? least(all),
     endUnixNano: scope.node?.span.endUnixNano ?? greatest(all),
-    lastArrivedMs: subtree.reduce((latest, node) => Math.max(latest, node.arrivedMs), 0),
+    lastArrivedMs: family.lastArrivedMs,
     rootArrived: scope.node !== undefined && !(scope.implicit && parentMissing),
     parentMissing,
-    waitsFor: waitsFor(scope, subtree, calls.unanswered, context),
+    waitsFor: waitsFor(scope, family.strays, calls.unanswered, context),
   };
-  return [draft, ...scope.subAgents.flatMap((sub) => drafts(sub, key, context))];
-}
-
-function nodesOf(scope: AgentScope): Node[] {
-  return [...(scope.node === undefined ? [] : [scope.node]), ...scope.frames, ...scope.own, ...scope.subAgents.flatMap(nodesOf)];
 }
 
 /** A parent in another process may never come, and nothing here depends on it. */
@@ -112,11 +140,10 @@ function waitsForParent(node: Node): boolean {
   return node.parent === undefined && node.awaits?.elsewhere === false;
 }
 
-function waitsFor(scope: AgentScope, subtree: readonly Node[], unanswered: number, context: Context): Draft['waitsFor'] {
+function waitsFor(scope: AgentScope, strays: readonly Node[], unanswered: number, context: Context): Draft['waitsFor'] {
   const waits: Draft['waitsFor'][number][] = [];
   const outer = scope.frames.at(-1) ?? scope.node;
-  const gap = subtree.some((node) => node !== outer && waitsForParent(node));
-  if (scope.node === undefined || gap || hasStrays(scope.node, subtree, context)) waits.push('parent_spans');
+  if (scope.node === undefined || strays.some((node) => node !== outer) || hasStraysBeside(scope.node, strays, context)) waits.push('parent_spans');
   if (unanswered > 0) waits.push('tool_results');
   const lacksRecords = scope.own.some((node) => node.told.facts.contentInLogs === true && !context.records.has(node.span.spanId));
   if (lacksRecords) waits.push('log_records');
@@ -124,13 +151,12 @@ function waitsFor(scope: AgentScope, subtree: readonly Node[], unanswered: numbe
 }
 
 /** A span whose parent is missing hangs somewhere: if it began while this agent worked, it may be its own. */
-function hasStrays({ span: { startUnixNano, endUnixNano } }: Node, subtree: readonly Node[], { waitsForParents }: Context): boolean {
-  const strays = countBelow(waitsForParents, endUnixNano + 1n) - countBelow(waitsForParents, startUnixNano);
-  const inside = subtree.filter((node) => waitsForParent(node) && node.span.startUnixNano >= startUnixNano && node.span.startUnixNano <= endUnixNano);
-  return strays > inside.length;
+function hasStraysBeside({ span: { startUnixNano, endUnixNano } }: Node, strays: readonly Node[], { waitsForParents }: Context): boolean {
+  const all = countBelow(waitsForParents, endUnixNano + 1n) - countBelow(waitsForParents, startUnixNano);
+  return all > strays.filter(({ span }) => span.startUnixNano >= startUnixNano && span.startUnixNano <= endUnixNano).length;
 }
 
-function agentTrace(scope: AgentScope, own: readonly Node[], calls: readonly ToolCall[], subtree: readonly Node[]): AgentTrace {
+function agentTrace(scope: AgentScope, own: readonly Node[], calls: readonly ToolCall[], sessionId: string | undefined): AgentTrace {
   const facts = scope.node?.told.facts ?? {};
   const frames = scope.frames.map((node) => node.told.facts);
   const models = modelSpans(own);
@@ -141,7 +167,6 @@ function agentTrace(scope: AgentScope, own: readonly Node[], calls: readonly Too
   // A root in error does not mean that the run failed: with a final response it went on after the error.
   const failed = response === undefined ? [scope.node, ...scope.frames].find((node) => node?.span.status.code === 'error')?.span : undefined;
   const agent = agentName(scope);
-  const sessionId = pick([facts, ...frames, ...subtree.map((node) => node.told.facts)], 'sessionId');
   const model = pick(models.map((node) => node.told.facts), 'model');
   const tokens = tokensOf(models);
   return {
