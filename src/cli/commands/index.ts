@@ -1,8 +1,9 @@
 /** The commands, in the order of the usage text. */
 import type { Command } from '../command.ts';
 import { config } from './config.ts';
+import { demo } from './demo.ts';
 import { evaluators } from './evaluators.ts';
 import { inspect } from './inspect.ts';
 import { serve } from './serve.ts';
 
-export const commands: readonly Command[] = [serve, inspect, config, evaluators];
+export const commands: readonly Command[] = [serve, inspect, config, evaluators, demo];

@@ -1,0 +1,138 @@
+/** `tracejury demo`: a mixed day of simulated agent runs for a running service, so that a person without an agent at hand sees scores. */
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleepFor } from 'node:timers/promises';
+import { evaluationContext } from '../../../evaluators/context.ts';
+import { evaluators } from '../../../evaluators/index.ts';
+import { environmentHeaders } from '../../config/endpoint.ts';
+import { readConfig } from '../../config/load.ts';
+import type { Environment } from '../../config/substitution.ts';
+import type { Sleep } from '../../model/clock.ts';
+import { parseSpanId, parseTraceId } from '../../model/ids.ts';
+import type { Span } from '../../model/span.ts';
+import { UsageError, type Command, type CommandInput, type ExitCode } from '../command.ts';
+import { countsBetween, readCounts, type Counts } from '../demo/counts.ts';
+import { simulatedDay, type Day } from '../demo/day.ts';
+import { sendSpans } from '../demo/send.ts';
+import { spansOfRun, spansOfWebRequest, type Ids } from '../demo/spans.ts';
+import { failedRunLines, verdictLines, worstAgentLines, type FailedRun } from '../demo/summary.ts';
+import { evaluability } from '../inspect/evaluability.ts';
+import { played } from '../inspect/played.ts';
+
+const defaults = { endpoint: 'http://127.0.0.1:4318', console: 'http://127.0.0.1:4380', runs: 120, seed: 1 } as const;
+const runsMax = 100_000;
+/** The default `closing.quiet` is five seconds; a larger day takes longer to score. */
+const scoredWithinMs = 60_000;
+const lookEveryMs = 500;
+
+export const demo: Command = {
+  name: 'demo',
+  usage: '[--endpoint URL] [--console URL] [--runs N] [--seed N]',
+  summary: 'sends a mixed day of simulated agent runs to a running service and tells what became of them',
+  options: {
+    endpoint: { type: 'string', value: 'URL', summary: `where the service takes OTLP over HTTP; default ${defaults.endpoint}` },
+    console: { type: 'string', value: 'URL', summary: `where its console is; default ${defaults.console}` },
+    runs: { type: 'string', value: 'N', summary: `agent runs; default ${defaults.runs}` },
+    seed: { type: 'string', value: 'N', summary: `another number gives another day; default ${defaults.seed}` },
+  },
+  positionalsMax: 0,
+  async run({ options, env, say, complain }: CommandInput): Promise<ExitCode> {
+    const endpoint = address(options['endpoint'], 'endpoint', defaults.endpoint);
+    const page = address(options['console'], 'console', defaults.console);
+    const day = simulatedDay({ seed: whole(options['seed'], 'seed', 0, 2 ** 32 - 1) ?? defaults.seed, runs: whole(options['runs'], 'runs', 1, runsMax) ?? defaults.runs, endUnixMs: Date.now() });
+    const spans = spansOf(day);
+    const { runs, failed } = foreseen(spans, env);
+    const before = await readCounts(page);
+    const sent = await sendSpans(spans, { url: `${endpoint}/v1/traces`, headers: environmentHeaders(env), sleep });
+    if (sent.kind !== 'sent') {
+      complain(sent.kind === 'not_listening' ? `Nothing listens at ${endpoint}. Start the service first: npm start, or tracejury serve.` : `${endpoint} did not take the spans: ${sent.why}`);
+      return 1;
+    }
+    const subAgents = runs - day.runs.length;
+    say(`Sent ${spans.length} spans in ${sent.requests} requests to ${endpoint}/v1/traces: ${day.runs.length} agent runs with ${subAgents} of sub-agents, and ${day.webRequests.length} web requests that are no run.`);
+    if (before.kind === 'unreadable') {
+      say(`What became of them cannot be told from here: ${page}/metrics is not readable (${before.why}).`);
+      return 0;
+    }
+    return tell({ page, before: before.counts, runs, failed, say, complain });
+  },
+};
+
+interface Told {
+  readonly page: string;
+  readonly before: Counts;
+  readonly runs: number;
+  readonly failed: FailedRun | undefined;
+  readonly say: (text: string) => void;
+  readonly complain: (text: string) => void;
+}
+
+async function tell({ page, before, runs, failed, say, complain }: Told): Promise<ExitCode> {
+  const startMs = performance.now();
+  let counted: Counts = { runs: 0, verdicts: [] };
+  while (counted.runs < runs && performance.now() - startMs < scoredWithinMs) {
+    await sleep(lookEveryMs);
+    const now = await readCounts(page);
+    if (now.kind === 'read') counted = countsBetween(before, now.counts);
+  }
+  say([
+    `Scored ${counted.runs} runs in ${((performance.now() - startMs) / 1_000).toFixed(1)} s.`,
+    '',
+    ...verdictLines(counted.verdicts),
+    '',
+    ...worstAgentLines(counted.verdicts),
+    ...(failed === undefined ? [] : ['', ...failedRunLines(failed)]),
+    '',
+    'Where to look next',
+    `  ${page}/metrics   the scores as metrics; a failed run's trace id stands beside its bucket`,
+    '  tracejury inspect FILE   what is read out of spans of your own, and what is missing',
+  ].join('\n'));
+  if (counted.runs >= runs) return 0;
+  complain(`Only ${counted.runs} of ${runs} runs were scored within ${scoredWithinMs / 1_000} s.`);
+  return 1;
+}
+
+const sleep: Sleep = async (ms, signal) => {
+  await sleepFor(ms, undefined, signal === undefined ? {} : { signal }).catch(() => undefined);
+};
+
+function spansOf(day: Day): readonly Span[] {
+  return [...day.runs.flatMap(({ item, startUnixMs }) => spansOfRun(item, startUnixMs, chanceIds)), ...day.webRequests.flatMap((startUnixMs) => spansOfWebRequest(startUnixMs, chanceIds))];
+}
+
+/** What the service will find with its default configuration, by the same parts. */
+function foreseen(spans: readonly Span[], env: Environment): { readonly runs: number; readonly failed: FailedRun | undefined } {
+  const { config } = readConfig({ file: undefined, env, evaluators });
+  const { runs } = played({ spans, records: [], recordsWithoutTrace: 0, rejections: [] }, config.closing);
+  const catalogue = { plan: config.evaluators, context: evaluationContext() };
+  for (const run of runs) {
+    const found = evaluability(run, catalogue).filter(({ on }) => on);
+    if (found.some(({ outcome }) => outcome.kind === 'scored' && outcome.passed === false)) return { runs: runs.length, failed: { run, evaluability: found } };
+  }
+  return { runs: runs.length, failed: undefined };
+}
+
+/** Real ids, or a second demonstration would be taken for a repeat of the first. */
+const chanceIds: Ids = {
+  traceId: () => drawn(16, parseTraceId),
+  spanId: () => drawn(8, parseSpanId),
+};
+
+function drawn<Id>(bytes: number, parse: (text: string) => Id | undefined): Id {
+  const id = parse(randomBytes(bytes).toString('hex'));
+  // All zero is no id; it comes up once in an eternity.
+  return id ?? drawn(bytes, parse);
+}
+
+function address(given: CommandInput['options'][string], name: string, preset: string): string {
+  if (given === undefined) return preset;
+  const url = typeof given === 'string' ? URL.parse(given) : null;
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) throw new UsageError(`--${name} takes one URL that begins with http:// or https://.`);
+  return url.href.replace(/\/+$/, '').replace(/\/v1\/traces$/, '');
+}
+
+function whole(given: CommandInput['options'][string], name: string, least: number, most: number): number | undefined {
+  if (given === undefined) return undefined;
+  const number = typeof given === 'string' && /^\d{1,10}$/.test(given) ? Number(given) : Number.NaN;
+  if (!(number >= least && number <= most)) throw new UsageError(`--${name} takes a whole number from ${least} to ${most}.`);
+  return number;
+}

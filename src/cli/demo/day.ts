@@ -1,0 +1,114 @@
+/** A day of simulated runs: which scenarios, with which words, when. Pure: the same seed gives the same day. */
+import { agents } from './agents.ts';
+import { seeded, type Random } from './random.ts';
+import { scenarios, type Scenario, type ScenarioCall } from './scenarios.ts';
+import { tookMs, type CallOutcome, type SimulatedCall, type SimulatedRun } from './simulated.ts';
+import { filled, filledObject, filledText, wordsOf, type Words } from './words.ts';
+
+export interface DayOptions {
+  readonly seed: number;
+  /** Runs of agents that nobody else called; sub-agents come on top. */
+  readonly runs: number;
+  /** The last run ends then. */
+  readonly endUnixMs: number;
+}
+
+export interface Placed<Item> {
+  readonly item: Item;
+  readonly startUnixMs: number;
+}
+
+export interface Day {
+  readonly runs: readonly Placed<SimulatedRun>[];
+  /** Requests to a web server that have nothing to do with agents: when each began. */
+  readonly webRequests: readonly number[];
+}
+
+const dayMs = 8 * 60 * 60 * 1_000;
+const pauseMs = 90_000;
+/** One web request for so many runs. */
+const runsPerWebRequest = 12;
+
+export function simulatedDay({ seed, runs, endUnixMs }: DayOptions): Day {
+  const random = seeded(seed);
+  const conversations: (readonly SimulatedRun[])[] = [];
+  // Each scenario is told once before chance decides, so that even a short day has them all.
+  const openers = scenarios.filter(({ weight }) => weight > 0);
+  for (let made = 0, at = 0; made < runs; at++) {
+    const conversation = conversationOf(openers[at] ?? weighted(openers, random), random).slice(0, runs - made);
+    conversations.push(conversation);
+    made += conversation.length;
+  }
+  const order = shuffled(conversations, random);
+  const placed = order.flatMap((conversation, index) => placedBefore(conversation, endUnixMs - Math.round(((order.length - 1 - index) * dayMs) / order.length)));
+  const webRequests = Array.from({ length: Math.ceil(runs / runsPerWebRequest) }, () => endUnixMs - random.between(1_000, dayMs));
+  return { runs: placed.sort((a, b) => a.startUnixMs - b.startUnixMs), webRequests };
+}
+
+/** A conversation ends at a given moment; what was said before lies before it. */
+function placedBefore(conversation: readonly SimulatedRun[], endUnixMs: number): readonly Placed<SimulatedRun>[] {
+  const placed: Placed<SimulatedRun>[] = [];
+  let end = endUnixMs;
+  for (const run of conversation.toReversed()) {
+    const startUnixMs = end - tookMs(run);
+    placed.unshift({ item: run, startUnixMs });
+    end = startUnixMs - pauseMs;
+  }
+  return placed;
+}
+
+function weighted(from: readonly Scenario[], random: Random): Scenario {
+  const total = from.reduce((sum, { weight }) => sum + weight, 0);
+  let left = random.next() * total;
+  const found = from.find(({ weight }) => (left -= weight) < 0) ?? from.at(-1);
+  if (found === undefined) throw new Error('there is no scenario');
+  return found;
+}
+
+function conversationOf(first: Scenario, random: Random): readonly SimulatedRun[] {
+  const words = wordsOf(random);
+  const spoken: Scenario[] = [];
+  for (let at: Scenario | undefined = first; at !== undefined && spoken.length < scenarios.length; at = at.next === undefined ? undefined : scenarioOf(at.next)) spoken.push(at);
+  const sessionId = spoken.length > 1 || random.next() < 0.5 ? `session-${random.between(100_000, 999_999)}` : undefined;
+  return spoken.map((scenario) => simulated(scenario, words, random, sessionId));
+}
+
+function scenarioOf(name: string): Scenario {
+  const found = scenarios.find((scenario) => scenario.name === name);
+  if (found === undefined) throw new Error(`there is no scenario ${name}`);
+  return found;
+}
+
+function simulated(scenario: Scenario, words: Words, random: Random, sessionId: string | undefined): SimulatedRun {
+  const { name, agent, input, turns, answer, slowMs } = scenario;
+  return {
+    agent: agents[agent],
+    scenario: name,
+    input: filledText(input, words),
+    ...(sessionId === undefined ? {} : { sessionId }),
+    turns: turns.map((calls, index) => ({ thoughtMs: index === 0 && slowMs !== undefined ? slowMs : random.between(300, 2_500), calls: calls.map((call) => simulatedCall(call, words, random, sessionId)) })),
+    answerMs: random.between(300, 2_500),
+    ...(answer === undefined ? {} : { answer: filledText(answer, words) }),
+  };
+}
+
+function simulatedCall(call: ScenarioCall, words: Words, random: Random, sessionId: string | undefined): SimulatedCall {
+  const by = call.by === undefined ? undefined : simulated(scenarioOf(call.by), words, random, sessionId);
+  return { tool: call.tool, arguments: filledObject(call.arguments, words), outcome: outcomeOf(call, words, by), tookMs: random.between(20, 900), ...(by === undefined ? {} : { by }) };
+}
+
+function outcomeOf({ gives, fails }: ScenarioCall, words: Words, by: SimulatedRun | undefined): CallOutcome {
+  if (by?.answer !== undefined) return { kind: 'returned', result: by.answer };
+  if (fails !== undefined) return { kind: 'failed', message: filledText(fails, words) };
+  return gives === undefined ? { kind: 'lost' } : { kind: 'returned', result: filled(gives, words) };
+}
+
+function shuffled<Item>(items: readonly Item[], random: Random): readonly Item[] {
+  const mixed = [...items];
+  for (let at = mixed.length - 1; at > 0; at--) {
+    const other = random.between(0, at);
+    const [left, right] = [mixed[at], mixed[other]];
+    if (left !== undefined && right !== undefined) [mixed[at], mixed[other]] = [right, left];
+  }
+  return mixed;
+}

@@ -1,0 +1,17 @@
+/** Spans made by hand: a name, what went in, what came out. Model calls and tool schemas are not told. */
+import { jsonText } from '../../../model/json.ts';
+import type { Sdk } from '../sdks.ts';
+import { outcomeText } from './messages.ts';
+
+export const plain: Sdk = {
+  scope: 'demo.handmade',
+  tellsTools: false,
+  agent: ({ agent, input, answer, sessionId }) => ({
+    name: agent.name,
+    attributes: { 'agent.name': agent.name, 'input.value': input, ...(answer === undefined ? {} : { 'output.value': answer }), ...(sessionId === undefined ? {} : { 'session.id': sessionId }) },
+  }),
+  tool: (_run, call) => ({
+    name: call.tool,
+    attributes: { 'tool.name': call.tool, 'input.value': jsonText(call.arguments), ...(call.outcome.kind === 'returned' ? { 'output.value': outcomeText(call.outcome) } : {}) },
+  }),
+};

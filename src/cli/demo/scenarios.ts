@@ -1,0 +1,67 @@
+/**
+ * What the agents of the demonstration do, good and bad, as data. `{word}` in a text is replaced by a word of `words.ts`; a value that is
+ * nothing but `{word}` takes the word's own type.
+ */
+import type { JsonObject, JsonValue } from '../../model/json.ts';
+import type { AgentName } from './agents.ts';
+
+export interface ScenarioCall {
+  readonly tool: string;
+  readonly arguments: JsonObject;
+  /** What it returns. */
+  readonly gives?: JsonValue;
+  /** Why it fails. */
+  readonly fails?: string;
+  /** The scenario of the agent that does the work; what that one answers is the result. Neither this nor the others: the process died. */
+  readonly by?: string;
+}
+
+export interface Scenario {
+  readonly name: string;
+  readonly agent: AgentName;
+  /** How often it is told, beside the others; 0: only as part of another one. */
+  readonly weight: number;
+  readonly input: string;
+  /** One list of calls for each time the model asks for tools. */
+  readonly turns: readonly (readonly ScenarioCall[])[];
+  /** Absent: the run breaks off. */
+  readonly answer?: string;
+  /** The next thing that the same user says, in the same session. */
+  readonly next?: string;
+  /** Milliseconds of its first model call, where that is what it is about. */
+  readonly slowMs?: number;
+  /** Evaluators that find a fault; all others that can score pass. */
+  readonly faults: readonly ('tool_call_validity' | 'tool_error' | 'tool_efficiency')[];
+}
+
+const search = { tool: 'search_flights', arguments: { origin: '{from}', destination: '{to}', date: '{date}' }, gives: { flights: [{ flight: 'AF007', price: 642.5 }, { flight: 'DL262', price: 701 }] } } as const;
+const hotel = { tool: 'book_hotel', arguments: { city: '{city}', nights: '{nights}' }, gives: { confirmation: 'HX-{number}', city: '{city}', nights: '{nights}' } } as const;
+const lookup = { tool: 'lookup_order', arguments: { order_id: 'ORD-{number}' }, gives: { order_id: 'ORD-{number}', status: 'delivered', total: 59.9 } } as const;
+const failingTests = { tool: 'run_tests', arguments: { path: '{file}' }, gives: { failed: 3, passed: 41 } } as const;
+
+export const scenarios: readonly Scenario[] = [
+  { name: 'a trip is booked', agent: 'travel-agent', weight: 12, input: 'Find me a flight from {from} to {to} on {date} and book a hotel in {city} for {nights} nights.', turns: [[search], [hotel]], answer: 'Flight AF007 is found and {nights} nights in {city} are booked (HX-{number}).', faults: [] },
+  { name: 'flights and weather at once', agent: 'travel-agent', weight: 6, input: 'What does a flight from {from} to {to} cost on {date}, and what is the weather in {city}?', turns: [[search, { tool: 'get_weather', arguments: { city: '{city}', date: '{date}' }, gives: { celsius: 17, sky: 'clear' } }]], answer: '642.50 EUR with AF007, and 17 degrees in {city}.', next: 'the hotel is booked after all', faults: [] },
+  { name: 'the hotel is booked after all', agent: 'travel-agent', weight: 0, input: 'Good. Then book a hotel there for {nights} nights.', turns: [[hotel]], answer: 'Done: {nights} nights in {city}, HX-{number}.', next: 'thanks', faults: [] },
+  { name: 'thanks', agent: 'travel-agent', weight: 0, input: 'Thank you!', turns: [], answer: 'You are welcome. Have a good time in {city}.', faults: [] },
+  { name: 'the hotel cannot be booked', agent: 'travel-agent', weight: 3, input: 'Book a hotel in {city} for {nights} nights.', turns: [[{ tool: 'book_hotel', arguments: hotel.arguments, fails: 'booking backend timed out after 10 s' }]], answer: 'I could not book a hotel in {city}; please try again later.', faults: ['tool_error'] },
+  { name: 'nights written as a word', agent: 'travel-agent', weight: 3, input: 'Book {city} for a few nights.', turns: [[{ tool: 'book_hotel', arguments: { city: '{city}', nights: 'three' }, gives: { confirmation: 'HX-{number}' } }]], answer: 'Booked: HX-{number}.', faults: ['tool_call_validity'] },
+  { name: 'a slow model', agent: 'travel-agent', weight: 1, slowMs: 30_000, input: 'Compare all flights from {from} to {to} on {date}.', turns: [[search]], answer: 'AF007 is the cheapest at 642.50 EUR.', faults: [] },
+
+  { name: 'an order is explained', agent: 'order-support', weight: 10, input: 'Where is my order ORD-{number}?', turns: [[lookup]], answer: 'ORD-{number} was delivered.', next: 'the order is refunded', faults: [] },
+  { name: 'the order is refunded', agent: 'order-support', weight: 5, input: 'It came broken. I want my money for ORD-{number} back.', turns: [[lookup], [{ tool: 'refund_order', arguments: { order_id: 'ORD-{number}', amount: '{amount}', reason: 'damaged' }, gives: { refunded: true } }, { tool: 'send_email', arguments: { to: 'customer@example.com', subject: 'Your refund' }, gives: { sent: true } }]], answer: '{amount} EUR will be paid back.', faults: [] },
+  { name: 'a refund with an invented reason', agent: 'order-support', weight: 3, input: 'I changed my mind about ORD-{number}.', turns: [[{ tool: 'refund_order', arguments: { order_id: '{number}', amount: '{amount}', reason: 'changed_mind' }, gives: { refunded: true } }]], answer: 'You get {amount} EUR back.', faults: ['tool_call_validity'] },
+  { name: 'the shop is down', agent: 'order-support', weight: 3, input: 'What about ORD-{number}?', turns: [[{ tool: 'lookup_order', arguments: { order_id: 'ORD-{number}' }, fails: '503 from the shop' }]], answer: 'I cannot see your order at the moment.', faults: ['tool_error'] },
+  { name: 'the process dies', agent: 'order-support', weight: 2, input: 'Refund ORD-{number} at once!', turns: [[lookup], [{ tool: 'refund_order', arguments: { order_id: 'ORD-{number}', amount: '{amount}', reason: 'late' } }]], faults: [] },
+  { name: 'small talk', agent: 'order-support', weight: 2, input: 'Are you a human?', turns: [], answer: 'No, I am the support assistant of the shop.', faults: [] },
+
+  { name: 'a question is researched', agent: 'research-assistant', weight: 7, input: 'What is known about {topic}?', turns: [[{ tool: 'ask_web_searcher', arguments: { question: 'Sources on {topic}?' }, by: 'pages are read' }], [{ tool: 'save_note', arguments: { title: '{topic}', body: 'Two sources agree.' }, gives: { saved: true } }]], answer: 'Two sources on {topic} agree; see the note.', faults: [] },
+  { name: 'pages are read', agent: 'web-searcher', weight: 0, input: 'Sources on {topic}?', turns: [[{ tool: 'web_search', arguments: { query: '{topic}', max_results: 5 }, gives: { urls: ['https://example.org/1', 'https://example.org/2'] } }], [{ tool: 'read_page', arguments: { url: 'https://example.org/1' }, gives: 'A long text about {topic}.' }]], answer: 'Found and read: https://example.org/1.', faults: [] },
+  { name: 'a question is searched in circles', agent: 'research-assistant', weight: 3, input: 'Find a contradiction about {topic}.', turns: [[{ tool: 'ask_web_searcher', arguments: { question: 'Contradictions about {topic}?' }, by: 'the same search again and again' }]], answer: 'None was found.', faults: [] },
+  { name: 'the same search again and again', agent: 'web-searcher', weight: 0, input: 'Contradictions about {topic}?', turns: Array.from({ length: 4 }, () => [{ tool: 'web_search', arguments: { query: '{topic} contradiction', max_results: 5 }, gives: { urls: [] } }]), answer: 'Nothing found.', faults: ['tool_efficiency'] },
+  { name: 'a page that is no page', agent: 'research-assistant', weight: 2, input: 'Summarise the intranet page on {topic}.', turns: [[{ tool: 'read_page', arguments: { url: 'intranet/{number}' }, fails: 'unknown tool' }]], answer: 'I cannot read the intranet.', faults: ['tool_call_validity', 'tool_error'] },
+
+  { name: 'a test is mended', agent: 'coding-agent', weight: 8, input: 'The tests of {file} fail. Mend them.', turns: [[{ tool: 'read_file', arguments: { path: '{file}' }, gives: 'export const a = 1;' }], [failingTests], [{ tool: 'write_file', arguments: { path: '{file}', content: 'export const a = 2;' }, gives: { written: true } }], [{ tool: 'run_tests', arguments: { path: '{file}', watch: false }, gives: { failed: 0, passed: 44 } }]], answer: 'All 44 tests of {file} pass.', faults: [] },
+  { name: 'the tests are run in circles', agent: 'coding-agent', weight: 4, input: 'Make {file} green.', turns: Array.from({ length: 6 }, () => [failingTests]), answer: 'The tests still fail.', faults: ['tool_efficiency'] },
+  { name: 'no rights to write', agent: 'coding-agent', weight: 2, input: 'Rename the class in {file}.', turns: [[{ tool: 'read_file', arguments: { path: '{file}' }, gives: 'class A {}' }], [{ tool: 'write_file', arguments: { path: '{file}', content: 'class B {}' }, fails: 'EACCES: permission denied' }]], answer: 'I may not write {file}.', faults: ['tool_error'] },
+];

@@ -1,0 +1,56 @@
+/** `tracejury demo` against the real service. */
+import { expect, test } from 'vitest';
+import { pino } from 'pino';
+import { evaluators } from '../../../evaluators/index.ts';
+import { commands } from '../../../src/cli/commands/index.ts';
+import { runCommandLine } from '../../../src/cli/run.ts';
+import { loadConfig } from '../../../src/config/load.ts';
+import { service } from '../../../src/service.ts';
+import { freePort } from '../../builders/free-port.ts';
+
+interface Ended {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+async function demo(...words: readonly string[]): Promise<Ended> {
+  const out: string[] = [];
+  const err: string[] = [];
+  const code = await runCommandLine({ words: ['demo', ...words], commands, version: '', env: {}, say: (text) => out.push(text), complain: (text) => err.push(text) });
+  return { code, out: out.join('\n'), err: err.join('\n') };
+}
+
+test('demo: a service scores everything that it is sent, and the summary tells how', async () => {
+  const { config, warnings } = loadConfig({ file: 'test', text: 'listen: { otlp_http: "127.0.0.1:0", console: "127.0.0.1:0" }\nclosing: { settle: 1ms, quiet: 20ms }\n', env: {}, evaluators });
+  const running = service({ config, warnings, logger: pino({ level: 'silent' }) });
+  const { otlpHttp, console: page } = await running.start();
+  try {
+    const { code, out, err } = await demo('--endpoint', otlpHttp, '--console', page, '--runs', '40', '--seed', '5');
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out).toMatch(/^Sent \d+ spans in \d+ requests to .*: 40 agent runs with \d+ of sub-agents, and 4 web requests/);
+    const subAgents = Number(/with (\d+) of sub-agents/.exec(out)?.[1]);
+    expect(out).toContain(`Scored ${40 + subAgents} runs in `);
+    for (const { id } of evaluators.filter(({ onByDefault }) => onByDefault)) {
+      const counts = new RegExp(`^  ${id} +(\\d+) +(\\d+) +(\\d+)$`, 'm').exec(out)?.slice(1).map(Number) ?? [];
+      expect(counts.reduce((sum, count) => sum + count, 0)).toBe(40 + subAgents);
+      expect(counts[1]).toBeGreaterThan(0);
+    }
+    expect(out).toContain('Worst agents\n');
+    expect(out).toContain('One failed run\n');
+  } finally {
+    await running.stop();
+  }
+});
+
+test('demo: without a service it says what to start', async () => {
+  const nowhere = `http://127.0.0.1:${await freePort()}`;
+  expect(await demo('--endpoint', nowhere, '--console', nowhere)).toEqual({ code: 1, out: '', err: `Nothing listens at ${nowhere}. Start the service first: npm start, or tracejury serve.` });
+});
+
+test('demo: what was typed wrong is told with the usage', async () => {
+  for (const words of [['--runs', '0'], ['--runs', 'many'], ['--seed', '1.5'], ['--endpoint', 'file:///x'], ['--endpoint', 'x']]) {
+    const { code, err } = await demo(...words);
+    expect([code, err.includes(`tracejury demo: ${words[0]} takes `)]).toEqual([2, true]);
+  }
+});
