@@ -7,7 +7,7 @@ import { textAttribute, type Attributed, type LogRecord, type Span } from '../sr
 import type { Collector, Message, SpanFacts, ToolFacts } from './collector.ts';
 import { readDefinitions } from './reading/definitions.ts';
 import { lastText, readMessages } from './reading/messages.ts';
-import { parsePythonLiteral } from './reading/python-literal.ts';
+import { readPythonCalls } from './reading/python-calls.ts';
 import { jsonOf, parseText, readArguments, readResult, textOfParts } from './reading/values.ts';
 
 const contentKeys = ['gen_ai.input.messages', 'gen_ai.output.messages', 'gen_ai.system_instructions', 'gen_ai.tool.definitions'] as const;
@@ -142,25 +142,11 @@ function systemPrompt(from: Attributed): string | undefined {
 }
 
 /** The OpenAI Agents instrumentation writes calls as the text form of Python objects. */
-const PYTHON_CALL = /ResponseFunctionToolCall\(((?:[^'")]|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")*)\)/g;
-const PYTHON_MEMBER = /(\w+)=('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")/g;
-
 function withPythonCalls(message: Message): Message {
-  if (message.text?.startsWith('ResponseFunctionToolCall(') !== true) return message;
-  const asked = [...message.text.matchAll(PYTHON_CALL)].flatMap(([, inside]) => {
-    const members = Object.fromEntries([...(inside ?? '').matchAll(PYTHON_MEMBER)].map(([, key = '', quoted = '']) => [key, pythonText(quoted)] as const));
-    const name = members['name'];
-    const id = members['call_id'];
-    return name === undefined ? [] : [{ name, ...(id === undefined ? {} : { id }), ...readArguments(members['arguments']) }];
-  });
+  const calls = message.text === undefined ? undefined : readPythonCalls(message.text);
+  if (calls === undefined) return message;
   const { text: _calls, ...rest } = message;
-  return { ...rest, asked: [...message.asked, ...asked] };
-}
-
-function pythonText(quoted: string): string | undefined {
-  const list = parsePythonLiteral(`[${quoted}]`);
-  const text = Array.isArray(list) ? (list[0] as JsonValue) : undefined;
-  return typeof text === 'string' ? text : undefined;
+  return { ...rest, asked: [...message.asked, ...calls] };
 }
 
 function readRecords(records: readonly LogRecord[]): SpanFacts {

@@ -184,7 +184,7 @@ function plainMessage(item: JsonObject): JsonValue {
   if (isJsonArray(functions)) return { role: 'tool', content: functions.map((text) => ({ type: 'tool_result', ...objectOf(typeof text === 'string' ? parseJson(text) : text) })) };
   const contents = member(message, 'contents');
   const calls = member(message, 'tool_calls');
-  const role = String(member(message, 'role') ?? '');
+  const role = textIn(message, 'role') ?? '';
   return {
     ...message,
     role: role === 'tool-call' ? 'assistant' : role === 'tool-response' ? 'user' : role,
@@ -220,10 +220,10 @@ function definitions(span: Span): readonly ToolDefinition[] {
 function documents(span: Span): readonly RetrievedDocument[] {
   return unflattened(span, 'retrieval.documents.').map((item) => {
     const document = objectOf(member(objectOf(item), 'document'));
-    const id = member(document, 'id');
+    const id = textIn(document, 'id') ?? numberText(member(document, 'id'));
     const content = textIn(document, 'content');
     const score = member(document, 'score');
-    return { spanId: span.spanId, ...(id === undefined ? {} : { id: String(id) }), ...(content === undefined ? {} : { content }), ...(typeof score === 'number' ? { score } : {}) };
+    return { spanId: span.spanId, ...(id === undefined ? {} : { id }), ...(content === undefined ? {} : { content }), ...(typeof score === 'number' ? { score } : {}) };
   });
 }
 
@@ -239,6 +239,10 @@ function objectIn(span: Span, key: string): JsonObject {
 
 function objectOf(value: JsonValue | undefined): JsonObject {
   return isJsonObject(value) ? value : {};
+}
+
+function numberText(value: JsonValue | undefined): string | undefined {
+  return typeof value === 'number' || typeof value === 'bigint' ? String(value) : undefined;
 }
 
 function textIn(object: JsonObject, key: string): string | undefined {

@@ -1,5 +1,5 @@
 /** Plain spans: `tool.name`, `input.value` and `output.value` on the tool's span, `agent.name` on the agent's. */
-import { isJsonObject, member, type JsonValue } from '../src/model/json.ts';
+import { isJsonObject, jsonText, member, type JsonValue } from '../src/model/json.ts';
 import { textAttribute, type AttributeValue, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts, ToolFacts } from './collector.ts';
 import { jsonOf, readArguments, readResult } from './reading/values.ts';
@@ -27,7 +27,7 @@ function read(span: Span): SpanFacts {
   return {
     ...common,
     ...(agentName === undefined ? {} : { role: 'agent' as const, agentName }),
-    ...(input === undefined || input === null ? {} : { input: typeof input === 'string' ? input : JSON.stringify(jsonOf(input)) ?? '' }),
+    ...(input === undefined || input === null ? {} : { input: typeof input === 'string' ? input : jsonText(jsonOf(input)) }),
     ...(output === undefined || output === null ? {} : { output: jsonOf(output) }),
   };
 }

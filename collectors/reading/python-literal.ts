@@ -1,6 +1,6 @@
 /** Reads the text form of Python's own values (`{'x': 1, 'ok': True, 'v': None}`), which several SDKs send instead of JSON. */
 import type { JsonValue } from '../../src/model/json.ts';
-import { jsonDepthMax } from '../../src/model/json.ts';
+import { jsonDepthMax, jsonText } from '../../src/model/json.ts';
 
 /** Longer texts are left as texts: nobody compares arguments of this size. */
 export const pythonLiteralCharsMax = 1_000_000;
@@ -47,7 +47,7 @@ function dictOrSet(cursor: Cursor, depth: number): JsonValue {
     skipBlanks(cursor);
     if (cursor.text[cursor.at] === ':') {
       cursor.at++;
-      members.push([typeof key === 'string' ? key : JSON.stringify(key) ?? '', value(cursor, depth + 1)]);
+      members.push([typeof key === 'string' ? key : jsonText(key), value(cursor, depth + 1)]);
     } else items.push(key);
     comma(cursor, '}');
   }
@@ -79,6 +79,17 @@ function comma(cursor: Cursor, end: string): void {
   else if (next !== end) throw new NotALiteral();
 }
 
+/** The text in quotes that begins at `at`, and where it ends; undefined when the quotes are not closed. */
+export function readQuoted(text: string, at: number): { readonly value: string; readonly end: number } | undefined {
+  const cursor: Cursor = { text, at };
+  try {
+    return { value: quoted(cursor), end: cursor.at };
+  } catch (error) {
+    if (error instanceof NotALiteral) return undefined;
+    throw error;
+  }
+}
+
 const escapes: { readonly [letter: string]: string } = { n: '\n', t: '\t', r: '\r', '\\': '\\', "'": "'", '"': '"', '0': '\0', a: '\x07', b: '\b', f: '\f', v: '\v', '\n': '' };
 const hexDigits: { readonly [letter: string]: number } = { x: 2, u: 4, U: 8 };
 
@@ -105,7 +116,9 @@ function escaped(cursor: Cursor): string {
 }
 
 const WORD_CHARACTER = /[A-Za-z0-9_.+-]/;
-const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
+const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/;
+/** Reading an integer takes longer the longer it is, and nobody counts so far. */
+const integerDigitsMax = 1_000;
 
 function word(cursor: Cursor): JsonValue {
   const start = cursor.at;
@@ -117,7 +130,9 @@ function word(cursor: Cursor): JsonValue {
   if (found === 'None') return null;
   if (!NUMBER.test(found)) throw new NotALiteral();
   const number = Number(found);
-  return /^[+-]?\d+$/.test(found) && !Number.isSafeInteger(number) ? BigInt(found) : number;
+  if (!/^[+-]?\d+$/.test(found) || Number.isSafeInteger(number)) return number;
+  if (found.length > integerDigitsMax) throw new NotALiteral();
+  return BigInt(found.replace('+', ''));
 }
 
 function skipBlanks(cursor: Cursor): void {

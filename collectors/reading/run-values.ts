@@ -1,5 +1,5 @@
 /** A run's input and output as frameworks dump them: plain text, messages, or an object with a telling member. */
-import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
+import { isJsonArray, isJsonObject, jsonText, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import type { AttributeValue } from '../../src/model/span.ts';
 import { lastText, readMessages } from './messages.ts';
 import { jsonOf, parseContainer } from './values.ts';
@@ -32,7 +32,7 @@ function runValue(raw: AttributeValue | undefined, role: 'user' | 'assistant', m
     if (container !== undefined) return { ...said(container, role, members), dump: json };
     return PYTHON_OBJECT.test(json) ? { dump: json } : { value: json };
   }
-  if (isJsonObject(json) || isJsonArray(json)) return { ...said(json, role, members), dump: JSON.stringify(json) };
+  if (isJsonObject(json) || isJsonArray(json)) return { ...said(json, role, members), dump: jsonText(json) };
   return { value: String(json) };
 }
 
@@ -69,5 +69,6 @@ function isRolePair(item: readonly JsonValue[]): boolean {
 function isMessage(item: JsonValue): boolean {
   if (!isJsonObject(item)) return false;
   if (typeof member(item, 'role') === 'string') return true;
-  return (member(item, 'lc') !== undefined && isJsonObject(member(item, 'kwargs'))) || ['human', 'ai', 'HumanMessage', 'AIMessage'].includes(String(member(item, 'type')));
+  const type = member(item, 'type');
+  return (member(item, 'lc') !== undefined && isJsonObject(member(item, 'kwargs'))) || (typeof type === 'string' && ['human', 'ai', 'HumanMessage', 'AIMessage'].includes(type));
 }

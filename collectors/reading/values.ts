@@ -1,5 +1,5 @@
 /** Arguments and results as SDKs write them: JSON text, Python notation, texts in texts, and the frameworks' wrappers around them. */
-import { isJsonArray, isJsonObject, member, parseJson, type JsonObject, type JsonValue } from '../../src/model/json.ts';
+import { isJsonArray, isJsonObject, jsonText, member, parseJson, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import type { AttributeValue } from '../../src/model/span.ts';
 import { parsePythonLiteral } from './python-literal.ts';
 
@@ -23,7 +23,12 @@ export interface ReadResult {
 /** An attribute value as a JSON value; bytes become base64. */
 export function jsonOf(value: AttributeValue): JsonValue {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
-  return value as JsonValue;
+  if (typeof value !== 'object' || value === null || !holdsBytes(value)) return value as JsonValue;
+  return isJsonArray(value) ? value.map(jsonOf) : Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, jsonOf(inner)]));
+}
+
+function holdsBytes(value: AttributeValue): boolean {
+  return typeof value === 'object' && value !== null && (value instanceof Uint8Array || Object.values(value).some(holdsBytes));
 }
 
 /** The object or list that a text holds, in JSON or in Python notation. */
@@ -58,7 +63,7 @@ export function readArguments(raw: AttributeValue | undefined): ReadArguments {
     } else break;
   }
   if (isJsonObject(value)) return { arguments: value };
-  return { arguments: null, argumentsText: typeof raw === 'string' ? raw : JSON.stringify(value) ?? '' };
+  return { arguments: null, argumentsText: typeof raw === 'string' ? raw : jsonText(value) };
 }
 
 function argumentsInside(object: JsonObject): JsonValue | undefined {
