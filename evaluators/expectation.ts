@@ -1,6 +1,8 @@
 /** Reads what is expected of a run from its wire form: under `expect` in the configuration, and in the attribute `tracejury.expected`. */
 import { isJsonArray, isJsonObject, member } from '../src/model/json.ts';
 import type { JsonObject, JsonValue } from '../src/model/json.ts';
+import { readCounts } from './expected-counts.ts';
+import { readExpectedMessages } from './expected-messages.ts';
 import type { Expectation, ExpectedToolCall, ExpectedToolOutput } from '../src/model/expectation.ts';
 
 /** Where in what was read, and what is wrong there. */
@@ -24,9 +26,13 @@ export function readExpectation(value: JsonValue): ReadExpectation {
   const readers: { readonly [key: string]: (given: JsonValue) => Expectation } = {
     tool_calls: (given) => ({ toolCalls: listOf(given, ['tool_calls'], faults, toolCall) }),
     tool_outputs: (given) => ({ toolOutputs: listOf(given, ['tool_outputs'], faults, toolOutput) }),
+    tool_calls_count: (given) => ({ toolCallsCount: readCounts(given, ['tool_calls_count'], faults) }),
+    tool_calls_order: (given) => ({ toolCallsOrder: listOf(given, ['tool_calls_order'], faults, text) }),
+    messages: (given) => ({ messages: readExpectedMessages(given, ['messages'], faults) }),
     tasks: (given) => ({ tasks: listOf(given, ['tasks'], faults, text) }),
     constraints: (given) => optional('constraints', text(given, ['constraints'], faults)),
     output: (given) => ({ output: given }),
+    search_text: (given) => optional('searchText', searchText(given, ['search_text'], faults)),
   };
   let expectation: Expectation = {};
   for (const [key, given] of Object.entries(value)) {
@@ -91,6 +97,14 @@ function named(value: JsonValue, path: Path, faults: Fault[], known: readonly st
 function text(value: JsonValue, path: Path, faults: Fault[]): string | undefined {
   if (typeof value === 'string' && value.trim() !== '') return value;
   faults.push({ path, problem: 'must be a text that is not blank' });
+  return undefined;
+}
+
+/** One text or several; a text may be empty. */
+function searchText(value: JsonValue, path: Path, faults: Fault[]): string | readonly string[] | undefined {
+  if (typeof value === 'string') return value;
+  if (isJsonArray(value) && value.length > 0 && value.length <= entriesMax && value.every((one) => typeof one === 'string')) return value;
+  faults.push({ path, problem: `must be a text, or a list of 1 to ${entriesMax} texts` });
   return undefined;
 }
 

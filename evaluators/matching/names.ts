@@ -1,4 +1,4 @@
-/** When a tool that is expected by name is the tool that was called. */
+/** When a tool that is expected by name is the tool that was called, and which part of a name is only a random suffix. */
 
 /** What tool spans may carry of a name: SDKs replace blanks and drop or cut the rest. */
 const sanitisedMax = 64;
@@ -15,4 +15,18 @@ const foreignLetter = /[^\P{L}A-Za-z]/u;
 
 function sanitised(name: string): string {
   return name.replaceAll(/\s/g, '_').replaceAll(/[^A-Za-z0-9_-]/g, '').slice(0, sanitisedMax);
+}
+
+/** What frameworks add to the names of delegated tools, `_xg7c` say, for each session anew. */
+const randomSuffix = /^(.*[^_])_([a-z0-9]{4})$/su;
+/** Suffixes of letters and digits that mean something. */
+const technicalWords: ReadonlySet<string> = new Set(['utf8', 'ipv4', 'ipv6', 'sha1', 'sha2', 'sha3', 'gpt4', 'gpt5', 'web3', 'int8', 'h264', 'h265', 'x509']);
+
+/** The name without a random suffix. A known name is kept; a known base, or a suffix of letters and digits, tells that the suffix is random. */
+export function normalizedName(name: string, known: ReadonlySet<string>): string {
+  if (known.has(name)) return name;
+  const [, base, suffix] = randomSuffix.exec(name) ?? [];
+  if (base === undefined || suffix === undefined) return name;
+  const mixed = /[a-z]/.test(suffix) && /[0-9]/.test(suffix) && !technicalWords.has(suffix);
+  return known.has(base) || mixed ? base : name;
 }

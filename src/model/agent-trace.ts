@@ -42,6 +42,15 @@ export interface ToolDefinition {
   readonly inputSchema?: JsonValue;
 }
 
+/** One message of the conversation, in order. */
+export interface TraceMessage {
+  /** As it was told: system, user, assistant, tool, … */
+  readonly role: string;
+  readonly text?: string;
+  /** The calls that this message asks for, by their index in `toolCalls`. */
+  readonly calls: readonly number[];
+}
+
 export interface ModelCall {
   readonly spanId?: SpanId;
   readonly model?: string;
@@ -81,6 +90,9 @@ export interface AgentTrace {
   readonly systemPrompt?: string;
   readonly model?: string;
   readonly sessionId?: string;
+  /** Start and end of the run; absent where nothing tells them. */
+  readonly startUnixNano?: bigint;
+  readonly endUnixNano?: bigint;
   readonly status: 'ok' | 'error';
   readonly errorMessage?: string;
   /** In order: start time, then message order, then end time, then span id. */
@@ -88,6 +100,8 @@ export interface AgentTrace {
   readonly toolDefinitions: readonly ToolDefinition[];
   readonly modelCalls: readonly ModelCall[];
   readonly documents: readonly RetrievedDocument[];
+  /** Absent: the order of texts and calls is known only as far as the other members tell it. */
+  readonly messages?: readonly TraceMessage[];
   readonly reasoningSteps: readonly string[];
   readonly subAgents: readonly SubAgent[];
   /** Input and output tokens of this agent's own model calls; absent when no span carries any. */

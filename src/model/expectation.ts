@@ -15,10 +15,30 @@ export interface ExpectedToolOutput {
   readonly toolId?: string;
 }
 
+/** How often a tool is to be called: both bounds count as allowed; `not` is a number of calls that is not allowed. */
+export interface ExpectedCount {
+  readonly name: string;
+  readonly least?: number;
+  readonly most?: number;
+  readonly not?: number;
+}
+
+/** A message of a reference conversation: who speaks, and which calls it asks for. */
+export interface ExpectedMessage {
+  readonly role: string;
+  readonly toolCalls: readonly ExpectedToolCall[];
+}
+
 export interface Expectation {
   readonly toolCalls?: readonly ExpectedToolCall[];
   readonly toolOutputs?: readonly ExpectedToolOutput[];
+  readonly toolCallsCount?: readonly ExpectedCount[];
+  /** Names of tools in the order of their calls. */
+  readonly toolCallsOrder?: readonly string[];
+  readonly messages?: readonly ExpectedMessage[];
   readonly tasks?: readonly string[];
   readonly constraints?: string;
   readonly output?: JsonValue;
+  /** Texts to search for. */
+  readonly searchText?: string | readonly string[];
 }

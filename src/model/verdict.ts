@@ -14,6 +14,11 @@ export type SkipReason =
   | 'tool_calls_not_carried'
   | 'arguments_not_carried'
   | 'results_not_carried'
+  | 'no_errors'
+  | 'no_such_target'
+  | 'no_price'
+  | 'no_tokens'
+  | 'no_times'
   | 'filtered'
   | 'too_large';
 

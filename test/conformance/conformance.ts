@@ -14,6 +14,7 @@ import { derivedDetails } from './derived-details.ts';
 import { disputed } from './disputed.ts';
 import { extractors } from './extractors.ts';
 import { entryOf, traceOf } from './inputs.ts';
+import { namesOf } from './names.ts';
 import type { Case, VectorFile } from './vectors.ts';
 
 export type CaseResult =
@@ -54,9 +55,10 @@ function result(file: VectorFile, one: Case, context: EvaluationContext): Got | 
     const details = extractors[file.evaluator]?.(one);
     return details === undefined ? undefined : { kind: 'extracted', details };
   }
-  const evaluator = evaluators.find(({ id }) => id === file.evaluator);
+  const names = namesOf(file.evaluator);
+  const evaluator = evaluators.find(({ id }) => id === (names.evaluator ?? file.evaluator));
   if (evaluator === undefined) return undefined;
-  const configuration = configuredEvaluator(entryOf(one, evaluator), evaluators);
+  const configuration = configuredEvaluator(entryOf(one, evaluator, names), evaluators);
   if (configuration.kind === 'faulty') return { kind: 'refused', paths: configuration.faults.map(({ path, problem }) => `${path.join('.')} ${problem}`) };
   const ready = configuration.evaluator;
   const trace = traceOf(one);

@@ -3,17 +3,20 @@ import { toolAttributes } from '../../collectors/tool-attributes.ts';
 import type { EvaluatorEntry } from '../../evaluators/configured.ts';
 import type { AnyEvaluator } from '../../evaluators/evaluator.ts';
 import type { AgentTrace, ToolCall, ToolDefinition } from '../../src/model/agent-trace.ts';
+import { fromMessages } from '../../src/library/from-messages.ts';
 import { isJsonArray, isJsonObject, member, plainText } from '../../src/model/json.ts';
 import type { JsonObject, JsonValue } from '../../src/model/json.ts';
 import { agentTrace } from '../builders/agent-trace.ts';
 import { span } from './spans.ts';
-import { namesOf } from './names.ts';
+import type { Names } from './names.ts';
 import type { Case } from './vectors.ts';
 
-export function entryOf(one: Case, evaluator: AnyEvaluator): EvaluatorEntry {
-  const names = namesOf(evaluator.id);
+export function entryOf(one: Pick<Case, 'config' | 'trace' | 'expected' | 'judgeAnswers'>, evaluator: AnyEvaluator, names: Names): EvaluatorEntry {
   let entry: JsonObject = { options: names.options };
-  for (const [key, value] of Object.entries(one.config)) entry = withAt(entry, names.config[key] ?? ['options', key], value);
+  for (const [key, value] of Object.entries(one.config)) {
+    const path = names.config[key] ?? ['options', key];
+    entry = withAt(entry, path, inOurWords(value, path.join('.'), names.words ?? {}));
+  }
   const expect = Object.entries(one.expected).map(([key, value]) => [names.expected[key] ?? key, value] as const);
   const options = member(evaluator.optionsSchema, 'properties');
   const emptyListGiven = !evaluator.needs.includes('tool_definitions') || isJsonArray(member(one.trace, 'tools'));
@@ -26,6 +29,11 @@ export function entryOf(one: Case, evaluator: AnyEvaluator): EvaluatorEntry {
   };
 }
 
+function inOurWords(value: JsonValue, path: string, words: NonNullable<Names['words']>): JsonValue {
+  if (isJsonObject(value)) return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, inOurWords(inner, `${path}.${key}`, words)]));
+  return typeof value === 'string' ? (words[path]?.[value] ?? value) : value;
+}
+
 function withAt(entry: JsonObject, path: readonly string[], value: JsonValue): JsonObject {
   const [key, ...rest] = path;
   if (key === undefined) return entry;
@@ -34,13 +42,18 @@ function withAt(entry: JsonObject, path: readonly string[], value: JsonValue): J
 }
 
 export function traceOf({ trace }: Case): AgentTrace {
-  const [input, output, tasks, constraints, calls, spans] = ['input', 'output', 'tasks', 'constraints', 'tool_calls', 'spans'].map((key) => member(trace, key));
+  const [input, output, tasks, constraints, calls, spans, messages] = ['input', 'output', 'tasks', 'constraints', 'tool_calls', 'spans', 'messages'].map((key) => member(trace, key));
+  const told = isJsonArray(messages) ? fromMessages(messages).trace : undefined;
+  const made = isJsonArray(spans) ? callsOfSpans(spans) : objects(calls).map(callOf);
+  // Calls beside messages are the same calls, told with their results.
+  const consistent = told !== undefined && (made.length === 0 || made.length === told.toolCalls.length);
   return agentTrace({
+    ...(consistent ? told : {}),
     ...(typeof input === 'string' ? { input } : {}),
     ...(output === undefined || output === null ? {} : { finalResponse: output }),
     ...(isJsonArray(tasks) ? { tasks: tasks.map(plainText) } : {}),
     ...(typeof constraints === 'string' ? { constraints } : {}),
-    toolCalls: isJsonArray(spans) ? callsOfSpans(spans) : objects(calls).map(callOf),
+    ...(consistent && made.length === 0 ? {} : { toolCalls: made }),
     toolDefinitions: objects(member(trace, 'tools')).map(definitionOf),
   });
 }

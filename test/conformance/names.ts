@@ -2,6 +2,10 @@
 import type { JsonObject } from '../../src/model/json.ts';
 
 export interface Names {
+  /** The product's id, where it differs from the name of the file. */
+  readonly evaluator?: string;
+  /** Words of the vectors → the product's own, by the path of the product's config. */
+  readonly words?: { readonly [path: string]: { readonly [word: string]: string } };
   /** Config key of the vectors → where the product's entry has it; keys that are not here keep their name under `options`. */
   readonly config: { readonly [key: string]: readonly string[] };
   /** Options that make the product do what the originals do. */
@@ -17,10 +21,12 @@ const common: Names = {
 };
 
 const own: { readonly [evaluator: string]: Partial<Names> } = {
+  contains: { config: { line_by_line_evaluator: ['options', 'line_by_line'] } },
+  exact_match: { config: { line_by_line_evaluator: ['options', 'line_by_line'] } },
   task_completion: { options: { derive_tasks: false } },
 };
 
 export function namesOf(evaluator: string): Names {
   const special = Object.hasOwn(own, evaluator) ? own[evaluator] : undefined;
-  return { config: { ...common.config, ...special?.config }, options: { ...common.options, ...special?.options }, expected: { ...common.expected, ...special?.expected } };
+  return { ...special, config: { ...common.config, ...special?.config }, options: { ...common.options, ...special?.options }, expected: { ...common.expected, ...special?.expected } };
 }

@@ -12,6 +12,13 @@ const needWords: { readonly [need in Need]: string } = {
   final_response: 'the final response',
   expected_tool_calls: 'expected tool calls',
   expected_tool_outputs: 'expected tool outputs',
+  expected_tool_counts: 'expected numbers of tool calls',
+  expected_tool_order: 'the expected order of tools',
+  expected_messages: 'the reference messages',
+  expected_output: 'the expected output',
+  search_text: 'the texts to search for',
+  tokens: 'tokens of model calls',
+  times: 'start and end of the run',
   tasks: 'tasks',
 };
 

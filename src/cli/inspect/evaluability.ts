@@ -66,6 +66,13 @@ const has: { readonly [need in Need]: (run: Run, expected: Expectation) => boole
   final_response: ({ trace }) => trace.finalResponse !== undefined,
   expected_tool_calls: (_run, expected) => expected.toolCalls !== undefined,
   expected_tool_outputs: (_run, expected) => expected.toolOutputs !== undefined,
+  expected_tool_counts: (_run, expected) => expected.toolCallsCount !== undefined,
+  expected_tool_order: (_run, expected) => expected.toolCallsOrder !== undefined,
+  expected_messages: (_run, expected) => expected.messages !== undefined,
+  expected_output: (_run, expected) => expected.output !== undefined,
+  search_text: (_run, expected) => expected.searchText !== undefined,
+  tokens: ({ trace }) => trace.tokens !== undefined,
+  times: ({ trace }) => trace.startUnixNano !== undefined && trace.endUnixNano !== undefined,
   tasks: ({ trace }, expected) => (expected.tasks ?? trace.tasks) !== undefined,
 };
 
@@ -80,6 +87,11 @@ const remedies: { readonly [reason in SkipReason]: 'content' | 'tools' | 'expect
   tool_calls_not_carried: 'content',
   arguments_not_carried: 'content',
   results_not_carried: 'content',
+  no_errors: 'none',
+  no_such_target: 'none',
+  no_price: 'none',
+  no_tokens: 'content',
+  no_times: 'none',
   filtered: 'none',
   too_large: 'none',
 };
