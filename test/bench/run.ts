@@ -1,0 +1,134 @@
+/**
+ * `npm run bench`: CPU time of the whole server process, all threads, for each span, against the floor of bare `node:http` on the same bytes.
+ * The load driver is a process of its own and is not counted. Rows take turns within each pass; the table shows medians.
+ *
+ *   --spans N   spans of one pass (24000)      --passes N   (3)      --profile DIR   a CPU profile of the plain service
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { evaluators } from '../../evaluators/index.ts';
+import { countsBetween, readCounts, type Counts } from '../../src/cli/demo/counts.ts';
+import { sendLoad } from './load.ts';
+import { measured, type Measured } from './server.ts';
+import { workload, type Workload } from './workload.ts';
+
+interface Row {
+  readonly name: string;
+  readonly encoding: 'identity' | 'gzip';
+  readonly server: Measured;
+  /** Microseconds of CPU a span, one figure a pass. */
+  readonly micros: number[];
+  readonly spansPerSecond: number[];
+  faults: number;
+  rssBytes: number;
+}
+
+const { values } = parseArgs({ options: { spans: { type: 'string', default: '24000' }, passes: { type: 'string', default: '3' }, profile: { type: 'string' } } });
+const spans = Number(values.spans);
+const passes = Number(values.passes);
+const warmUpShare = 0.25;
+/** `closing.settle` is half a second: this is looked at rarely, because the look itself costs. */
+const lookEveryMs = 1_500;
+const scoredWithinMs = 60_000;
+const byDefault = evaluators.filter(({ onByDefault }) => onByDefault).map(({ id }) => id);
+
+const folder = mkdtempSync(join(tmpdir(), 'tracejury-bench-'));
+const sink = await floor();
+const rows: readonly Row[] = [
+  row('node:http, body put together, 200', 'identity', await floor()),
+  row('service', 'identity', await service('', values.profile === undefined ? {} : { profileTo: values.profile })),
+  row('service, scores sent as span events', 'identity', await service(`export: [ { to: span_events, endpoint: "${sink.otlpUrl}" } ]\n`)),
+  row('node:http, gunzipSync, 200', 'gzip', await floor('gunzip')),
+  row('service', 'gzip', await service('')),
+];
+try {
+  const warmUp = workload({ seed: 1_000, spans: Math.round(spans * warmUpShare) });
+  for (const one of rows) await pass(one, warmUp, packed(warmUp, one), false);
+  let told: Workload = warmUp;
+  for (let number = 1; number <= passes; number++) {
+    told = workload({ seed: number, spans });
+    const zipped = told.bodies.map((body) => gzipSync(body));
+    for (const one of rows) await pass(one, told, one.encoding === 'gzip' ? zipped : told.bodies, true);
+    process.stderr.write(`pass ${number} of ${passes}\n`);
+  }
+  report(told);
+} finally {
+  await Promise.all([...rows.map(({ server }) => server.stop()), sink.stop()]);
+  rmSync(folder, { recursive: true });
+}
+process.exitCode = rows.some(({ faults }) => faults > 0) ? 1 : 0;
+
+function row(name: string, encoding: Row['encoding'], server: Measured): Row {
+  return { name, encoding, server, micros: [], spansPerSecond: [], faults: 0, rssBytes: 0 };
+}
+
+function floor(...args: readonly string[]): Promise<Measured> {
+  return measured('floor.ts', args, { lastLine: /^OTLP/m });
+}
+
+async function service(more: string, options: { readonly profileTo?: string } = {}): Promise<Measured> {
+  const file = join(folder, `${Math.random().toString(36).slice(2)}.yaml`);
+  writeFileSync(file, `listen: { otlp_http: "127.0.0.1:0", console: "127.0.0.1:0" }\n${more}`);
+  return measured('../../src/cli/main.ts', ['serve', '-c', file], { ...options, lastLine: /^Evaluators/m });
+}
+
+function packed({ bodies }: Workload, { encoding }: Row): readonly Buffer[] {
+  return encoding === 'gzip' ? bodies.map((body) => gzipSync(body)) : bodies;
+}
+
+async function pass(one: Row, { traces, spans: sent }: Workload, bodies: readonly Buffer[], counts: boolean): Promise<void> {
+  const { server, encoding } = one;
+  const before = await counted(server);
+  const { cpuMicros } = await server.usage();
+  const tookMs = await sendLoad({ url: server.otlpUrl, bodies, encoding });
+  const scored = await whenScored(server, before, traces);
+  const after = await server.usage();
+  one.rssBytes = Math.max(one.rssBytes, after.rssBytes);
+  if (!scored) one.faults++;
+  if (!counts) return;
+  one.micros.push((after.cpuMicros - cpuMicros) / sent);
+  one.spansPerSecond.push(sent / (tookMs / 1_000));
+}
+
+async function counted({ consoleUrl }: Measured): Promise<Counts> {
+  if (consoleUrl === undefined) return { runs: 0, verdicts: [] };
+  const read = await readCounts(consoleUrl);
+  if (read.kind === 'unreadable') throw new Error(read.why);
+  return read.counts;
+}
+
+/** Every run must have been scored by every default evaluator: a service that drops work is not fast. */
+async function whenScored(server: Measured, before: Counts, traces: number): Promise<boolean> {
+  if (server.consoleUrl === undefined) return true;
+  for (const startMs = performance.now(); performance.now() - startMs < scoredWithinMs; ) {
+    await pause(lookEveryMs);
+    const { runs, verdicts } = countsBetween(before, await counted(server));
+    const total = verdicts.reduce((sum, { count }) => sum + count, 0);
+    if (runs === traces && total === traces * byDefault.length) return true;
+  }
+  return false;
+}
+
+function report({ bodies, traces, spans: sent, bytes }: Workload): void {
+  const floors = new Map(rows.filter(({ server }) => server.consoleUrl === undefined).map((one) => [one.encoding, median(one.micros)] as const));
+  const cells = rows.map((one) => {
+    const micros = median(one.micros);
+    const scored = one.server.consoleUrl === undefined ? '' : one.faults === 0 ? 'all' : 'NOT ALL';
+    return [one.name, one.encoding === 'gzip' ? 'gzip' : 'plain', micros.toFixed(1), (micros / (floors.get(one.encoding) ?? micros)).toFixed(1), `${Math.min(...one.micros).toFixed(1)} to ${Math.max(...one.micros).toFixed(1)}`, String(Math.round(median(one.spansPerSecond) / 100) * 100), String(Math.round(one.rssBytes / 2 ** 20)), scored];
+  });
+  const head = ['server', 'bodies', 'µs/span', 'x floor', 'range', 'spans/s taken', 'RSS MiB', 'verdicts'];
+  const widths = head.map((title, at) => Math.max(title.length, ...cells.map((line) => (line[at] ?? '').length)));
+  const line = (texts: readonly string[]): string => `| ${texts.map((text, at) => text.padEnd(widths[at] ?? 0)).join(' | ')} |`;
+  const table = [line(head), `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`, ...cells.map(line)];
+  process.stdout.write(`${table.join('\n')}\n\n${traces} traces of ${sent / traces} spans a pass, ${Math.round(bytes / sent)} bytes a span, ${Math.round(sent / bodies.length)} spans a request, ${passes} passes, medians. Node ${process.versions.node}.\nEvaluators: ${byDefault.join(', ')}.\n`);
+}
+
+function median(values_: readonly number[]): number {
+  const sorted = [...values_].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? (sorted[middle] ?? 0) : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2;
+}

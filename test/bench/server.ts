@@ -1,0 +1,67 @@
+/** A server under measurement: a process of its own that tells its CPU time. */
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+export interface Measured {
+  readonly otlpUrl: string;
+  /** Undefined: it has no metrics page. */
+  readonly consoleUrl: string | undefined;
+  usage(): Promise<Usage>;
+  stop(): Promise<void>;
+}
+
+export interface Usage {
+  readonly cpuMicros: number;
+  readonly rssBytes: number;
+}
+
+export interface ServerOptions {
+  /** It is ready when it has said this. */
+  readonly lastLine: RegExp;
+  /** Folder for a CPU profile. */
+  readonly profileTo?: string;
+}
+
+const startWithinMs = 30_000;
+const stopWithinMs = 30_000;
+
+export async function measured(file: string, args: readonly string[], options: ServerOptions): Promise<Measured> {
+  const { profileTo, lastLine } = options;
+  const profile = profileTo === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileTo}`];
+  const child = fork(join(import.meta.dirname, file), [...args], { execArgv: ['--import', join(import.meta.dirname, 'usage.ts'), ...profile], silent: true });
+  child.stderr?.pipe(process.stderr);
+  const said = await firstLines(child, lastLine);
+  const urlAfter = (word: string): string | undefined => new RegExp(`^${word} +(http://\\S+)`, 'm').exec(said)?.[1];
+  const otlpUrl = urlAfter('OTLP/HTTP');
+  if (otlpUrl === undefined) throw new Error(`${file} said no address: ${said}`);
+  return {
+    otlpUrl,
+    consoleUrl: urlAfter('Console'),
+    async usage() {
+      child.send('usage');
+      const [answer] = (await once(child, 'message')) as [Usage];
+      return answer;
+    },
+    async stop() {
+      const ended = once(child, 'exit', { signal: AbortSignal.timeout(stopWithinMs) });
+      child.kill('SIGTERM');
+      await ended.catch(() => child.kill('SIGKILL'));
+    },
+  };
+}
+
+/** What it says until it is ready. */
+function firstLines(child: ChildProcess, lastLine: RegExp): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let said = '';
+    const timer = setTimeout(() => reject(new Error(`it did not start: ${said}`)), startWithinMs);
+    child.once('exit', (code) => reject(new Error(`it ended with ${code}: ${said}`)));
+    child.stdout?.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+      if (!lastLine.test(said)) return;
+      clearTimeout(timer);
+      resolve(said);
+    });
+  });
+}
