@@ -74,13 +74,15 @@ export function configuredEvaluator(entry: EvaluatorEntry, table: readonly AnyEv
   return { kind: 'ready', evaluator: ready(evaluator, common, options, { withJudge: entry.judge !== undefined, withExplanation: entry.include_explanation !== false }) };
 }
 
+type Questions = JudgeEvaluator<unknown>['evaluate'];
+
 function ready(evaluator: AnyEvaluator, common: Omit<Configured, 'evaluator'>, options: unknown, { withJudge, withExplanation }: { readonly withJudge: boolean; readonly withExplanation: boolean }): ConfiguredEvaluator {
   const verdict = (outcome: Outcome): Verdict => {
     const reached = verdictOf(outcome, common.threshold);
     return withExplanation ? reached : unexplained(reached);
   };
   const expectedOf = (expected: Expectation): Expectation => ({ ...common.expect, ...expected });
-  const asking = (questions: JudgeEvaluator<unknown>['evaluate']): ConfiguredJudge => ({
+  const asking = (questions: Questions): ConfiguredJudge => ({
     ...common,
     kind: 'judge',
     evaluator,

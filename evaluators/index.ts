@@ -1,5 +1,10 @@
 /** The evaluators. A new one is a file of its own and a line here. */
 import type { AnyEvaluator } from './evaluator.ts';
+import { contains } from './contains.ts';
+import { exactMatch } from './exact-match.ts';
+import { jsonSimilarity } from './json-similarity.ts';
+import { outputContains } from './output-contains.ts';
+import { outputEquals } from './output-equals.ts';
 import { taskCompletion } from './task-completion.ts';
 import { toolCallOutput } from './tool-call-output.ts';
 import { toolCallValidity } from './tool-call-validity.ts';
@@ -8,4 +13,17 @@ import { toolEfficiency } from './tool-efficiency.ts';
 import { toolError } from './tool-error.ts';
 import { toolTrajectory } from './tool-trajectory.ts';
 
-export const evaluators: readonly AnyEvaluator[] = [toolCallValidity, toolError, toolEfficiency, toolCorrectness, toolTrajectory, toolCallOutput, taskCompletion];
+export const evaluators: readonly AnyEvaluator[] = [
+  toolCallValidity,
+  toolError,
+  toolEfficiency,
+  toolCorrectness,
+  toolTrajectory,
+  toolCallOutput,
+  taskCompletion,
+  jsonSimilarity,
+  exactMatch,
+  contains,
+  outputContains,
+  outputEquals,
+];

@@ -25,6 +25,6 @@ function textEqual(wanted: string, got: JsonValue): boolean {
 }
 
 /** The inside of a text that is one fenced code block, else the text itself. */
-function withoutFence(text: string): string {
+export function withoutFence(text: string): string {
   return /^\s*```[a-z]*\s*\n([\s\S]*?)\n?\s*```\s*$/i.exec(text)?.[1] ?? text;
 }

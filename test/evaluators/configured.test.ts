@@ -30,10 +30,12 @@ for (const { name, entry, paths } of faulty) {
   });
 }
 
-test('configured: every evaluator is ready with nothing but its name, and its defaults are in its own schema', () => {
-  for (const { id, defaultThreshold, version } of evaluators) {
+test('configured: every evaluator is ready with nothing but its name, or says which options it cannot do without', () => {
+  for (const { id, defaultThreshold, version, optionsSchema } of evaluators) {
     const configuration = configuredEvaluator({ use: id }, evaluators);
-    expect(configuration).toMatchObject({ kind: 'ready', evaluator: { name: id, threshold: defaultThreshold, evaluator: { id, version } } });
+    const required = optionsSchema['required'] as readonly string[] | undefined;
+    if (required !== undefined) expect(configuration).toEqual({ kind: 'faulty', faults: required.map((name) => ({ path: ['options', name], problem: 'is missing' })) });
+    else expect(configuration).toMatchObject({ kind: 'ready', evaluator: { name: id, threshold: defaultThreshold, evaluator: { id, version } } });
   }
 });
 

@@ -1,0 +1,75 @@
+/** The output equals the expected one, as a value or as a text, whole or line by line. */
+import type { JsonValue } from '../src/model/json.ts';
+import type { Outcome } from '../src/model/verdict.ts';
+import { plainText } from '../src/model/json.ts';
+import { noExpectation, skipped } from './calls.ts';
+import type { Skipped } from './calls.ts';
+import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
+import { lineProperties, linesFinding, linesOf } from './lines.ts';
+import { lowered, searchedText, writtenEqual } from './matching/texts.ts';
+import { outputKeySchema, picked, pickedExpectation } from './output-key.ts';
+import type { OutputKey } from './output-key.ts';
+import { rational } from './rational.ts';
+import { checked, targetDefaults, targetSchema } from './target.ts';
+import type { Finding, TargetOptions } from './target.ts';
+import { listed, quoted } from './wording.ts';
+
+export interface ExactMatchOptions extends TargetOptions {
+  readonly targetOutputKey: OutputKey;
+  readonly caseSensitive: boolean;
+  readonly ignoreCaseInside: boolean;
+  readonly negated: boolean;
+  readonly lineByLine: boolean;
+  readonly lineDelimiter: string;
+}
+
+export const exactMatch = {
+  kind: 'rule',
+  id: 'exact_match',
+  version: 1,
+  summary: 'The output equals the expected one.',
+  needs: ['final_response', 'expected_output'],
+  onByDefault: false,
+  defaultThreshold: null,
+  defaults: { targetOutputKey: '*', caseSensitive: false, ignoreCaseInside: false, negated: false, lineByLine: false, lineDelimiter: '\n', ...targetDefaults },
+  optionsSchema: targetSchema({
+    target_output_key: outputKeySchema,
+    case_sensitive: { type: 'boolean', description: 'Upper and lower case of texts count. Without it, case still counts for texts inside objects and lists.' },
+    ignore_case_inside: { type: 'boolean', description: 'Where case does not count, it does not count inside objects and lists either.' },
+    negated: { type: 'boolean', description: 'The output must differ instead.' },
+    ...lineProperties,
+  }),
+  expectationSchema: { type: 'object', required: ['output'], properties: { output: { description: 'The output that is wanted.' } } },
+  source: 'UiPath ExactMatchEvaluator, comparing in JSON notation',
+  evaluate,
+} as const satisfies RuleEvaluator<ExactMatchOptions>;
+
+function evaluate({ trace, expected }: Subject, options: ExactMatchOptions, context: EvaluationContext): Outcome {
+  if (expected.output === undefined) return noExpectation('outputs');
+  const wanted = pickedExpectation(expected.output, options.targetOutputKey);
+  if (wanted === undefined) return skipped('no_expectation', `The expected output has nothing at ${quoted(String(options.targetOutputKey))}.`);
+  return checked(trace, options, context, (value) => finding(wanted, value, options));
+}
+
+function finding(wanted: JsonValue, output: JsonValue, options: ExactMatchOptions): Finding | Skipped {
+  const { value, missing } = picked(output, options.targetOutputKey);
+  if (missing.length > 0 || value === undefined) return { score: rational(options.negated ? 1 : 0), says: `has nothing at ${listed(missing.map(quoted))}`, details: { missing_paths: missing } };
+  const byLine = options.lineByLine ? byLines(wanted, value, options) : undefined;
+  if (byLine !== undefined) return byLine;
+  const equal = writtenEqual(wanted, value, { text: options.caseSensitive, inside: options.caseSensitive || !options.ignoreCaseInside });
+  const shown = quoted(plainText(value));
+  return {
+    score: rational(equal === options.negated ? 0 : 1),
+    says: equal ? `equals ${quoted(plainText(wanted))}${options.negated ? ', which it must not' : ''}` : `${options.negated ? 'differs' : `is ${shown} and differs`} from ${quoted(plainText(wanted))}`,
+    details: options.lineByLine ? { line_scores: [], total_lines_actual: 0, total_lines_expected: 0 } : {},
+  };
+}
+
+/** Undefined: neither side has a line, so that it is as without lines. */
+function byLines(wanted: JsonValue, value: JsonValue, { lineDelimiter, caseSensitive, negated }: ExactMatchOptions): Finding | Skipped | undefined {
+  const [expected, actual] = [linesOf(searchedText(wanted), lineDelimiter), linesOf(searchedText(value), lineDelimiter)];
+  const [longer] = expected.length > actual.length ? [expected] : [actual];
+  if (longer.length === 0) return undefined;
+  const hits = longer.map((_, at) => (lowered(expected[at] ?? '', caseSensitive) === lowered(actual[at] ?? '', caseSensitive)) !== negated);
+  return linesFinding({ actual: actual.length, expected: expected.length, hits }, negated ? { hit: 'differs', miss: 'does not differ' } : { hit: 'is as expected', miss: 'differs from what is expected' });
+}

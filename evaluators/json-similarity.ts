@@ -1,0 +1,87 @@
+/** The output is like the expected one, counted in leaves: the share of the expected leaves that it has, in part where they are near. */
+import { isJsonArray, isJsonObject } from '../src/model/json.ts';
+import type { JsonValue } from '../src/model/json.ts';
+import type { Outcome } from '../src/model/verdict.ts';
+import { noExpectation, skipped } from './calls.ts';
+import type { Skipped } from './calls.ts';
+import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
+import { matchedLeaves, similarityDefaults } from './matching/similarity.ts';
+import type { SimilarityOptions } from './matching/similarity.ts';
+import { editTextMax } from './matching/text.ts';
+import { outputKeySchema, picked, pickedExpectation } from './output-key.ts';
+import type { OutputKey } from './output-key.ts';
+import { rational } from './rational.ts';
+import { checked, targetDefaults, targetSchema } from './target.ts';
+import type { Finding, TargetOptions } from './target.ts';
+import { listed, quoted } from './wording.ts';
+
+export interface JsonSimilarityOptions extends TargetOptions, SimilarityOptions {
+  readonly targetOutputKey: OutputKey;
+}
+
+export const jsonSimilarity = {
+  kind: 'rule',
+  id: 'json_similarity',
+  version: 1,
+  summary: 'The output is like the expected one, leaf by leaf.',
+  needs: ['final_response', 'expected_output'],
+  onByDefault: false,
+  defaultThreshold: null,
+  defaults: { targetOutputKey: '*', ...similarityDefaults, ...targetDefaults },
+  optionsSchema: targetSchema({
+    target_output_key: outputKeySchema,
+    count_extra: { type: 'boolean', description: 'Leaves that only the output has count as unmatched ones.' },
+    list_match: { enum: ['position', 'best'], description: 'position: lists are compared place by place. best: by the best pairs.' },
+    text: { enum: ['edit', 'exact'], description: 'edit: texts count by the edits between them. exact: they are equal or not.' },
+  }),
+  expectationSchema: { type: 'object', required: ['output'], properties: { output: { description: 'The output that is wanted.' } } },
+  source: 'UiPath JsonSimilarityEvaluator, reading texts that hold JSON',
+  evaluate,
+} as const satisfies RuleEvaluator<JsonSimilarityOptions>;
+
+/** Pairs of leaves, and pairs of characters, that are compared for one value. */
+const leafPairsMax = 250_000;
+const editCellsMax = 10_000_000;
+
+function evaluate({ trace, expected }: Subject, options: JsonSimilarityOptions, context: EvaluationContext): Outcome {
+  if (expected.output === undefined) return noExpectation('outputs');
+  const wanted = pickedExpectation(expected.output, options.targetOutputKey);
+  if (wanted === undefined) return skipped('no_expectation', `The expected output has nothing at ${quoted(String(options.targetOutputKey))}.`);
+  return checked(trace, options, context, (value) => finding(wanted, value, options));
+}
+
+function finding(wanted: JsonValue, output: JsonValue, options: JsonSimilarityOptions): Finding | Skipped {
+  const { value, missing } = picked(output, options.targetOutputKey);
+  if (isTooMuch(wanted, value, options)) return skipped('too_large', 'The output and the expected one are too large to be compared leaf by leaf.');
+  const { matched, total } = matchedLeaves(wanted, value, options);
+  const lost = missing.length === 0 ? '' : ` (nothing at ${listed(missing.map(quoted))})`;
+  return {
+    score: total === 0 ? rational(missing.length === 0 ? 1 : 0) : rational(Math.min(matched, total), total),
+    says: total === 0 ? `has no leaf to compare${lost}` : `matches ${round(matched)} of ${total} expected leaves${lost}`,
+    details: { matched_leaves: matched, total_leaves: total, ...(missing.length === 0 ? {} : { missing_paths: missing }) },
+  };
+}
+
+function isTooMuch(expected: JsonValue, actual: JsonValue | undefined, { listMatch, text }: SimilarityOptions): boolean {
+  const [e, a] = [sizeOf(expected), sizeOf(actual ?? null)];
+  if (listMatch === 'best' && e.leaves * a.leaves > leafPairsMax) return true;
+  if (text === 'exact') return false;
+  const cells = listMatch === 'best' ? e.chars * a.chars : e.chars * Math.min(a.chars, editTextMax);
+  return cells > editCellsMax;
+}
+
+interface Size {
+  readonly leaves: number;
+  /** Of texts that are short enough for edits to be counted. */
+  readonly chars: number;
+}
+
+function sizeOf(value: JsonValue): Size {
+  const items = isJsonArray(value) ? value : isJsonObject(value) ? Object.values(value) : undefined;
+  if (items === undefined) return { leaves: 1, chars: typeof value === 'string' && value.length <= 2 * editTextMax ? value.length : 0 };
+  return items.map(sizeOf).reduce((all, one) => ({ leaves: all.leaves + one.leaves, chars: all.chars + one.chars }), { leaves: 0, chars: 0 });
+}
+
+function round(number: number): number {
+  return Math.round(number * 100) / 100;
+}

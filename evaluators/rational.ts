@@ -1,0 +1,59 @@
+/** Exact fractions: a mean that equals its threshold must pass, so shares are summed as fractions and divided once. */
+
+export interface Rational {
+  readonly numerator: bigint;
+  /** Greater than 0. */
+  readonly denominator: bigint;
+}
+
+/** Bits kept where a fraction is too long for one division of doubles. */
+const keptBits = 128n;
+
+/** part / whole. A number counts as the decimal that it is written as: 0.1 is a tenth. Both are finite, the whole is greater than 0. */
+export function rational(part: number, whole = 1): Rational {
+  return quotient(decimal(part), decimal(whole));
+}
+
+export function sum(addends: readonly Rational[]): Rational {
+  return addends.reduce((a, b) => reduced(a.numerator * b.denominator + b.numerator * a.denominator, a.denominator * b.denominator), decimal(0));
+}
+
+export function product(a: Rational, b: Rational): Rational {
+  return reduced(a.numerator * b.numerator, a.denominator * b.denominator);
+}
+
+/** The divisor is greater than 0. */
+export function quotient(a: Rational, b: Rational): Rational {
+  return reduced(a.numerator * b.denominator, a.denominator * b.numerator);
+}
+
+/** The mean of one or more fractions. */
+export function mean(values: readonly Rational[]): Rational {
+  return quotient(sum(values), decimal(Math.max(1, values.length)));
+}
+
+export function isLess(a: Rational, b: Rational): boolean {
+  return a.numerator * b.denominator < b.numerator * a.denominator;
+}
+
+/** The nearest double. */
+export function numberOf({ numerator, denominator }: Rational): number {
+  const [part, whole] = [Number(numerator), Number(denominator)];
+  if (Number.isSafeInteger(part) && Number.isSafeInteger(whole)) return part / whole;
+  return Number((numerator << keptBits) / denominator) / 2 ** Number(keptBits);
+}
+
+function decimal(value: number): Rational {
+  const match = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(String(value));
+  if (match === null) throw new RangeError('the number is not finite');
+  const [, sign = '', whole = '0', fraction = '', exponent = '0'] = match;
+  const scale = fraction.length - Number(exponent);
+  const digits = BigInt(`${sign}${whole}${fraction}`);
+  return scale <= 0 ? { numerator: digits * 10n ** BigInt(-scale), denominator: 1n } : reduced(digits, 10n ** BigInt(scale));
+}
+
+function reduced(numerator: bigint, denominator: bigint): Rational {
+  let [a, b] = [numerator < 0n ? -numerator : numerator, denominator];
+  while (b !== 0n) [a, b] = [b, a % b];
+  return a === 0n ? { numerator: 0n, denominator: 1n } : { numerator: numerator / a, denominator: denominator / a };
+}
