@@ -146,7 +146,11 @@ export function gathering(options: GatheringOptions): Gathering {
     if (next !== Infinity) return queue.set(trace, next);
     const endMs = trace.lastMs + (drafts.length === 0 ? closing.abandonMs : closing.lateMs);
     trace.done = drafts.length > 0;
-    if (trace.done) closedTraces.add(trace);
+    if (trace.done) {
+      closedTraces.add(trace);
+      // Spans that are read a second time are rare, and what they tell takes more memory than they do.
+      trace.told.clear();
+    }
     if (endMs > now) return queue.set(trace, endMs);
     if (drafts.length === 0) telemetry.add('tracejury.traces.dropped', 1, noRun);
     drop(trace);
@@ -226,6 +230,7 @@ export function gathering(options: GatheringOptions): Gathering {
     closeAll() {
       for (const trace of traces.values()) {
         guarded(trace, () => {
+          if (trace.done) return drop(trace);
           const drafts = draftsOf(trace);
           for (const draft of drafts) close(trace, draft, closesAt(draft, trace.lastMs, closing).completeness);
           if (drafts.length === 0) telemetry.add('tracejury.traces.dropped', 1, noRun);
