@@ -160,7 +160,7 @@ function readRecords(records: readonly LogRecord[]): SpanFacts {
       continue;
     }
     const body = record.body();
-    const value = body === undefined ? undefined : jsonOf(body);
+    const value = body === undefined ? undefined : typeof body === 'string' ? parseText(body) : jsonOf(body);
     const message: JsonObject = isJsonObject(value) ? value : {};
     if (record.eventName === 'gen_ai.choice') outputs.push(...readMessages([{ role: 'assistant', ...(isJsonObject(member(message, 'message')) ? (member(message, 'message') as JsonObject) : message) }], 'assistant'));
     else inputs.push(...readMessages([{ ...message, role: record.eventName.slice('gen_ai.'.length, -'.message'.length) }], 'user'));

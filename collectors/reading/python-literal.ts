@@ -138,3 +138,19 @@ function word(cursor: Cursor): JsonValue {
 function skipBlanks(cursor: Cursor): void {
   while (cursor.at < cursor.text.length && ' \t\r\n'.includes(cursor.text[cursor.at] ?? 'x')) cursor.at++;
 }
+
+/** Where the literal that begins at `start` ends: behind the bracket that closes it, or at the end of the text. Brackets inside quotes do not count. */
+export function pythonLiteralEnd(text: string, start: number): number {
+  let depth = 0;
+  let quote = '';
+  for (let at = start; at < text.length; at++) {
+    const char = text[at] ?? '';
+    if (quote !== '') {
+      if (char === '\\') at++;
+      else if (char === quote) quote = '';
+    } else if (char === "'" || char === '"') quote = char;
+    else if ('([{'.includes(char)) depth++;
+    else if (')]}'.includes(char) && --depth === 0) return at + 1;
+  }
+  return text.length;
+}

@@ -25,7 +25,7 @@ export function runOutput(raw: AttributeValue | undefined): RunValue {
 const PYTHON_OBJECT = /^[A-Z]\w*\(/;
 
 function runValue(raw: AttributeValue | undefined, role: 'user' | 'assistant', members: readonly string[]): RunValue {
-  if (raw === undefined || raw === null || raw === '') return {};
+  if (raw === undefined || raw === null || raw === '' || raw === 'null') return {};
   const json = jsonOf(raw);
   if (typeof json === 'string') {
     const container = parseContainer(json);
@@ -36,12 +36,18 @@ function runValue(raw: AttributeValue | undefined, role: 'user' | 'assistant', m
   return { value: String(json) };
 }
 
-function said(value: JsonObject | readonly JsonValue[], role: 'user' | 'assistant', members: readonly string[]): RunValue {
+/** Frames nest a few times at most. */
+const framesMax = 4;
+
+function said(value: JsonObject | readonly JsonValue[], role: 'user' | 'assistant', members: readonly string[], depth = 0): RunValue {
   if (looksLikeMessages(value)) {
     const text = lastText(readMessages(value, role), role);
     if (text !== undefined) return { value: text };
   }
   if (!isJsonObject(value)) return {};
+  const framed = depth < framesMax ? insideFrame(value) : undefined;
+  if (typeof framed === 'string') return { value: framed };
+  if (isJsonObject(framed) || isJsonArray(framed)) return said(framed, role, members, depth + 1);
   for (const key of members) {
     const inner = member(value, key);
     if (typeof inner === 'string') return { value: inner };
@@ -50,7 +56,16 @@ function said(value: JsonObject | readonly JsonValue[], role: 'user' | 'assistan
       if (deeper !== undefined) return { value: deeper };
     }
   }
-  return {};
+  // A traced function with one argument was given just that.
+  const only = Object.values(value);
+  return role === 'user' && only.length === 1 && typeof only[0] === 'string' ? { value: only[0] } : {};
+}
+
+/** What SDKs put around the arguments and results of a traced function. */
+function insideFrame(object: JsonObject): JsonValue | undefined {
+  const args = member(object, 'args');
+  if (isJsonArray(args) && isJsonObject(member(object, 'kwargs'))) return args.length > 0 ? args[0] : member(object, 'kwargs');
+  return member(object, 'inputs') ?? member(object, 'outputs');
 }
 
 function looksLikeMessages(value: JsonValue): boolean {

@@ -119,7 +119,7 @@ const frames: readonly ((object: JsonObject) => Inside)[] = [
   (object) => (isToolMessage(object) ? toolMessage(object) : undefined),
   // One of the above under a single member.
   (object) => {
-    const output = soleMember(object, 'output');
+    const output = hasOnly(object, ['output', 'kwargs', 'tags', 'metadata']) ? member(object, 'output') : undefined;
     return isJsonObject(output) && resultInside(output) !== undefined ? { result: output } : undefined;
   },
   // Gemini's function response.
@@ -172,10 +172,12 @@ function mcpResult(object: JsonObject): ReadResult {
   return { result: member(object, 'content') ?? null, ...(failed ? { failed: true } : {}) };
 }
 
-function soleMember(object: JsonObject, key: string): JsonValue | undefined {
-  return Object.keys(object).length === 1 ? member(object, key) : undefined;
-}
-
 function hasOnly(object: JsonObject, allowed: readonly string[]): boolean {
   return Object.keys(object).every((key) => allowed.includes(key));
+}
+
+/** The text inside a quoted JSON text; any other text as it is. */
+export function unquotedText(raw: string | undefined): string | undefined {
+  const value = raw === undefined ? undefined : parseText(raw);
+  return typeof value === 'string' ? value : raw;
 }

@@ -116,7 +116,7 @@ interface DraftParts {
 
 function draftOf({ scope, all, first, family, key, parent, context }: DraftParts): Draft {
   const own = withoutNestedModels(scope.own);
-  const calls = toolCalls(own, context.told);
+  const calls = toolCalls(own, context.told, [...(scope.node === undefined ? [] : [scope.node]), ...scope.frames]);
   const outer = scope.frames.at(-1) ?? scope.node;
   const parentMissing = parent === undefined && outer?.awaits?.elsewhere === false;
   return {
@@ -167,7 +167,7 @@ function agentTrace(scope: AgentScope, own: readonly Node[], calls: readonly Too
   // A root in error does not mean that the run failed: with a final response it went on after the error.
   const failed = response === undefined ? [scope.node, ...scope.frames].find((node) => node?.span.status.code === 'error')?.span : undefined;
   const agent = agentName(scope);
-  const model = pick(models.map((node) => node.told.facts), 'model');
+  const model = pick([...models.map((node) => node.told.facts), facts, ...frames], 'model');
   const tokens = tokensOf(models);
   return {
     ...(agent === undefined ? {} : { agent }),
@@ -213,7 +213,7 @@ function finalResponse(scope: AgentScope, told: readonly SpanFacts[]): JsonValue
     if (text !== undefined && !asksForTools(facts.outputMessages)) return text;
   }
   const aborted = [scope.node, ...scope.frames].some((node) => node?.span.status.code === 'error');
-  const models = [scope, ...handedOver(scope)].flatMap((one) => withoutNestedModels(one.own)).filter((node) => node.told.facts.role === 'model').sort((a, b) => compare(a.span.endUnixNano, b.span.endUnixNano));
+  const models = [scope, ...handedOver(scope)].flatMap((one) => withoutNestedModels(one.own)).filter((node) => node.told.facts.role === 'model').sort((a, b) => compare(a.span.startUnixNano, b.span.startUnixNano));
   const last = models.at(-1)?.told.facts;
   if (last === undefined || (aborted && asksForTools(last.outputMessages))) return undefined;
   const text = lastText(last.outputMessages ?? [], 'assistant');
@@ -225,7 +225,7 @@ function asksForTools(messages: readonly Message[] | undefined): boolean {
 }
 
 function handedOver(scope: AgentScope): readonly AgentScope[] {
-  return scope.subAgents.filter((sub) => sub.via === 'handoff').flatMap((sub) => [sub, ...handedOver(sub)]);
+  return scope.subAgents.filter((sub) => sub.via !== 'tool').flatMap((sub) => [sub, ...handedOver(sub)]);
 }
 
 function definitionsOf(facts: SpanFacts): NonNullable<SpanFacts['toolDefinitions']> {

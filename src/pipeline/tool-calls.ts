@@ -13,9 +13,13 @@ export interface ToolCallsOf {
   readonly unanswered: number;
 }
 
-/** Tool calls from the agent's own spans. `toldAnywhere` are results that any model of the trace was told, by call id. */
-export function toolCalls(own: readonly Node[], toldAnywhere: ReadonlyMap<string, ToldResult>): ToolCallsOf {
-  const models = own.filter((node) => node.told.facts.role === 'model').sort(byBeginning);
+/**
+ * Tool calls from the agent's own spans. `toldAnywhere` are results that any model of the trace was told, by call id. `enclosing` are the
+ * agent's span and its frames: where no model span tells a call, they may.
+ */
+export function toolCalls(own: readonly Node[], toldAnywhere: ReadonlyMap<string, ToldResult>, enclosing: readonly Node[]): ToolCallsOf {
+  const requests = own.filter((node) => node.told.facts.role === 'model').sort(byBeginning);
+  const models = requests.some(asks) ? requests : [...requests, ...enclosing.filter(asks)];
   const asked = askedCalls(models);
   const executions = executionsOf(own.filter((node) => node.told.facts.role === 'tool'));
   const pairs = pair(asked, executions);
@@ -36,6 +40,10 @@ export function toolCalls(own: readonly Node[], toldAnywhere: ReadonlyMap<string
     drafts.push({ call: onlyAsked(one, answer), order: one.order });
   }
   return { calls: drafts.sort(byTrajectory).map((draft) => draft.call), unanswered };
+}
+
+function asks(node: Node): boolean {
+  return node.told.facts.outputMessages?.some((message) => message.asked.length > 0) ?? false;
 }
 
 /** What the models were told about each call: by its id, else the next result of its name, or without a name, that nobody claimed yet. */

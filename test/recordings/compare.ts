@@ -20,12 +20,45 @@ export function differences(expected: ExpectedRecording, runs: readonly Run[]): 
   };
   for (const other of expected.other_otlp_traces) if (runs.some((run) => run.traceId === other.otlp_trace_id)) found.push(`trace ${other.otlp_trace_id} (${other.root_spans.join(', ')}) is no agent run, but one was reported`);
   for (const trace of expected.traces) {
+    if (trace.split_over_otlp_traces !== undefined) {
+      const merged = mergedRun(trace.split_over_otlp_traces, runs);
+      if (merged === undefined) found.push(`traces ${trace.split_over_otlp_traces.join(', ')}: no run`);
+      else compareTrace(trace, merged, [merged], { excuse, differences: found });
+      continue;
+    }
     const roots = runs.filter((run) => run.traceId === trace.otlp_trace_id && run.parent === undefined);
     const root = roots[0];
     if (root === undefined || roots.length > 1) found.push(`trace ${trace.otlp_trace_id}: ${roots.length} runs instead of 1`);
     else compareTrace(trace, root, runs, { excuse, differences: found });
   }
   return found;
+}
+
+/** One run out of those of several traces, in order of time: the same call id counts once, definitions are united. */
+function mergedRun(traceIds: readonly string[], runs: readonly Run[]): Run | undefined {
+  const parts = runs.filter((run) => traceIds.includes(run.traceId) && run.parent === undefined).sort((a, b) => (a.startUnixNano < b.startUnixNano ? -1 : 1));
+  const [first] = parts;
+  if (first === undefined) return undefined;
+  const traces = parts.map((run) => run.trace);
+  const calls = new Map<string, ToolCall>();
+  for (const call of traces.flatMap((trace) => trace.toolCalls)) {
+    const key = call.id ?? `${calls.size}`;
+    const known = calls.get(key);
+    if (known === undefined || (!known.executed && call.executed)) calls.set(key, call);
+  }
+  const input = traces.find((trace) => trace.input !== undefined)?.input;
+  const finalResponse = traces.findLast((trace) => trace.finalResponse !== undefined)?.finalResponse;
+  return {
+    ...first,
+    trace: {
+      ...first.trace,
+      ...(input === undefined ? {} : { input }),
+      ...(finalResponse === undefined ? {} : { finalResponse }),
+      toolCalls: [...calls.values()],
+      toolDefinitions: traces.flatMap((trace) => trace.toolDefinitions),
+      modelCalls: traces.flatMap((trace) => trace.modelCalls),
+    },
+  };
 }
 
 /** The run and its sub-agents, however deep. */

@@ -1,0 +1,84 @@
+/** The Claude Agent SDK and Claude Code: `claude_code.*` spans; arguments and the final answer travel in log records. */
+import { textAttribute, type LogRecord, type Span } from '../src/model/span.ts';
+import type { AskedCall, Collector, SpanFacts, ToldResult } from './collector.ts';
+import { readArguments, readResult } from './reading/values.ts';
+
+export const claudeAgent: Collector = {
+  id: 'claude_agent',
+  summary: 'Claude Agent SDK and Claude Code (claude_code.*).',
+  recognisedBy: { scopePrefixes: ['com.anthropic.claude_code'] },
+  wants: { keys: ['span.type', 'user_prompt', 'model', 'input_tokens', 'output_tokens', 'cache_read_tokens', 'gen_ai.tool.name', 'tool_name', 'tool_use_id', 'session.id', 'error'], prefixes: [] },
+  captureHints: { content: 'Set OTEL_LOG_USER_PROMPTS=1, OTEL_LOG_TOOL_DETAILS=1, OTEL_LOG_TOOL_CONTENT=1 and OTEL_LOGS_EXPORTER=otlp: arguments and answers are in log records only.' },
+  read,
+  logs: {
+    events: ['user_prompt', 'tool_result', 'assistant_response'],
+    wants: { keys: ['prompt', 'response', 'tool_name', 'tool_parameters', 'tool_use_id', 'tool_input', 'error', 'success'], prefixes: [] },
+    read: readRecords,
+  },
+};
+
+function read(span: Span): SpanFacts {
+  const sessionId = textAttribute(span, 'session.id');
+  return { ...(sessionId === undefined ? {} : { sessionId }), ...byType(span) };
+}
+
+function byType(span: Span): SpanFacts {
+  switch (textAttribute(span, 'span.type')) {
+    case 'interaction': {
+      const input = textAttribute(span, 'user_prompt');
+      return { role: 'agent', agentName: 'claude', agentNameIsGuess: true, contentInLogs: true, ...(input === undefined ? {} : { input }) };
+    }
+    case 'llm_request':
+      return { role: 'model', ...modelFacts(span) };
+    case 'tool':
+    case 'tool.execution':
+      return toolFacts(span);
+    default:
+      return { role: 'step' };
+  }
+}
+
+function modelFacts(span: Span): SpanFacts {
+  const model = textAttribute(span, 'model');
+  const [input, output, cached] = ['input_tokens', 'output_tokens', 'cache_read_tokens'].map((key) => span.attribute(key));
+  return {
+    ...(model === undefined ? {} : { model }),
+    ...(typeof input === 'number' ? { inputTokens: input } : {}),
+    ...(typeof output === 'number' ? { outputTokens: output } : {}),
+    ...(typeof cached === 'number' ? { cachedInputTokens: cached } : {}),
+  };
+}
+
+/** The result is an event of the tool's span; a failure shows on the span of the execution below it, under the same call id. */
+function toolFacts(span: Span): SpanFacts {
+  const name = textAttribute(span, 'gen_ai.tool.name') ?? textAttribute(span, 'tool_name');
+  const id = textAttribute(span, 'tool_use_id');
+  const event = span.events.find((one) => one.name === 'tool.output');
+  const output = event === undefined ? undefined : textAttribute(event, 'output');
+  return { role: 'tool', tool: { ...(name === undefined ? {} : { name }), ...(id === undefined ? {} : { id }), ...(output === undefined ? {} : { result: readResult(output).result }) } };
+}
+
+function readRecords(records: readonly LogRecord[]): SpanFacts {
+  const asked: AskedCall[] = [];
+  const told: ToldResult[] = [];
+  let input: string | undefined;
+  let output: string | undefined;
+  for (const record of records) {
+    if (record.eventName === 'user_prompt') input = textAttribute(record, 'prompt') ?? input;
+    else if (record.eventName === 'assistant_response') output = textAttribute(record, 'response') ?? output;
+    else {
+      const id = textAttribute(record, 'tool_use_id');
+      const error = textAttribute(record, 'error');
+      asked.push({ name: toolName(record), ...(id === undefined ? {} : { id }), ...readArguments(record.attribute('tool_input')) });
+      told.push({ ...(id === undefined ? {} : { id }), ...(error === undefined ? {} : { result: error, isError: true }) });
+    }
+  }
+  const outputMessages = asked.length === 0 ? [] : [{ role: 'assistant' as const, asked, told }];
+  return { ...(input === undefined ? {} : { input }), ...(output === undefined ? {} : { output }), ...(outputMessages.length === 0 ? {} : { outputMessages }) };
+}
+
+function toolName(record: LogRecord): string {
+  const parameters = readArguments(record.attribute('tool_parameters')).arguments;
+  const name = parameters?.['mcp_tool_name'];
+  return typeof name === 'string' ? name : (textAttribute(record, 'tool_name') ?? '');
+}

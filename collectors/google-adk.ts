@@ -1,0 +1,96 @@
+/** Google's Agent Development Kit for Python (1.x) and JavaScript: requests and answers in Gemini's form under `gcp.vertex.agent.*`. */
+import { isJsonArray, isJsonObject, member, type JsonObject } from '../src/model/json.ts';
+import { textAttribute, type Span } from '../src/model/span.ts';
+import type { Collector, SpanFacts, ToolFacts } from './collector.ts';
+import { readDefinitions } from './reading/definitions.ts';
+import { readMessages } from './reading/messages.ts';
+import { parseContainer, readArguments, readResult } from './reading/values.ts';
+
+export const googleAdk: Collector = {
+  id: 'google_adk',
+  summary: 'Google ADK (gcp.vertex.agent.*).',
+  recognisedBy: { scopes: ['gcp.vertex.agent'] },
+  wants: {
+    keys: [
+      'gcp.vertex.agent.session_id', 'gcp.vertex.agent.llm_request', 'gcp.vertex.agent.llm_response', 'gcp.vertex.agent.tool_call_args', 'gcp.vertex.agent.tool_response',
+      'gen_ai.tool.name', 'gen_ai.tool.call.id', 'gen_ai.request.model',
+    ],
+    prefixes: [],
+  },
+  captureHints: { content: 'Version 1 sends content by default; version 2 needs OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT and OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental.' },
+  read,
+};
+
+function read(span: Span): SpanFacts {
+  const sessionId = textAttribute(span, 'gcp.vertex.agent.session_id');
+  return { ...(sessionId === undefined ? {} : { sessionId }), ...byName(span) };
+}
+
+/** Spans have no kind: their names say what they are. */
+const AGENT = /^agent_run \[(.+)\]$/;
+
+function byName(span: Span): SpanFacts {
+  if (span.name === 'invocation') return { role: 'workflow' };
+  // Parallel calls add one span for all of them.
+  if (span.name === 'execute_tool (merged)') return { role: 'noise' };
+  if (span.name.startsWith('execute_tool ')) return { role: 'tool', tool: tool(span) };
+  if (span.attribute('gcp.vertex.agent.llm_request') !== undefined) return modelFacts(span);
+  const agentName = AGENT.exec(span.name)?.[1];
+  return agentName === undefined ? {} : { role: 'agent', agentName };
+}
+
+/** A tool that throws leaves a span without a single attribute. */
+function tool(span: Span): ToolFacts {
+  const id = textAttribute(span, 'gen_ai.tool.call.id');
+  const output = span.attribute('gcp.vertex.agent.tool_response');
+  return {
+    name: textAttribute(span, 'gen_ai.tool.name') ?? span.name.slice('execute_tool '.length),
+    ...(id === undefined ? {} : { id }),
+    ...readArguments(span.attribute('gcp.vertex.agent.tool_call_args')),
+    ...(output === undefined ? {} : { result: readResult(output).result }),
+  };
+}
+
+function modelFacts(span: Span): SpanFacts {
+  const request = objectIn(span, 'gcp.vertex.agent.llm_request');
+  const response = objectIn(span, 'gcp.vertex.agent.llm_response');
+  const config = objectOf(request, 'config');
+  const model = textAttribute(span, 'gen_ai.request.model');
+  const system = instructions(config);
+  const usage = { ...objectOf(response, 'usage_metadata'), ...objectOf(response, 'usageMetadata') };
+  const input = usage['prompt_token_count'] ?? usage['promptTokenCount'];
+  const output = usage['candidates_token_count'] ?? usage['candidatesTokenCount'];
+  const content = member(response, 'content');
+  const tools = member(config, 'tools');
+  return {
+    role: 'model',
+    inputMessages: readMessages(member(request, 'contents'), 'user'),
+    ...(content === undefined ? {} : { outputMessages: readMessages(content, 'assistant') }),
+    ...(isJsonArray(tools) ? { toolDefinitions: readDefinitions(tools) } : {}),
+    ...(model === undefined ? {} : { model }),
+    ...(system === undefined ? {} : { systemPrompt: system }),
+    ...(typeof input === 'number' ? { inputTokens: input } : {}),
+    ...(typeof output === 'number' ? { outputTokens: output } : {}),
+  };
+}
+
+/** The framework adds a paragraph of its own, before or after what the developer wrote. */
+const OWN_PARAGRAPH = /(?:^|\n\n)You are an agent\. Your internal name is "[^"]*"\.(?:\s*The description about you is "[^"]*"\.?)?(?:\n\n|$)/;
+
+function instructions(config: JsonObject): string | undefined {
+  const raw = member(config, 'systemInstruction') ?? member(config, 'system_instruction');
+  if (typeof raw !== 'string') return undefined;
+  const match = OWN_PARAGRAPH.exec(raw);
+  if (match === null) return raw;
+  return match.index === 0 ? raw.slice(match[0].length) : raw.slice(0, match.index);
+}
+
+function objectIn(span: Span, key: string): JsonObject {
+  const value = parseContainer(textAttribute(span, key) ?? '');
+  return isJsonObject(value) ? value : {};
+}
+
+function objectOf(from: JsonObject, key: string): JsonObject {
+  const value = member(from, key);
+  return isJsonObject(value) ? value : {};
+}

@@ -1,0 +1,42 @@
+/** LangSmith in its OpenTelemetry mode: `langsmith.span.kind`, with input and output as one JSON text each in `gen_ai.prompt` and `gen_ai.completion`. */
+import { textAttribute, type Span } from '../src/model/span.ts';
+import type { Collector, SpanFacts } from './collector.ts';
+import { observedModel, observedRun, observedTool, type Observation } from './reading/observation.ts';
+
+const sessionKeys = ['langsmith.metadata.session_id', 'langsmith.metadata.thread_id', 'langsmith.metadata.conversation_id'] as const;
+
+export const langsmith: Collector = {
+  id: 'langsmith',
+  summary: 'LangSmith SDKs in OpenTelemetry mode (langsmith.span.kind).',
+  recognisedBy: { keys: ['langsmith.span.kind'] },
+  wants: { keys: ['langsmith.span.kind', 'langsmith.metadata.lc_agent_name', ...sessionKeys, 'gen_ai.prompt', 'gen_ai.completion', 'gen_ai.tool.name', 'gen_ai.tool.call.id'], prefixes: [] },
+  read,
+};
+
+function read(span: Span): SpanFacts {
+  const sessionId = sessionKeys.map((key) => textAttribute(span, key)).find((value) => value !== undefined);
+  return { ...(sessionId === undefined ? {} : { sessionId }), ...byKind(span) };
+}
+
+function byKind(span: Span): SpanFacts {
+  const observed: Observation = { name: textAttribute(span, 'gen_ai.tool.name') ?? span.name, input: span.attribute('gen_ai.prompt'), output: span.attribute('gen_ai.completion') };
+  switch (textAttribute(span, 'langsmith.span.kind')) {
+    case 'tool': {
+      const id = textAttribute(span, 'gen_ai.tool.call.id');
+      return { role: 'tool', tool: { ...observedTool(observed), ...(id === undefined ? {} : { id }) } };
+    }
+    case 'llm':
+      return observedModel(observed);
+    case 'retriever':
+      return { role: 'retriever' };
+    default:
+      return chain(span, observed);
+  }
+}
+
+/** A chain that is named as its agent is the agent; one without a parent stands for the run. */
+function chain(span: Span, observed: Observation): SpanFacts {
+  if (textAttribute(span, 'langsmith.metadata.lc_agent_name') === span.name) return { role: 'agent', agentName: span.name, ...observedRun(observed) };
+  if (span.parentSpanId === undefined) return { role: 'workflow', agentName: span.name, agentNameIsGuess: true, ...observedRun(observed) };
+  return { role: 'step' };
+}

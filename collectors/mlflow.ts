@@ -1,0 +1,47 @@
+/** MLflow tracing: `mlflow.spanType`, inputs and outputs as JSON texts; every value, the type too, is quoted as JSON. */
+import { isJsonObject, member } from '../src/model/json.ts';
+import { textAttribute, type Span } from '../src/model/span.ts';
+import type { Collector, SpanFacts } from './collector.ts';
+import { readDefinitions } from './reading/definitions.ts';
+import { observedModel, observedRun, observedTool, type Observation } from './reading/observation.ts';
+import { parseContainer, unquotedText } from './reading/values.ts';
+
+export const mlflow: Collector = {
+  id: 'mlflow',
+  summary: 'MLflow tracing (mlflow.spanType).',
+  recognisedBy: { keys: ['mlflow.spanType'] },
+  wants: { keys: ['mlflow.spanType', 'mlflow.spanInputs', 'mlflow.spanOutputs', 'mlflow.llm.model', 'mlflow.chat.tools', 'mlflow.chat.tokenUsage', 'mlflow.openai.agent_run_root'], prefixes: [] },
+  read,
+};
+
+function read(span: Span): SpanFacts {
+  const observed: Observation = { name: span.name, input: span.attribute('mlflow.spanInputs'), output: unquotedText(textAttribute(span, 'mlflow.spanOutputs')) };
+  switch (unquotedText(textAttribute(span, 'mlflow.spanType'))) {
+    case 'AGENT':
+      // The runner of an agent framework is no agent: the agents are inside it.
+      if (span.attribute('mlflow.openai.agent_run_root') !== undefined) return { role: 'workflow', ...observedRun(observed) };
+      return { role: 'agent', agentName: span.name, ...observedRun(observed) };
+    case 'TOOL':
+      return { role: 'tool', tool: observedTool(observed) };
+    case 'CHAT_MODEL':
+    case 'LLM':
+      return { ...observedModel(observed), ...modelFacts(span) };
+    case 'RETRIEVER':
+      return { role: 'retriever' };
+    default:
+      return span.parentSpanId === undefined ? { role: 'workflow', agentName: span.name, agentNameIsGuess: true, ...observedRun(observed) } : { role: 'step' };
+  }
+}
+
+function modelFacts(span: Span): SpanFacts {
+  const model = unquotedText(textAttribute(span, 'mlflow.llm.model'));
+  const toolDefinitions = readDefinitions(span.attribute('mlflow.chat.tools'));
+  const usage = parseContainer(textAttribute(span, 'mlflow.chat.tokenUsage') ?? '');
+  const [input, output] = ['input_tokens', 'output_tokens'].map((key) => (isJsonObject(usage) ? member(usage, key) : undefined));
+  return {
+    ...(model === undefined ? {} : { model }),
+    ...(toolDefinitions.length === 0 ? {} : { toolDefinitions }),
+    ...(typeof input === 'number' ? { inputTokens: input } : {}),
+    ...(typeof output === 'number' ? { outputTokens: output } : {}),
+  };
+}

@@ -1,0 +1,44 @@
+/** OpenLIT beside the GenAI conventions: the workflow's input, and LangChain messages in Python's own notation. */
+import { textAttribute, type Span } from '../src/model/span.ts';
+import type { Collector, SpanFacts, ToolFacts } from './collector.ts';
+import { parsePythonLiteral } from './reading/python-literal.ts';
+import { runInput } from './reading/run-values.ts';
+import { readResult } from './reading/values.ts';
+
+export const openlit: Collector = {
+  id: 'openlit',
+  summary: 'OpenLIT instrumentations (scope openlit.*).',
+  recognisedBy: { scopePrefixes: ['openlit.'] },
+  wants: { keys: ['gen_ai.operation.name', 'gen_ai.workflow.input', 'gen_ai.tool.call.result', 'gen_ai.agent.name'], prefixes: [] },
+  captureHints: { content: 'Leave capture_message_content on, its default.' },
+  read,
+};
+
+function read(span: Span): SpanFacts {
+  const operation = textAttribute(span, 'gen_ai.operation.name');
+  if (operation === 'execute_tool') {
+    const tool = resultOf(textAttribute(span, 'gen_ai.tool.call.result') ?? '');
+    return tool === undefined ? {} : { role: 'tool', tool };
+  }
+  if (operation !== 'invoke_agent' && operation !== 'invoke_workflow') return {};
+  const input = runInput(span.attribute('gen_ai.workflow.input')).value;
+  // The nodes of a graph look like agents; the whole graph is one.
+  const isNode = operation === 'invoke_agent' && ['agent', 'tools', 'model'].includes(textAttribute(span, 'gen_ai.agent.name') ?? '');
+  return { ...(isNode ? { role: 'step' as const } : {}), ...(input === undefined ? {} : { input }) };
+}
+
+/** `content='…' name='…' tool_call_id='…' status='error'`: the text form of a tool message. */
+const MEMBER = /(content|tool_call_id|status)=('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")/g;
+
+function resultOf(text: string): ToolFacts | undefined {
+  if (!text.startsWith('content=')) return undefined;
+  const members = new Map<string, string>();
+  for (const [, key, quoted] of text.matchAll(MEMBER)) {
+    const list = parsePythonLiteral(`[${quoted}]`);
+    if (key !== undefined && !members.has(key) && Array.isArray(list) && typeof list[0] === 'string') members.set(key, list[0]);
+  }
+  const content = members.get('content');
+  const id = members.get('tool_call_id');
+  if (content === undefined) return undefined;
+  return { ...(id === undefined ? {} : { id }), result: readResult(content).result, ...(members.get('status') === 'error' ? { failed: { message: content } } : {}) };
+}

@@ -1,0 +1,67 @@
+/** Pydantic AI's own names beside the GenAI conventions; in its first two formats instead of them. */
+import { isJsonArray, isJsonObject, member, type JsonValue } from '../src/model/json.ts';
+import { textAttribute, type Span } from '../src/model/span.ts';
+import type { Collector, Message, SpanFacts } from './collector.ts';
+import { readDefinitions } from './reading/definitions.ts';
+import { lastText, readMessages } from './reading/messages.ts';
+import { parseContainer, readArguments, readResult } from './reading/values.ts';
+
+export const pydanticAi: Collector = {
+  id: 'pydantic_ai',
+  summary: 'Pydantic AI, all formats (scope pydantic-ai).',
+  recognisedBy: { scopes: ['pydantic-ai'] },
+  wants: {
+    keys: ['agent_name', 'final_result', 'all_messages_events', 'pydantic_ai.all_messages', 'events', 'model_request_parameters', 'tool_arguments', 'tool_response', 'gen_ai.tool.name', 'gen_ai.tool.call.id'],
+    prefixes: [],
+  },
+  captureHints: { content: 'Leave InstrumentationSettings(include_content=True), its default.' },
+  read,
+};
+
+function read(span: Span): SpanFacts {
+  if (span.attribute('tool_arguments') !== undefined || span.name === 'running tool') return toolFacts(span);
+  if (span.name === 'agent run' || span.attribute('agent_name') !== undefined) return agentFacts(span);
+  return modelFacts(span);
+}
+
+function toolFacts(span: Span): SpanFacts {
+  const name = textAttribute(span, 'gen_ai.tool.name');
+  const id = textAttribute(span, 'gen_ai.tool.call.id');
+  const output = span.attribute('tool_response');
+  return {
+    role: 'tool',
+    tool: {
+      ...(name === undefined ? {} : { name }),
+      ...(id === undefined ? {} : { id }),
+      ...readArguments(span.attribute('tool_arguments')),
+      ...(output === undefined ? {} : { result: readResult(output).result }),
+    },
+  };
+}
+
+function agentFacts(span: Span): SpanFacts {
+  const name = textAttribute(span, 'agent_name');
+  const output = textAttribute(span, 'final_result');
+  const conversation = span.attribute('all_messages_events') === undefined ? readMessages(span.attribute('pydantic_ai.all_messages'), 'user') : eventMessages(span, 'all_messages_events').input;
+  const input = lastText(conversation, 'user');
+  return { role: 'agent', ...(name === undefined ? {} : { agentName: name }), ...(input === undefined ? {} : { input }), ...(output === undefined ? {} : { output }) };
+}
+
+/** Requests of the first format hold a list of events, the answer among them. */
+function modelFacts(span: Span): SpanFacts {
+  const parameters = parseContainer(textAttribute(span, 'model_request_parameters') ?? '');
+  const tools = isJsonObject(parameters) ? member(parameters, 'function_tools') : undefined;
+  const { input, output } = eventMessages(span, 'events');
+  return {
+    ...(isJsonArray(tools) ? { toolDefinitions: readDefinitions(tools) } : {}),
+    ...(input.length === 0 ? {} : { inputMessages: input }),
+    ...(output.length === 0 ? {} : { outputMessages: output }),
+  };
+}
+
+function eventMessages(span: Span, key: string): { readonly input: readonly Message[]; readonly output: readonly Message[] } {
+  const events = parseContainer(textAttribute(span, key) ?? '');
+  const list: readonly JsonValue[] = isJsonArray(events) ? events : [];
+  const isChoice = (event: JsonValue): boolean => isJsonObject(event) && event['event.name'] === 'gen_ai.choice';
+  return { input: readMessages(list.filter((event) => !isChoice(event)), 'user'), output: readMessages(list.filter(isChoice), 'assistant') };
+}

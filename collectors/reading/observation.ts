@@ -1,0 +1,93 @@
+/**
+ * Dialects that put one input and one output on every span and say in a word what the span is: they differ in names only, so each is
+ * a table over these readings.
+ */
+import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
+import type { AttributeValue } from '../../src/model/span.ts';
+import type { Message, SpanFacts, ToolFacts } from '../collector.ts';
+import { readDefinitions } from './definitions.ts';
+import { readMessages } from './messages.ts';
+import { runInput, runOutput } from './run-values.ts';
+import { jsonOf, parseText, readArguments, readResult } from './values.ts';
+
+export interface Observation {
+  readonly name: string;
+  readonly input: AttributeValue | undefined;
+  readonly output: AttributeValue | undefined;
+}
+
+/** An agent or what encloses one. */
+export function observedRun({ input, output }: Observation): SpanFacts {
+  const asked = runInput(input);
+  const answered = runOutput(output);
+  return {
+    ...(asked.value === undefined ? {} : { input: asked.value }),
+    ...(asked.dump === undefined ? {} : { inputDump: asked.dump }),
+    ...(answered.value === undefined ? {} : { output: answered.value }),
+    ...(answered.dump === undefined ? {} : { outputDump: answered.dump }),
+  };
+}
+
+/** One execution of a tool. */
+export function observedTool({ name, input, output }: Observation): ToolFacts {
+  const read = output === undefined || output === null ? undefined : readResult(output);
+  return {
+    name,
+    ...readArguments(input),
+    ...(read === undefined ? {} : { result: read.result }),
+    ...(read?.callId === undefined ? {} : { id: read.callId }),
+    ...(read?.failed === true ? { failed: { message: typeof read.result === 'string' ? read.result : '' } } : {}),
+  };
+}
+
+/** A request to a model, as its API takes and answers it. */
+export function observedModel({ input, output }: Observation): SpanFacts {
+  const request = parsed(input);
+  const inputMessages = requestMessages(request);
+  const outputMessages = responseMessages(parsed(output));
+  const toolDefinitions = [...readDefinitions(isJsonObject(request) ? member(request, 'tools') : undefined), ...mixedInDefinitions(request)];
+  return {
+    role: 'model',
+    ...(inputMessages.length === 0 ? {} : { inputMessages }),
+    ...(outputMessages.length === 0 ? {} : { outputMessages }),
+    ...(toolDefinitions.length === 0 ? {} : { toolDefinitions }),
+  };
+}
+
+function parsed(raw: AttributeValue | undefined): JsonValue {
+  const value = raw === undefined ? null : jsonOf(raw);
+  return typeof value === 'string' ? parseText(value) : value;
+}
+
+/** Messages stand in a list, or under the name that the API gives them; the Responses API keeps the instructions apart. */
+function requestMessages(request: JsonValue): readonly Message[] {
+  if (isJsonArray(request)) return readMessages(request.filter((item) => !isDefinition(item)) as AttributeValue, 'user');
+  if (!isJsonObject(request)) return readMessages(request as AttributeValue, 'user');
+  const list = ['messages', 'contents', 'input', 'prompts'].map((key) => member(request, key)).find((value) => value !== undefined && value !== null);
+  const instructions = member(request, 'instructions') ?? member(request, 'system');
+  return [
+    ...(typeof instructions === 'string' && instructions !== '' ? readMessages([{ role: 'system', content: instructions }]) : []),
+    ...readMessages((list ?? null) as AttributeValue, 'user'),
+  ];
+}
+
+/** Langfuse lists the tools among the messages: role tool, with a definition where the content should be. */
+function isDefinition(item: JsonValue): boolean {
+  const content = isJsonObject(item) ? member(item, 'content') : undefined;
+  return isJsonObject(content) && isJsonObject(member(content, 'function')) && member(content, 'type') === 'function';
+}
+
+function mixedInDefinitions(request: JsonValue): NonNullable<SpanFacts['toolDefinitions']> {
+  const list = isJsonArray(request) ? request : isJsonObject(request) && isJsonArray(member(request, 'messages')) ? (member(request, 'messages') as readonly JsonValue[]) : [];
+  return list.filter(isDefinition).flatMap((item) => readDefinitions(member(item as JsonObject, 'content')));
+}
+
+/** A bare message, a list, or what the APIs wrap around it: choices, generations, output items, a message member. */
+function responseMessages(response: JsonValue): readonly Message[] {
+  if (!isJsonObject(response)) return readMessages(response as AttributeValue, 'assistant');
+  for (const key of ['choices', 'generations', 'candidates', 'output']) {
+    const list = member(response, key);
+    if (isJsonArray(list)) return readMessages(list.flat() as AttributeValue, 'assistant');
+  }
+  return readMessages([response], 'assistant');
+}

@@ -1,0 +1,74 @@
+/** Strands Agents: the GenAI conventions with all content in span events, arguments and results of tools too. */
+import { isJsonArray, type JsonValue } from '../src/model/json.ts';
+import { textAttribute, type Span } from '../src/model/span.ts';
+import type { Collector, Message, SpanFacts, ToolFacts } from './collector.ts';
+import { readDefinitions } from './reading/definitions.ts';
+import { lastText, readMessages, systemText } from './reading/messages.ts';
+import { parseText, readArguments, readResult } from './reading/values.ts';
+
+export const strands: Collector = {
+  id: 'strands',
+  summary: 'Strands Agents (scope strands.telemetry.tracer), content in span events.',
+  recognisedBy: { scopes: ['strands.telemetry.tracer'] },
+  wants: { keys: ['gen_ai.operation.name', 'gen_ai.agent.tools', 'gen_ai.tool.status', 'gen_ai.tool.json_schema'], prefixes: [] },
+  captureHints: { content: 'Content is on by default.' },
+  read,
+};
+
+function read(span: Span): SpanFacts {
+  switch (textAttribute(span, 'gen_ai.operation.name')) {
+    case 'execute_tool':
+      return { role: 'tool', tool: tool(span) };
+    case 'invoke_agent': {
+      const messages = eventMessages(span);
+      const input = lastText(messages.input, 'user');
+      const system = systemText(messages.input);
+      const output = lastText(messages.output, 'assistant');
+      const toolDefinitions = readDefinitions(span.attribute('gen_ai.agent.tools'));
+      return { ...(toolDefinitions.length === 0 ? {} : { toolDefinitions }), ...(input === undefined ? {} : { input }), ...(system === undefined ? {} : { systemPrompt: system }), ...(output === undefined ? {} : { output: output.trimEnd() }) };
+    }
+    case 'chat': {
+      const { input, output } = eventMessages(span);
+      return { ...(input.length === 0 ? {} : { inputMessages: input }), ...(output.length === 0 ? {} : { outputMessages: output }) };
+    }
+    default:
+      return {};
+  }
+}
+
+function tool(span: Span): ToolFacts {
+  const event = (name: string, key: string): string | undefined => {
+    const found = span.events.find((one) => one.name === name);
+    return found === undefined ? undefined : textAttribute(found, key);
+  };
+  const output = event('gen_ai.choice', 'message');
+  const result = output === undefined ? undefined : readResult(output).result;
+  const schema = textAttribute(span, 'gen_ai.tool.json_schema');
+  return {
+    ...readArguments(event('gen_ai.tool.message', 'content')),
+    ...(result === undefined ? {} : { result }),
+    ...(schema === undefined ? {} : { inputSchema: parseText(schema) }),
+    ...(textAttribute(span, 'gen_ai.tool.status') === 'error' ? { failed: { message: typeof result === 'string' ? result : '' } } : {}),
+  };
+}
+
+/** One event a message; with the newer option one event for all of them, in the conventions' own form. */
+function eventMessages(span: Span): { readonly input: readonly Message[]; readonly output: readonly Message[] } {
+  const input: Message[] = [];
+  const output: Message[] = [];
+  for (const event of span.events) {
+    const role = /^gen_ai\.(system|user|assistant|tool)\.message$/.exec(event.name)?.[1];
+    if (role !== undefined) input.push(...readMessages([{ role, content: content(textAttribute(event, 'content')) }], 'user'));
+    else if (event.name === 'gen_ai.choice') output.push(...readMessages([{ role: 'assistant', content: content(textAttribute(event, 'message')) }], 'assistant'));
+    else if (event.name === 'gen_ai.client.inference.operation.details') {
+      input.push(...readMessages(event.attribute('gen_ai.input.messages'), 'user'));
+      output.push(...readMessages(event.attribute('gen_ai.output.messages'), 'assistant'));
+    }
+  }
+  return { input, output };
+}
+
+function content(text: string | undefined): JsonValue {
+  const value = parseText(text ?? '');
+  return isJsonArray(value) ? value : (text ?? '');
+}

@@ -1,0 +1,77 @@
+/** OpenLLMetry (Traceloop): `traceloop.span.kind`, entities with inputs and outputs; older versions flatten messages into `gen_ai.prompt.N.*`. */
+import { isJsonObject, member } from '../src/model/json.ts';
+import { textAttribute, type Span } from '../src/model/span.ts';
+import type { Collector, Message, SpanFacts } from './collector.ts';
+import { readDefinitions } from './reading/definitions.ts';
+import { unflattened } from './reading/flattened.ts';
+import { readMessages } from './reading/messages.ts';
+import { observedRun, observedTool, type Observation } from './reading/observation.ts';
+import { parseText, unquotedText } from './reading/values.ts';
+
+const sessionKeys = ['session_id', 'thread_id', 'conversation_id', 'chat_id'].map((key) => `traceloop.association.properties.${key}`);
+
+export const traceloop: Collector = {
+  id: 'traceloop',
+  summary: 'OpenLLMetry instrumentations and SDKs (traceloop.span.kind; llm.request.type in older versions).',
+  recognisedBy: { keys: ['traceloop.span.kind', 'llm.request.type', 'traceloop.workflow.name'] },
+  wants: {
+    keys: [
+      'traceloop.span.kind', 'traceloop.entity.name', 'traceloop.entity.input', 'traceloop.entity.output', ...sessionKeys, 'traceloop.association.properties.lc_agent_name', 'gen_ai.agent.name', 'gen_ai.tool.name', 'gen_ai.operation.name', 'llm.request.type',
+      'gen_ai.request.model', 'gen_ai.response.model', 'gen_ai.usage.prompt_tokens', 'gen_ai.usage.completion_tokens',
+    ],
+    prefixes: ['gen_ai.prompt.', 'gen_ai.completion.', 'llm.request.functions.'],
+  },
+  read,
+};
+
+function read(span: Span): SpanFacts {
+  const sessionId = sessionKeys.map((key) => textAttribute(span, key)).find((value) => value !== undefined);
+  return { ...(sessionId === undefined ? {} : { sessionId }), ...byKind(span) };
+}
+
+function byKind(span: Span): SpanFacts {
+  const name = textAttribute(span, 'traceloop.entity.name') ?? span.name.replace(/\.(workflow|agent|tool|task)$/, '');
+  const observed: Observation = { name, input: span.attribute('traceloop.entity.input'), output: unquotedText(textAttribute(span, 'traceloop.entity.output')) };
+  const requestType = textAttribute(span, 'llm.request.type');
+  // Newer versions also speak the GenAI conventions; what these say a span is, it is.
+  const isTold = textAttribute(span, 'gen_ai.operation.name') !== undefined;
+  switch (textAttribute(span, 'traceloop.span.kind')) {
+    case 'workflow':
+      return { ...(isTold ? {} : { role: 'workflow' as const, agentName: name, agentNameIsGuess: true }), ...observedRun(observed) };
+    case 'agent':
+      return { ...(isTold ? {} : { role: 'agent' as const }), agentName: textAttribute(span, 'gen_ai.agent.name') ?? name, ...observedRun(observed) };
+    case 'tool':
+      return { role: 'tool', tool: { ...observedTool(observed), name: textAttribute(span, 'gen_ai.tool.name') ?? name } };
+    case 'task':
+      // A graph that runs inside a tool is a task that is named as its agent.
+      if (name === textAttribute(span, 'traceloop.association.properties.lc_agent_name')) return { role: 'agent', agentName: name, ...observedRun(observed) };
+      return isTold ? {} : { role: 'step' };
+    default:
+      return requestType === 'chat' || requestType === 'completion' ? modelFacts(span) : {};
+  }
+}
+
+function modelFacts(span: Span): SpanFacts {
+  const model = textAttribute(span, 'gen_ai.response.model') ?? textAttribute(span, 'gen_ai.request.model');
+  const inputMessages = indexed(span, 'gen_ai.prompt.', 'user');
+  const outputMessages = indexed(span, 'gen_ai.completion.', 'assistant');
+  const toolDefinitions = readDefinitions(unflattened(span, 'llm.request.functions.'));
+  const [input, output] = [span.attribute('gen_ai.usage.prompt_tokens'), span.attribute('gen_ai.usage.completion_tokens')];
+  return {
+    role: 'model',
+    ...(model === undefined ? {} : { model }),
+    ...(inputMessages.length === 0 ? {} : { inputMessages }),
+    ...(outputMessages.length === 0 ? {} : { outputMessages }),
+    ...(toolDefinitions.length === 0 ? {} : { toolDefinitions }),
+    ...(typeof input === 'number' ? { inputTokens: input } : {}),
+    ...(typeof output === 'number' ? { outputTokens: output } : {}),
+  };
+}
+
+function indexed(span: Span, prefix: string, role: Message['role']): readonly Message[] {
+  return unflattened(span, prefix).flatMap((item) => {
+    if (!isJsonObject(item)) return [];
+    const content = member(item, 'content');
+    return readMessages([{ role, ...item, ...(typeof content === 'string' ? { content: parseText(content) } : {}) }], role);
+  });
+}

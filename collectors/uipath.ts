@@ -1,0 +1,19 @@
+/** UiPath's `@traced` functions: `run_type` says what a span is; its tools also speak OpenInference. */
+import { textAttribute, type Span } from '../src/model/span.ts';
+import type { Collector, SpanFacts } from './collector.ts';
+import { observedRun } from './reading/observation.ts';
+import { unquotedText } from './reading/values.ts';
+
+export const uipath: Collector = {
+  id: 'uipath',
+  summary: 'UiPath traced functions (scope uipath.*, run_type).',
+  recognisedBy: { scopePrefixes: ['uipath.'] },
+  wants: { keys: ['run_type', 'input.value', 'output.value'], prefixes: [] },
+  captureHints: { content: 'Leave hide_input and hide_output of @traced at False, their default.' },
+  read,
+};
+
+function read(span: Span): SpanFacts {
+  if (textAttribute(span, 'run_type') !== 'agent') return {};
+  return { role: 'agent', agentName: span.name, ...observedRun({ name: span.name, input: span.attribute('input.value'), output: unquotedText(textAttribute(span, 'output.value')) }) };
+}
