@@ -1,5 +1,6 @@
 /** The reference pages that are written from the product's own data. A new page is a line here. */
 import { configurationPage } from './configuration-page.ts';
+import { dialectsPage } from './dialects-page.ts';
 import { errorsPage } from './errors-page.ts';
 import { evaluatorsPage } from './evaluators-page.ts';
 import { metricsPage } from './metrics-page.ts';
@@ -11,6 +12,7 @@ export interface Page {
 }
 
 export const pages: readonly Page[] = [
+  { path: 'docs/dialects.md', text: dialectsPage },
   { path: 'docs/evaluators.md', text: evaluatorsPage },
   { path: 'docs/configuration.md', text: configurationPage },
   { path: 'docs/errors.md', text: errorsPage },
