@@ -20,8 +20,10 @@ const schemaKeys = ['inputSchema', 'input_schema', 'parameters', 'parameters_jso
 
 function readDefinition(item: JsonValue): readonly ToolDefinition[] {
   if (typeof item === 'string') {
-    const parsed = item.trimStart().startsWith('{') ? parseJson(item) : undefined;
-    return parsed === undefined ? (item === '' ? [] : [{ name: item }]) : readDefinition(parsed);
+    // A text that was cut short by an SDK's limit is no name.
+    if (!item.trimStart().startsWith('{')) return item === '' ? [] : [{ name: item }];
+    const parsed = parseJson(item);
+    return parsed === undefined ? [] : readDefinition(parsed);
   }
   if (!isJsonObject(item)) return [];
   const declarations = member(item, 'functionDeclarations') ?? member(item, 'function_declarations');
