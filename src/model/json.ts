@@ -70,16 +70,22 @@ function exactInteger(_key: string, value: unknown, context?: { readonly source?
 function nestsTooDeep(text: string): boolean {
   if (text.length <= jsonDepthMax) return false;
   let depth = 0;
-  let inText = false;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
-    if (inText) {
-      if (code === 0x5c) at++;
-      else if (code === 0x22) inText = false;
-    } else if (code === 0x22) inText = true;
+    if (code === 0x22) at = textEnd(text, at);
     else if (code === 0x7b || code === 0x5b) {
       if (++depth > jsonDepthMax) return true;
     } else if (code === 0x7d || code === 0x5d) depth--;
   }
   return false;
+}
+
+/** The closing quote of the text that opens at `open`, or the end. Most of a JSON text lies in texts, and a search skips them quickly. */
+function textEnd(text: string, open: number): number {
+  for (let at = text.indexOf('"', open + 1); at >= 0; at = text.indexOf('"', at + 1)) {
+    let backslashes = 0;
+    while (text.charCodeAt(at - 1 - backslashes) === 0x5c) backslashes++;
+    if (backslashes % 2 === 0) return at;
+  }
+  return text.length;
 }
