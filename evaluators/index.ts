@@ -2,10 +2,15 @@
 import type { AnyEvaluator } from './evaluator.ts';
 import { contains } from './contains.ts';
 import { exactMatch } from './exact-match.ts';
+import { jsonPath } from './json-path.ts';
 import { jsonSimilarity } from './json-similarity.ts';
 import { outputContains } from './output-contains.ts';
 import { outputEquals } from './output-equals.ts';
 import { taskCompletion } from './task-completion.ts';
+import { toolCallArgs } from './tool-call-args.ts';
+import { toolCallCount } from './tool-call-count.ts';
+import { toolCallOrder } from './tool-call-order.ts';
+import { toolCalled } from './tool-called.ts';
 import { toolCallOutput } from './tool-call-output.ts';
 import { toolCallValidity } from './tool-call-validity.ts';
 import { toolCorrectness } from './tool-correctness.ts';
@@ -20,10 +25,15 @@ export const evaluators: readonly AnyEvaluator[] = [
   toolCorrectness,
   toolTrajectory,
   toolCallOutput,
+  toolCallArgs,
+  toolCallCount,
+  toolCallOrder,
+  toolCalled,
   taskCompletion,
   jsonSimilarity,
   exactMatch,
   contains,
   outputContains,
   outputEquals,
+  jsonPath,
 ];

@@ -6,11 +6,12 @@ import type { JsonObject, JsonValue } from '../src/model/json.ts';
 import { compilePattern } from './context.ts';
 import type { JsonSchema } from './evaluator.ts';
 import type { Fault } from './expectation.ts';
+import { readJsonPath } from './matching/json-path-reader.ts';
 import { pointerSteps } from './schemas.ts';
 
 /** Every fault, at the key that is faulty. */
 export function schemaFaults(schema: JsonSchema, value: JsonValue): readonly Fault[] {
-  const ajv = new Ajv2020({ allErrors: true, strict: false, verbose: true, logger: false, meta: false, validateSchema: false, ownProperties: true, formats: { re2: isPattern } });
+  const ajv = new Ajv2020({ allErrors: true, strict: false, verbose: true, logger: false, meta: false, validateSchema: false, ownProperties: true, formats: { re2: isPattern, 'json-path': (text: string) => readJsonPath(text).kind === 'path' } });
   const validate = ajv.compile(schema);
   if (validate(value)) return [];
   const errors = (validate.errors ?? []).filter(({ keyword }) => keyword !== 'if');
@@ -47,6 +48,11 @@ function camelCase(key: string): string {
   return key.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
+function pathProblem(given: unknown): string {
+  const read = typeof given === 'string' ? readJsonPath(given) : undefined;
+  return read?.kind === 'broken' ? `is no JSONPath: at character ${read.at + 1} it ${read.problem}` : 'is no JSONPath';
+}
+
 function isPattern(source: string): boolean {
   try {
     compilePattern(source);
@@ -65,6 +71,7 @@ function faultOf(error: ErrorObject, value: JsonValue): Fault {
   if (typeof missing === 'string') return { path: [...path, missing], problem: 'is missing' };
   const allowed = member(params, 'allowedValues');
   if (isJsonArray(allowed)) return { path, problem: `must be one of ${allowed.map(String).join(', ')}` };
+  if (error.keyword === 'format' && member(params, 'format') === 'json-path') return { path, problem: pathProblem(error.data) };
   if (error.keyword === 'format') return { path, problem: 'is not a regular expression of a linear-time engine (RE2 syntax: no look-around, no back references)' };
   if (error.keyword === 'anyOf') return { path, problem: 'has none of the forms that it may have' };
   return { path, problem: error.message ?? `fails ${error.keyword}` };

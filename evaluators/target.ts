@@ -113,7 +113,8 @@ function explained(judged: readonly Judged[], short: readonly Judged[], what: st
 }
 
 function eachDetails({ target, finding, score }: Judged): JsonObject {
-  const place = target.placed === undefined ? { ...(target.spanId === undefined ? {} : { span_id: target.spanId }) } : callDetails(target.placed);
+  const ownPlace: JsonObject = target.spanId === undefined ? {} : { span_id: target.spanId };
+  const place = target.placed === undefined ? ownPlace : callDetails(target.placed);
   return { ...place, score, ...finding.details };
 }
 

@@ -1,0 +1,146 @@
+/** What stands at a path of the output is as wanted. A path that finds nothing fails every operator but not_exists. */
+import { unreachable } from '../src/model/ids.ts';
+import { isJsonArray, isJsonObject, jsonText, parseJson, plainText } from '../src/model/json.ts';
+import type { JsonValue } from '../src/model/json.ts';
+import type { Outcome } from '../src/model/verdict.ts';
+import { skipped } from './calls.ts';
+import type { Skipped } from './calls.ts';
+import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
+import { jsonEqual } from './matching/equality.ts';
+import { readJsonPath } from './matching/json-path-reader.ts';
+import { atPath, isDefinite, lengthOf, ordered, pathStepsMax } from './matching/json-path.ts';
+import type { JsonPath } from './matching/json-path.ts';
+import { withoutFence } from './matching/outputs.ts';
+import { rational } from './rational.ts';
+import { checked, targetDefaults, targetSchema } from './target.ts';
+import type { Finding, TargetOptions } from './target.ts';
+import { quoted } from './wording.ts';
+
+type Order = 'eq' | 'ne' | 'gt' | 'gte' | 'lt' | 'lte';
+export type JsonPathOperator = Order | `length_${Order}` | 'in' | 'not_in' | 'exists' | 'not_exists' | 'contains' | 'matches';
+
+export interface JsonPathOptions extends TargetOptions {
+  readonly path: string;
+  readonly operator: JsonPathOperator;
+  readonly value: JsonValue;
+}
+
+export const jsonPath = {
+  kind: 'rule',
+  id: 'json_path',
+  version: 1,
+  summary: 'What stands at a JSONPath of the output is as wanted.',
+  needs: ['final_response'],
+  onByDefault: false,
+  defaultThreshold: 1,
+  defaults: { path: '$', operator: 'exists', value: null, ...targetDefaults },
+  optionsSchema: {
+    ...targetSchema(
+      {
+        path: {
+          type: 'string',
+          format: 'json-path',
+          maxLength: 1000,
+          description: 'A JSONPath; the `$` may be left out. Known are child (`.a`, `["a"]`), index (`[0]`, `[-1]`), slice (`[1:3]`), wildcard (`*`), recursive descent (`..a`), filter (`[?(@.a == 1 && !@.b)]` with == != < <= > >= && || !) and `length()` at the end. A path that can find several values gives a list. Required.',
+        },
+        operator: {
+          enum: ['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in', 'not_in', 'exists', 'not_exists', 'contains', 'matches', 'length_eq', 'length_ne', 'length_gt', 'length_gte', 'length_lt', 'length_lte'],
+          description: 'How what is found is compared with the value. Numbers, texts and booleans have an order among their own kind. in and not_in want a list; contains looks for an item of a list, a key of an object or a part of a text; matches wants a regular expression, searched anywhere; length_… compares the length of a list, object or text.',
+        },
+        value: { description: 'What it is compared with. Required but for exists and not_exists.' },
+      },
+      ['path'],
+    ),
+    if: { required: ['operator'], properties: { operator: { not: { enum: ['exists', 'not_exists'] } } } },
+    then: { required: ['value'] },
+    allOf: [{ if: { required: ['operator'], properties: { operator: { const: 'matches' } } }, then: { properties: { value: { type: 'string', format: 're2' } } } }],
+  },
+  source: 'Sentinel AI jsonPath, reading text outputs, with null as a value and more operators',
+  evaluate,
+} as const satisfies RuleEvaluator<JsonPathOptions>;
+
+/** Characters of what was found that the details show. */
+const shownMax = 500;
+
+function evaluate({ trace }: Subject, options: JsonPathOptions, context: EvaluationContext): Outcome {
+  const read = readJsonPath(options.path);
+  if (read.kind === 'broken') return { kind: 'failed', error: 'broken_path', explanation: `The path ${quoted(options.path)} ${read.problem}.` };
+  return checked(trace, options, context, (value) => finding(read.path, value, options, context));
+}
+
+function finding(path: JsonPath, output: JsonValue, options: JsonPathOptions, context: EvaluationContext): Finding | Skipped {
+  const { operator, value } = options;
+  const root = typeof output === 'string' ? (parseJson(withoutFence(output)) ?? output) : output;
+  // No output must not satisfy a check on a field.
+  const found = output === null ? ({ kind: 'missing' } as const) : atPath(path, root);
+  if (found.kind === 'too_much') return skipped('too_large', `The path ${quoted(options.path)} looks at more than ${pathStepsMax} values of the output.`);
+  const about = { operator, value, found: found.kind === 'found' };
+  if (found.kind === 'missing') {
+    const passed = operator === 'not_exists' && output !== null;
+    return { score: rational(passed ? 1 : 0), says: output === null ? 'is null, so there is nothing to look into' : `has nothing at ${quoted(options.path)}`, details: about };
+  }
+  const exists = isDefinite(path) || path.isLength || !isJsonArray(found.value) || found.value.length > 0;
+  const passed = operator === 'exists' || operator === 'not_exists' ? exists === (operator === 'exists') : holds(operator, found.value, value, context);
+  const shown = jsonText(found.value);
+  return {
+    score: rational(passed ? 1 : 0),
+    says: `has ${quoted(plainText(found.value))} at ${quoted(options.path)}${passed ? '' : `, which is not ${wanted(operator, value)}`}`,
+    details: { ...about, actual: shown.length <= shownMax ? found.value : `${shown.slice(0, shownMax)}…` },
+  };
+}
+
+function wanted(operator: JsonPathOperator, value: JsonValue): string {
+  return operator === 'exists' || operator === 'not_exists' ? `what ${operator} wants` : `${operator} ${quoted(plainText(value))}`;
+}
+
+function holds(operator: Exclude<JsonPathOperator, 'exists' | 'not_exists'>, actual: JsonValue, value: JsonValue, context: EvaluationContext): boolean {
+  switch (operator) {
+    case 'in':
+      return isJsonArray(value) && value.some((one) => jsonEqual(one, actual));
+    case 'not_in':
+      return isJsonArray(value) && !value.some((one) => jsonEqual(one, actual));
+    case 'contains':
+      return contains(actual, value);
+    case 'matches':
+      return typeof value === 'string' && typeof actual !== 'object' && context.pattern(value).test(plainText(actual));
+    case 'length_eq':
+    case 'length_ne':
+    case 'length_gt':
+    case 'length_gte':
+    case 'length_lt':
+    case 'length_lte': {
+      const length = lengthOf(actual);
+      return length !== undefined && compares(withoutPrefix(operator), length, value);
+    }
+    default:
+      return compares(operator, actual, value);
+  }
+}
+
+function withoutPrefix(operator: `length_${Order}`): Order {
+  return operator.slice('length_'.length) as Order;
+}
+
+function compares(operator: Order, actual: JsonValue, value: JsonValue): boolean {
+  if (operator === 'eq' || operator === 'ne') return jsonEqual(actual, value) === (operator === 'eq');
+  const order = ordered(actual, value);
+  if (order === undefined) return false;
+  switch (operator) {
+    case 'gt':
+      return order > 0;
+    case 'gte':
+      return order >= 0;
+    case 'lt':
+      return order < 0;
+    case 'lte':
+      return order <= 0;
+    default:
+      return unreachable(operator);
+  }
+}
+
+function contains(actual: JsonValue, value: JsonValue): boolean {
+  if (isJsonArray(actual)) return actual.some((one) => jsonEqual(one, value));
+  if (typeof value !== 'string') return false;
+  return isJsonObject(actual) ? Object.hasOwn(actual, value) : typeof actual === 'string' && actual.includes(value);
+}
