@@ -7,6 +7,7 @@ import type { PlacedCall } from './calls.ts';
 import type { JsonSchema } from './evaluator.ts';
 import { argumentDifference, argumentRule, argumentsMatch, preparedArguments } from './matching/arguments.ts';
 import type { ArgumentOptions, PreparedArguments } from './matching/arguments.ts';
+import { sameTool } from './matching/names.ts';
 import { callName, quoted } from './wording.ts';
 
 /** What `expect.tool_calls` may hold. */
@@ -22,7 +23,16 @@ export const expectedToolCallsSchema: JsonSchema = {
   },
 };
 
+/** Whether a call is one of the tool that is expected, whatever its arguments. */
+export type SameTool = (expected: Pick<ExpectedToolCall, 'name' | 'toolId'>, call: ToolCall) => boolean;
+
+export const equalNames: SameTool = (expected, call) => expected.name === call.name;
+
+/** A tool id on both sides decides; else the name does, as an SDK may have changed it. */
+export const equalTools: SameTool = (expected, call) => (expected.toolId !== undefined && call.toolId !== undefined ? expected.toolId === call.toolId : sameTool(expected.name, call.name));
+
 export interface CallMatching {
+  readonly same: (expected: number, actual: number) => boolean;
   readonly matches: (expected: number, actual: number) => boolean;
   /** A comparison needs arguments that the spans do not carry. */
   readonly lacksArguments: boolean;
@@ -37,21 +47,45 @@ interface Prepared {
 }
 
 /** The match relation, computed once: every comparison after it is a look into a table. */
-export function callMatching(expected: readonly ExpectedToolCall[], actual: readonly PlacedCall[], options: ArgumentOptions): CallMatching {
+export function callMatching(expected: readonly ExpectedToolCall[], actual: readonly PlacedCall[], options: ArgumentOptions, same: SameTool = equalNames): CallMatching {
   const wanted = expected.map((call) => prepared(call.name, call.arguments, options));
-  const made = actual.map(({ call }) => prepared(call.name, argumentsOf(call), options));
-  const table = new Uint8Array(wanted.length * made.length);
+  const made = preparedCalls(actual, options);
+  const table = new Uint8Array(wanted.length * actual.length);
   let lacksArguments = false;
   for (const [e, want] of wanted.entries()) {
     const rule = argumentRule(options, want.name);
     const free = want.arguments === undefined || (rule.mode === 'ignore' && rule.fields === undefined);
-    for (const [a, call] of made.entries()) {
-      if (call.name !== want.name) continue;
-      if (!free && call.arguments === undefined) lacksArguments = true;
-      table[e * made.length + a] = free || (call.arguments !== undefined && want.arguments !== undefined && argumentsMatch(want.arguments, call.arguments, rule)) ? 1 : 0;
+    for (const [a, { call }] of actual.entries()) {
+      const wantedCall = expected[e];
+      if (wantedCall === undefined || !same(wantedCall, call)) continue;
+      const sent = free ? undefined : made(a, want.name).arguments;
+      if (!free && sent === undefined) lacksArguments = true;
+      table[e * actual.length + a] = free || (sent !== undefined && want.arguments !== undefined && argumentsMatch(want.arguments, sent, rule)) ? matched : named;
     }
   }
-  return { matches: (e, a) => table[e * made.length + a] === 1, lacksArguments, difference: (e, a) => differenceInWords(wanted[e], made[a], options) };
+  return {
+    same: (e, a) => (table[e * actual.length + a] ?? 0) > 0,
+    matches: (e, a) => table[e * actual.length + a] === matched,
+    lacksArguments,
+    difference: (e, a) => (wanted[e] === undefined || (table[e * actual.length + a] ?? 0) === 0 ? undefined : differenceInWords(wanted[e], made(a, wanted[e].name), options)),
+  };
+}
+
+/** Cells of the table: a call of another tool is 0. */
+const named = 1;
+const matched = 2;
+
+/** Calls as the rule of the expected tool sees them, each made once for every name by which it is expected. */
+function preparedCalls(actual: readonly PlacedCall[], options: ArgumentOptions): (at: number, tool: string) => Prepared {
+  const known = new Map<string, (Prepared | undefined)[]>();
+  return (at, tool) => {
+    const calls = known.get(tool) ?? [];
+    known.set(tool, calls);
+    const placed = actual[at];
+    const call = calls[at] ?? prepared(tool, placed === undefined ? undefined : argumentsOf(placed.call), options);
+    calls[at] = call;
+    return call;
+  };
 }
 
 /** Undefined: not carried. Null: sent, but no object. */
@@ -63,8 +97,8 @@ function prepared(name: string, value: JsonObject | null | undefined, options: A
   return { name, arguments: value === undefined ? undefined : preparedArguments(value, argumentRule(options, name)) };
 }
 
-function differenceInWords(want: Prepared | undefined, call: Prepared | undefined, options: ArgumentOptions): string | undefined {
-  if (want?.arguments === undefined || call?.arguments === undefined || want.name !== call.name) return undefined;
+function differenceInWords(want: Prepared, call: Prepared, options: ArgumentOptions): string | undefined {
+  if (want.arguments === undefined || call.arguments === undefined) return undefined;
   const difference = argumentDifference(want.arguments, call.arguments, argumentRule(options, want.name));
   if (difference === undefined) return undefined;
   switch (difference.problem) {
@@ -90,7 +124,7 @@ export interface MissingCall {
 export function missingCalls(expected: readonly ExpectedToolCall[], actual: readonly PlacedCall[], matching: CallMatching, partnered: { readonly expected: ReadonlySet<number>; readonly actual: ReadonlySet<number> }): readonly MissingCall[] {
   return expected.flatMap((call, index) => {
     if (partnered.expected.has(index)) return [];
-    const at = actual.findIndex((placed, a) => !partnered.actual.has(a) && placed.call.name === call.name);
+    const at = actual.findIndex((_, a) => !partnered.actual.has(a) && matching.same(index, a));
     const placed = actual[at];
     const difference = placed === undefined ? undefined : matching.difference(index, at);
     return [{ index, tool: call.name, ...(placed === undefined ? {} : { nearest: `${callName(placed)}: ${difference ?? 'it is out of order'}` }) }];

@@ -2,7 +2,6 @@
 import type { AnyEvaluator } from './evaluator.ts';
 import { contains } from './contains.ts';
 import { exactMatch } from './exact-match.ts';
-import { jsonPath } from './json-path.ts';
 import { jsonSimilarity } from './json-similarity.ts';
 import { outputContains } from './output-contains.ts';
 import { outputEquals } from './output-equals.ts';
@@ -35,5 +34,4 @@ export const evaluators: readonly AnyEvaluator[] = [
   contains,
   outputContains,
   outputEquals,
-  jsonPath,
 ];

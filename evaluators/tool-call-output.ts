@@ -9,7 +9,7 @@ import type { Outcome } from '../src/model/verdict.ts';
 import { callDetails, evidenceOf, executedCalls, noExpectation, notCarried, skipped, tooLarge } from './calls.ts';
 import type { PlacedCall } from './calls.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
-import { sameTool } from './matching/names.ts';
+import { equalTools } from './expected-calls.ts';
 import { outputEqual } from './matching/outputs.ts';
 import { heaviestPairing, maximumPairing } from './matching/pairing.ts';
 import type { Pair } from './matching/sequences.ts';
@@ -66,17 +66,12 @@ function evaluate({ trace, expected }: Subject, options: ToolCallOutputOptions, 
   const stop = notCarried(trace) ?? tooLarge(trace, context, wanted.length);
   if (stop !== undefined) return stop;
   const calls = executedCalls(trace);
-  const candidates = calls.filter(({ call }) => wanted.some((output) => isCallOf(output, call)));
+  const candidates = calls.filter(({ call }) => wanted.some((output) => equalTools(output, call)));
   if (candidates.length > 0 && candidates.every(({ call }) => call.result === undefined && call.error === undefined)) {
     return skipped('results_not_carried', 'The spans carry no results of the expected tools; switch on the capture of tool outputs.');
   }
   const matched = options.strict ? strictly(wanted, calls) : freely(wanted, calls, options);
   return verdict(wanted, calls, matched);
-}
-
-/** A tool id on both sides decides; else the name does. */
-function isCallOf(output: ExpectedToolOutput, call: PlacedCall['call']): boolean {
-  return output.toolId !== undefined && call.toolId !== undefined ? output.toolId === call.toolId : sameTool(output.name, call.name);
 }
 
 function freely(wanted: readonly ExpectedToolOutput[], calls: readonly PlacedCall[], options: ToolCallOutputOptions): Matched {
@@ -92,7 +87,7 @@ function freely(wanted: readonly ExpectedToolOutput[], calls: readonly PlacedCal
 }
 
 function weightOf(output: ExpectedToolOutput | undefined, placed: PlacedCall | undefined, options: ToolCallOutputOptions): number {
-  if (output === undefined || placed === undefined || !isCallOf(output, placed.call)) return 0;
+  if (output === undefined || placed === undefined || !equalTools(output, placed.call)) return 0;
   if (outputEqual(output.output, placed.call.result)) return 1;
   return options.mode === 'exact' ? 0 : similarity(output.output, placed.call.result);
 }
@@ -102,7 +97,7 @@ function strictly(wanted: readonly ExpectedToolOutput[], calls: readonly PlacedC
   const used = new Set<number>();
   const pairs: Pair[] = [];
   for (const [e, output] of wanted.entries()) {
-    const a = calls.findIndex(({ call }, at) => !used.has(at) && isCallOf(output, call));
+    const a = calls.findIndex(({ call }, at) => !used.has(at) && equalTools(output, call));
     const placed = calls[a];
     if (placed === undefined || !outputEqual(output.output, placed.call.result)) return { pairs, score: 0, details: { breach: { index: e, tool: output.name } } };
     used.add(a);
@@ -114,7 +109,7 @@ function strictly(wanted: readonly ExpectedToolOutput[], calls: readonly PlacedC
 function verdict(wanted: readonly ExpectedToolOutput[], calls: readonly PlacedCall[], { pairs, score, details }: Matched): Outcome {
   const partner = new Map(pairs.map((pair) => [pair.expected, calls[pair.actual]]));
   const taken = new Set(pairs.map((pair) => pair.actual));
-  const missing = wanted.flatMap((output, index) => (partner.has(index) ? [] : [{ index, output, nearest: calls.find(({ call }, at) => !taken.has(at) && isCallOf(output, call)) }]));
+  const missing = wanted.flatMap((output, index) => (partner.has(index) ? [] : [{ index, output, nearest: calls.find(({ call }, at) => !taken.has(at) && equalTools(output, call)) }]));
   return {
     kind: 'scored',
     score,

@@ -59,8 +59,19 @@ export function argumentRule(options: ArgumentOptions, tool: string): ArgumentRu
 
 export function preparedArguments(value: JsonObject | null, rule: ArgumentRule): PreparedArguments {
   if (value === null) return { members: undefined };
-  if (rule.fields !== undefined) return { members: fieldsOf(value, rule.fields, rule) };
-  return { members: new Map(Object.keys(value).map((key) => [key, canonicalText(value[key] ?? null, rule)])) };
+  const selected = selectedArguments(value, rule);
+  return { members: new Map(Object.keys(selected).map((key) => [key, canonicalText(selected[key] ?? null, rule)])) };
+}
+
+/** The arguments that a rule looks at: all, or the values at its paths under the paths as they are written. */
+export function selectedArguments(value: JsonObject, { fields }: ArgumentRule): JsonObject {
+  if (fields === undefined) return value;
+  return Object.fromEntries(
+    fields.flatMap((field) => {
+      const at = valueAt(value, field);
+      return at === undefined ? [] : [[field, at] as const];
+    }),
+  );
 }
 
 /** Both sides must have been prepared with the same rule. Arguments that are no object match nothing but what accepts anything. */
@@ -89,15 +100,6 @@ export function argumentDifference(expected: PreparedArguments, actual: Prepared
 function contains(whole: ReadonlyMap<string, string>, part: ReadonlyMap<string, string>): boolean {
   for (const [key, text] of part) if (whole.get(key) !== text) return false;
   return true;
-}
-
-function fieldsOf(value: JsonObject, fields: readonly string[], rule: ArgumentRule): ReadonlyMap<string, string> {
-  const found = new Map<string, string>();
-  for (const field of fields) {
-    const at = valueAt(value, field);
-    if (at !== undefined) found.set(field, canonicalText(at, rule));
-  }
-  return found;
 }
 
 /** A literal member of that name wins over the path that it spells. */

@@ -61,7 +61,9 @@ export function traceOf({ trace }: Case): AgentTrace {
 /** In the vectors an absent result is a null one, and absent or null arguments are none, unless a text beside them says otherwise. */
 function callOf(given: JsonObject): ToolCall {
   const sent = member(given, 'arguments') ?? null;
-  const written = member(given, 'arguments_text');
+  const text = member(given, 'arguments_text');
+  // Readers take a blank text and the word null for no arguments.
+  const written = typeof text === 'string' && /^\s*(null)?\s*$/.test(text) ? undefined : text;
   const toolId = member(given, 'tool_id');
   const unreadable = typeof written === 'string' ? written : isJsonObject(sent) || sent === null ? undefined : plainText(sent);
   return {

@@ -23,6 +23,8 @@ const common: Names = {
 const own: { readonly [evaluator: string]: Partial<Names> } = {
   contains: { config: { line_by_line_evaluator: ['options', 'line_by_line'] } },
   exact_match: { config: { line_by_line_evaluator: ['options', 'line_by_line'] } },
+  // The originals' switch for subsets changes nothing that can be seen.
+  tool_call_args: { config: { subset: [] } },
   task_completion: { options: { derive_tasks: false } },
 };
 

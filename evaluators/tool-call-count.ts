@@ -1,0 +1,95 @@
+/** Tools were called as often as expected. Every call that the model asked for counts, whether it ran or not; other tools are free. */
+import type { ExpectedCount } from '../src/model/expectation.ts';
+import type { JsonObject } from '../src/model/json.ts';
+import type { Outcome } from '../src/model/verdict.ts';
+import { evidenceOf, noExpectation, notCarried, placedCalls, tooLarge } from './calls.ts';
+import type { PlacedCall } from './calls.ts';
+import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
+import { countedCalls } from './expected-calls.ts';
+import { countSchema, isWithin, rangeText } from './expected-counts.ts';
+import { sameTool } from './matching/names.ts';
+import { normalizeToolNamesSchema, underNormalizedNames } from './normalized-names.ts';
+import { count, listed } from './wording.ts';
+
+export interface ToolCallCountOptions {
+  readonly strict: boolean;
+  readonly onlySuccessful: boolean;
+  readonly normalizeToolNames: boolean;
+}
+
+export const toolCallCount = {
+  kind: 'rule',
+  id: 'tool_call_count',
+  version: 1,
+  summary: 'Tools were called as often as expected.',
+  needs: ['tool_calls', 'expected_tool_counts'],
+  onByDefault: false,
+  defaultThreshold: null,
+  defaults: { strict: false, onlySuccessful: false, normalizeToolNames: false },
+  optionsSchema: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      strict: { type: 'boolean', description: 'All or nothing: one wrong count gives 0.' },
+      only_successful: { type: 'boolean', description: 'Count only calls that ran without an error.' },
+      normalize_tool_names: normalizeToolNamesSchema,
+    },
+  },
+  expectationSchema: {
+    type: 'object',
+    required: ['tool_calls_count'],
+    properties: { tool_calls_count: { type: 'object', maxProperties: 1000, description: 'By tool name: `3`, `">=2"` (one of = == != > >= < <=), `[">=", 2]`, or `{min: 1, max: 3}`. An empty object expects no call at all.', additionalProperties: countSchema } },
+  },
+  source: 'UiPath ToolCallCountEvaluator; expecting zero calls holds when nothing was called',
+  evaluate: (subject, options, context) => underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context)),
+} as const satisfies RuleEvaluator<ToolCallCountOptions>;
+
+interface Counted {
+  readonly expected: ExpectedCount;
+  readonly calls: readonly PlacedCall[];
+  readonly met: boolean;
+}
+
+function evaluate({ trace, expected: { toolCallsCount: expected } }: Subject, options: ToolCallCountOptions, context: EvaluationContext): Outcome {
+  if (expected === undefined) return noExpectation('numbers of tool calls');
+  const stop = notCarried(trace) ?? tooLarge(trace, context, expected.length);
+  if (stop !== undefined) return stop;
+  const calls = countedCalls(placedCalls(trace), options.onlySuccessful);
+  const byName = callsByName(calls);
+  const counted = expected.map((one): Counted => {
+    const own = [...byName].flatMap(([name, named]) => (sameTool(one.name, name) ? named : []));
+    return { expected: one, calls: own, met: isWithin(own.length, one) };
+  });
+  const wrong = counted.filter(({ met }) => !met);
+  const share = expected.length === 0 ? (calls.length === 0 ? 1 : 0) : (counted.length - wrong.length) / counted.length;
+  return {
+    kind: 'scored',
+    score: options.strict && share < 1 ? 0 : share,
+    explanation: expected.length === 0 ? noneExpected(calls) : explained(counted, wrong),
+    evidence: evidenceOf(expected.length === 0 ? calls : wrong.flatMap((one) => one.calls)),
+    details: {
+      per_tool: Object.fromEntries(counted.map(({ expected: { name }, met }) => [name, met ? 1 : 0])),
+      counts: counted.map(({ expected: one, calls: own, met }): JsonObject => ({ tool: one.name, count: own.length, expected: rangeText(one), met })),
+    },
+  };
+}
+
+function callsByName(calls: readonly PlacedCall[]): ReadonlyMap<string, readonly PlacedCall[]> {
+  const byName = new Map<string, PlacedCall[]>();
+  for (const placed of calls) {
+    const own = byName.get(placed.call.name) ?? [];
+    own.push(placed);
+    byName.set(placed.call.name, own);
+  }
+  return byName;
+}
+
+function noneExpected(calls: readonly PlacedCall[]): string {
+  return calls.length === 0 ? 'No tool call was expected and none was made.' : `No tool call was expected, yet ${count(calls.length, 'call')} ${calls.length === 1 ? 'was' : 'were'} made.`;
+}
+
+function explained(counted: readonly Counted[], wrong: readonly Counted[]): string {
+  if (wrong.length === 0) return counted.length === 1 ? 'The tool was called as often as expected.' : `All ${counted.length} tools were called as often as expected.`;
+  const culprits = wrong.map(({ expected, calls }) => `${expected.name} was called ${count(calls.length, 'time')} instead of ${rangeText(expected)}`);
+  return `${wrong.length} of ${count(counted.length, 'tool')} ${wrong.length === 1 ? 'was' : 'were'} not called as often as expected: ${listed(culprits)}.`;
+}

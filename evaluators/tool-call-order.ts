@@ -1,0 +1,125 @@
+/**
+ * Tools were called in the expected order; other calls may lie between. The score is the longest common subsequence over the
+ * expectation. Every call that the model asked for counts, whether it ran or not.
+ */
+import type { ToolCall } from '../src/model/agent-trace.ts';
+import type { JsonObject } from '../src/model/json.ts';
+import type { Outcome } from '../src/model/verdict.ts';
+import { callDetails, evidenceOf, noExpectation, notCarried, placedCalls, tooLarge } from './calls.ts';
+import type { PlacedCall } from './calls.ts';
+import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
+import { countedCalls } from './expected-calls.ts';
+import { sameTool } from './matching/names.ts';
+import { maximumPairing } from './matching/pairing.ts';
+import { longestCommonSubsequence } from './matching/sequences.ts';
+import type { Pair } from './matching/sequences.ts';
+import { normalizeToolNamesSchema, underNormalizedNames } from './normalized-names.ts';
+import { callName, count, listed } from './wording.ts';
+
+export interface ToolCallOrderOptions {
+  readonly strict: boolean;
+  readonly penaliseExtra: boolean;
+  readonly onlySuccessful: boolean;
+  readonly normalizeToolNames: boolean;
+}
+
+export const toolCallOrder = {
+  kind: 'rule',
+  id: 'tool_call_order',
+  version: 1,
+  summary: 'Tools were called in the expected order.',
+  needs: ['tool_calls', 'expected_tool_order'],
+  onByDefault: false,
+  defaultThreshold: null,
+  defaults: { strict: false, penaliseExtra: false, onlySuccessful: false, normalizeToolNames: false },
+  optionsSchema: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      strict: { type: 'boolean', description: 'All or nothing: exactly the expected tools, each at its place.' },
+      penalise_extra: { type: 'boolean', description: 'Other calls cost: the score is taken over the longer of both sequences.' },
+      only_successful: { type: 'boolean', description: 'Count only calls that ran without an error.' },
+      normalize_tool_names: normalizeToolNamesSchema,
+    },
+  },
+  expectationSchema: {
+    type: 'object',
+    required: ['tool_calls_order'],
+    properties: { tool_calls_order: { type: 'array', maxItems: 1000, items: { type: 'string', minLength: 1 }, description: 'Names of tools (or stable tool ids) in the order of their calls; a tool that is called twice stands there twice.' } },
+  },
+  source: 'UiPath ToolCallOrderEvaluator, telling missing steps from steps out of order',
+  evaluate: (subject, options, context) => underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context)),
+} as const satisfies RuleEvaluator<ToolCallOrderOptions>;
+
+interface Step {
+  readonly index: number;
+  readonly tool: string;
+  /** The call of the tool that came at the wrong time; undefined: it was not called. */
+  readonly call: PlacedCall | undefined;
+}
+
+function evaluate({ trace, expected: { toolCallsOrder: expected } }: Subject, options: ToolCallOrderOptions, context: EvaluationContext): Outcome {
+  if (expected === undefined) return noExpectation('steps');
+  const stop = notCarried(trace) ?? tooLarge(trace, context, expected.length);
+  if (stop !== undefined) return stop;
+  const calls = countedCalls(placedCalls(trace), options.onlySuccessful);
+  const matches = matchTable(expected, calls);
+  const pairs = longestCommonSubsequence(expected.length, calls.length, matches);
+  return verdict(expected, calls, pairs, openSteps(expected, calls, pairs, matches), options);
+}
+
+/** A call that carries a stable id of its tool may be expected by that id. */
+function isStep(expected: string, { name, toolId }: ToolCall): boolean {
+  return expected === toolId || sameTool(expected, name);
+}
+
+function matchTable(expected: readonly string[], calls: readonly PlacedCall[]): (e: number, a: number) => boolean {
+  const known = new Map<string, readonly boolean[]>();
+  for (const name of expected) if (!known.has(name)) known.set(name, calls.map(({ call }) => isStep(name, call)));
+  const rows = expected.map((name) => known.get(name) ?? []);
+  return (e, a) => rows[e]?.[a] ?? false;
+}
+
+/** Steps that are not in the common order, each with a call of its tool while there are any left. */
+function openSteps(expected: readonly string[], calls: readonly PlacedCall[], pairs: readonly Pair[], matches: (e: number, a: number) => boolean): readonly Step[] {
+  const [done, taken] = [new Set(pairs.map((pair) => pair.expected)), new Set(pairs.map((pair) => pair.actual))];
+  const partner = new Map(maximumPairing(expected.length, calls.length, (e, a) => !done.has(e) && !taken.has(a) && matches(e, a)).map((pair) => [pair.expected, calls[pair.actual]]));
+  return expected.flatMap((tool, index) => (done.has(index) ? [] : [{ index, tool, call: partner.get(index) }]));
+}
+
+function verdict(expected: readonly string[], calls: readonly PlacedCall[], pairs: readonly Pair[], open: readonly Step[], options: ToolCallOrderOptions): Outcome {
+  const score = scoreOf(expected.length, calls.length, pairs, options);
+  const missing = open.filter(({ call }) => call === undefined);
+  const misplaced = open.flatMap(({ index, tool, call }) => (call === undefined ? [] : [{ index, tool, call }]));
+  const taken = new Set(pairs.map((pair) => pair.actual));
+  const extrasCost = options.strict || options.penaliseExtra || expected.length === 0;
+  const extra = calls.filter((placed, at) => !taken.has(at) && !misplaced.some(({ call }) => call === placed));
+  const parts = [
+    ...(missing.length === 0 ? [] : [`missing: ${listed(missing.map(({ index, tool }) => `${tool} (step ${index + 1})`))}`]),
+    ...(misplaced.length === 0 ? [] : [`out of order: ${listed(misplaced.map(({ call }) => callName(call)))}`]),
+    ...(extrasCost && extra.length > 0 ? [`extra: ${listed(extra.map(callName))}`] : []),
+  ];
+  return {
+    kind: 'scored',
+    score,
+    explanation: parts.length === 0 ? fine(expected.length) : `${pairs.length} of ${count(expected.length, 'expected step')} came in order; ${parts.join('; ')}.`,
+    evidence: evidenceOf([...misplaced.map(({ call }) => call), ...(extrasCost ? extra : [])]),
+    details: {
+      lcs_length: pairs.length,
+      pairs: pairs.map((pair): JsonObject => ({ expected_index: pair.expected, index: calls[pair.actual]?.index ?? 0 })),
+      missing: missing.map(({ index, tool }): JsonObject => ({ expected_index: index, tool })),
+      out_of_order: misplaced.map(({ index, call }): JsonObject => ({ expected_index: index, ...callDetails(call) })),
+      extra_calls: extra.map(callDetails),
+    },
+  };
+}
+
+function scoreOf(expected: number, actual: number, pairs: readonly Pair[], options: ToolCallOrderOptions): number {
+  if (expected === 0) return actual === 0 ? 1 : 0;
+  if (options.strict) return pairs.length === expected && actual === expected ? 1 : 0;
+  return pairs.length / (options.penaliseExtra ? Math.max(expected, actual) : expected);
+}
+
+function fine(expected: number): string {
+  return expected === 0 ? 'No tool call was expected and none was made.' : `The ${count(expected, 'expected step')} came in order.`;
+}
