@@ -1,10 +1,16 @@
 /** The evaluators. A new one is a file of its own and a line here. */
 import type { AnyEvaluator } from './evaluator.ts';
 import { contains } from './contains.ts';
+import { directMatch } from './direct-match.ts';
 import { exactMatch } from './exact-match.ts';
+import { finalResponsePresent } from './final-response-present.ts';
+import { jsonParseable } from './json-parseable.ts';
+import { jsonPath } from './json-path.ts';
 import { jsonSimilarity } from './json-similarity.ts';
+import { keywords } from './keywords.ts';
 import { outputContains } from './output-contains.ts';
 import { outputEquals } from './output-equals.ts';
+import { regexMatch } from './regex-match.ts';
 import { taskCompletion } from './task-completion.ts';
 import { toolCallArgs } from './tool-call-args.ts';
 import { toolCallCount } from './tool-call-count.ts';
@@ -34,4 +40,10 @@ export const evaluators: readonly AnyEvaluator[] = [
   contains,
   outputContains,
   outputEquals,
+  jsonPath,
+  regexMatch,
+  jsonParseable,
+  keywords,
+  directMatch,
+  finalResponsePresent,
 ];
