@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { isClaimed } from './claimed.ts';
 import { differences } from './compare.ts';
-import { play, recordingsIn } from './read.ts';
+import { contentsOf, play, recordingsIn } from './read.ts';
 
 const recordings = recordingsIn(fileURLToPath(new URL('../fixtures/recordings', import.meta.url)));
 
@@ -13,6 +13,9 @@ test('recordings: there are some, and some are claimed', () => {
 
 test.each(recordings.map((recording) => [recording.name, recording] as const))('recordings: %s', (_name, recording) => {
   const played = play(recording);
-  expect(played.spans).toBe(recording.expected.decoded.spans);
+  const { spans, records } = contentsOf(recording);
+  const { decoded } = recording.expected;
+  const traceIds = new Set([...spans, ...records].map(({ traceId }) => traceId));
+  expect({ spans: played.spans, log_records: played.records, otlp_traces: traceIds.size }).toEqual(decoded);
   if (isClaimed(recording.expected)) expect([...differences(recording.expected, played.runs)]).toEqual([]);
 });
