@@ -1,0 +1,50 @@
+/** The run ended with a final response that is not blank. */
+import { isJsonArray, isJsonObject } from '../src/model/json.ts';
+import type { JsonValue } from '../src/model/json.ts';
+import type { AgentTrace } from '../src/model/agent-trace.ts';
+import type { Outcome } from '../src/model/verdict.ts';
+import { skipped } from './calls.ts';
+import type { RuleEvaluator, Subject } from './evaluator.ts';
+import { isBlank } from './failures.ts';
+import { quoted } from './wording.ts';
+
+export interface FinalResponsePresentOptions {
+  readonly emptyContainers: boolean;
+}
+
+export const finalResponsePresent = {
+  kind: 'rule',
+  id: 'final_response_present',
+  version: 1,
+  summary: 'The run ended with a final response.',
+  needs: ['final_response'],
+  onByDefault: false,
+  defaultThreshold: 1,
+  defaults: { emptyContainers: false },
+  optionsSchema: { type: 'object', additionalProperties: false, properties: { empty_containers: { type: 'boolean', description: 'An empty object or list is a response.' } } },
+  source: 'runs that end in silence: an abandoned loop, a model that gave nothing, an error',
+  evaluate,
+} as const satisfies RuleEvaluator<FinalResponsePresentOptions>;
+
+function evaluate({ trace }: Subject, { emptyContainers }: FinalResponsePresentOptions): Outcome {
+  const response = trace.finalResponse;
+  if (response === undefined && !showsContent(trace)) return skipped('no_final_response', 'The spans carry neither input nor final response; switch on the capture of message content.');
+  const present = response !== undefined && !isBlank(response) && (emptyContainers || !isEmpty(response));
+  return { kind: 'scored', score: present ? 1 : 0, explanation: explained(trace, present), evidence: [], details: { present, status: trace.status } };
+}
+
+/** Where other content is carried, or the run failed, a missing response is evidence. */
+function showsContent(trace: AgentTrace): boolean {
+  return trace.input !== undefined || trace.status === 'error';
+}
+
+function explained({ finalResponse, status, errorMessage }: AgentTrace, present: boolean): string {
+  if (present) return 'The run ended with a final response.';
+  if (finalResponse !== undefined) return 'The final response is empty.';
+  if (status === 'error') return `The run failed without a final response${errorMessage === undefined ? '' : `: ${quoted(errorMessage)}`}.`;
+  return 'The run ended without a final response.';
+}
+
+function isEmpty(value: JsonValue): boolean {
+  return isJsonArray(value) ? value.length === 0 : isJsonObject(value) && Object.keys(value).length === 0;
+}
