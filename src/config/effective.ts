@@ -1,13 +1,13 @@
 /** A checked configuration in its two forms: what the service reads, and what `config print` shows. */
 import { configuredEvaluator, type ConfiguredEvaluator } from '../../evaluators/configured.ts';
 import type { AnyEvaluator } from '../../evaluators/evaluator.ts';
+import { snakeMembers } from '../../evaluators/option-names.ts';
 import { filledOptions } from '../../evaluators/options.ts';
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
 import { addressOf, type Address } from './address.ts';
 import { parseScoreCondition, runCondition } from './conditions.ts';
 import type { Config, EvaluatorConfig, ExporterConfig, JudgeConfig } from './config.ts';
 import { environmentHeaders, traceEndpoint } from './endpoint.ts';
-import { snakeMembers } from './member-names.ts';
 import { entryOf, evaluatorEntry } from './evaluator-entry.ts';
 import { quantityOf, type QuantityKind } from './quantities.ts';
 import { ownMembers } from './schema.ts';

@@ -15,8 +15,6 @@ const floors: readonly (readonly [folder: string, floor: Place['floor']])[] = [
   ['src/telemetry', 1],
   ['collectors', 1],
   ['evaluators', 1],
-  // The public entries put the members of floor 1 together, so they stand above it.
-  ['src/library', 2],
   ['src/pipeline', 2],
   ['src/receivers', 3],
   ['src/exporters', 3],
@@ -24,6 +22,8 @@ const floors: readonly (readonly [folder: string, floor: Place['floor']])[] = [
   ['src/journals', 3],
   ['src/stores', 3],
   ['src/web', 3],
+  // The public entries: hosts of the engine like the others, so they stand above the pipeline; decision 5 says why.
+  ['src/library', 3],
   ['src/config', 4],
   ['src/cli', 4],
 ];

@@ -1,6 +1,6 @@
 import type { AnyEvaluator } from '../../../evaluators/evaluator.ts';
 import { evaluators as members } from '../../../evaluators/index.ts';
-import { snakeMembers } from '../../config/member-names.ts';
+import { snakeMembers } from '../../../evaluators/option-names.ts';
 import { nearest } from '../../config/nearest.ts';
 import { referenceRows } from '../../config/reference.ts';
 import { isJsonObject, jsonText, member, type JsonObject, type JsonValue } from '../../model/json.ts';

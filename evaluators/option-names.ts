@@ -1,6 +1,5 @@
 /** camelCase in code, snake_case in files: names that a schema lists are translated, names that are data (tools, arguments) are not. */
-import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
-import { ownMembers } from './schema.ts';
+import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../src/model/json.ts';
 
 /** References are followed this deep; a schema may refer to itself. */
 const depthMax = 32;
@@ -15,12 +14,13 @@ function translated(root: JsonObject, schemas: readonly JsonObject[], value: Jso
   const all = schemas.flatMap((schema) => branches(root, schema, 0));
   if (isJsonArray(value)) return value.map((item) => translated(root, below(all, 'items'), item, depth + 1));
   if (!isJsonObject(value)) return value;
-  return ownMembers(
-    Object.entries(value).map(([name, item]) => {
-      const listed = below(below(all, 'properties'), snake(name));
-      return listed.length > 0 ? [snake(name), translated(root, listed, item, depth + 1)] : [name, translated(root, below(all, 'additionalProperties'), item, depth + 1)];
-    }),
-  );
+  // Without a prototype: `__proto__` is a legal name in foreign data.
+  const written = Object.create(null) as { [key: string]: JsonValue };
+  for (const [name, item] of Object.entries(value)) {
+    const listed = below(below(all, 'properties'), snake(name));
+    written[listed.length > 0 ? snake(name) : name] = translated(root, listed.length > 0 ? listed : below(all, 'additionalProperties'), item, depth + 1);
+  }
+  return written;
 }
 
 /** A schema with everything that it is put together from. */

@@ -1,0 +1,135 @@
+/** `tracejury/agent-trace`: agent traces by hand, from messages and from spans, and what a program reads out of them. */
+import type { AgentTrace, ModelCall, RetrievedDocument, ToolCall, ToolDefinition, ToolError, TraceMessage } from '../model/agent-trace.ts';
+import { isJsonObject, parseJson, type JsonObject, type JsonValue } from '../model/json.ts';
+import { jsonOf } from './json-of.ts';
+import { fromOpenAiTools, type OpenAiTool } from './openai-tools.ts';
+
+/** What the agent did, as far as the checks need it. Absent means unknown; structured values are taken as JSON has them. */
+export interface AgentTraceInput {
+  readonly agent?: string;
+  readonly input?: string;
+  readonly finalResponse?: unknown;
+  readonly systemPrompt?: string;
+  readonly model?: string;
+  readonly sessionId?: string;
+  /** In the order in which they were made. */
+  readonly toolCalls?: readonly ToolCall[];
+  /** What the model was told that it may call: definitions of ours, or tools as the OpenAI API takes them. */
+  readonly tools?: readonly (ToolDefinition | OpenAiTool)[];
+  readonly tasks?: readonly string[];
+  readonly constraints?: string;
+  readonly documents?: readonly RetrievedDocument[];
+  readonly reasoningSteps?: readonly string[];
+  readonly modelCalls?: readonly ModelCall[];
+  readonly messages?: readonly TraceMessage[];
+  readonly tokens?: NonNullable<AgentTrace['tokens']>;
+  readonly startUnixNano?: bigint;
+  readonly endUnixNano?: bigint;
+  /** The run ended with this error. */
+  readonly errorMessage?: string;
+}
+
+export function agentTrace(given: AgentTraceInput): AgentTrace {
+  const { finalResponse, toolCalls = [], tools = [], documents = [], reasoningSteps = [], modelCalls = [], ...rest } = given;
+  const response = jsonOf(finalResponse);
+  return {
+    ...present(rest),
+    ...(response === undefined ? {} : { finalResponse: response }),
+    status: given.errorMessage === undefined ? 'ok' : 'error',
+    toolCalls,
+    toolDefinitions: fromOpenAiTools(tools),
+    modelCalls,
+    documents,
+    reasoningSteps,
+    subAgents: [],
+    toolCallsCarried: true,
+  };
+}
+
+export interface ToolCallInput {
+  /** What the tool returned; null: nothing. Left out: unknown. */
+  readonly result?: unknown;
+  /** What went wrong, as a text or with its type. */
+  readonly error?: string | Pick<ToolError, 'message' | 'type'>;
+  /** The model's id of this call. */
+  readonly id?: string;
+  /** A stable id of the tool itself. */
+  readonly toolId?: string;
+  /** False: the model asked for it, and it never ran. */
+  readonly executed?: boolean;
+  /** Calls with the same number were asked for in one model turn. */
+  readonly turn?: number;
+  readonly startUnixNano?: bigint;
+  readonly endUnixNano?: bigint;
+}
+
+/** Arguments are an object, or the text that the model wrote: a text that holds no object is kept as such. */
+export function toolCall(name: string, args: object | string | null = {}, given: ToolCallInput = {}): ToolCall {
+  const { result, error, executed = true, ...rest } = given;
+  const returned = jsonOf(result);
+  return {
+    name,
+    ...argumentsOf(args),
+    ...(returned === undefined ? {} : { result: returned }),
+    ...(error === undefined ? {} : { error: { ...(typeof error === 'string' ? { message: error } : error), sign: 'is_error' as const } }),
+    executed,
+    ...present(rest),
+  };
+}
+
+function argumentsOf(args: object | string | null): Pick<ToolCall, 'arguments' | 'argumentsText'> {
+  const value = typeof args === 'string' ? parsed(args) : jsonOf(args);
+  if (isJsonObject(value)) return { arguments: value };
+  if (value === null || value === undefined) return { arguments: {} };
+  return { arguments: null, argumentsText: typeof args === 'string' ? args : JSON.stringify(args) };
+}
+
+/** A blank text is no arguments; a text that is not JSON stays what it is. */
+function parsed(text: string): JsonValue {
+  return text.trim() === '' ? null : (parseJson(text) ?? text);
+}
+
+/** Without members that are there but undefined. */
+function present<Members extends object>(members: Members): Members {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Members;
+}
+
+/** What a run came to, as one JSON object. */
+export function toOutput({ finalResponse, toolCalls, reasoningSteps }: AgentTrace): JsonObject {
+  return {
+    output: finalResponse ?? null,
+    toolCalls: toolCalls.map(({ name, id, arguments: args, argumentsText, result, error }) => ({
+      name,
+      ...(id === undefined ? {} : { id }),
+      arguments: args ?? argumentsText ?? null,
+      ...(result === undefined ? {} : { result }),
+      ...(error === undefined ? {} : { error: error.message }),
+    })),
+    reasoningSteps,
+  };
+}
+
+/** A run with everything that evaluators may ask for besides what the agent did. */
+export interface TestCase {
+  readonly input: string | undefined;
+  readonly output: JsonObject;
+  readonly tools: readonly ToolDefinition[];
+  readonly tasks: readonly string[] | undefined;
+  readonly constraints: string | undefined;
+  /** The trace, completed by what was given: this is what `evaluate` takes. */
+  readonly trace: AgentTrace;
+}
+
+export function toTestCase(trace: AgentTrace, given: Pick<AgentTraceInput, 'input' | 'tools' | 'tasks' | 'constraints'> = {}): TestCase {
+  const { tools, ...rest } = given;
+  const completed: AgentTrace = { ...trace, ...present(rest), ...(tools === undefined ? {} : { toolDefinitions: fromOpenAiTools(tools) }) };
+  return { input: completed.input, output: toOutput(completed), tools: completed.toolDefinitions, tasks: completed.tasks, constraints: completed.constraints, trace: completed };
+}
+
+export { fromMessages, type FromMessages } from './from-messages.ts';
+export { fromOpenAiTools, toOpenAiTools, type OpenAiTool } from './openai-tools.ts';
+export { fromSpans } from './from-spans.ts';
+export { readArguments, readResult, type FromSchema } from './typed-values.ts';
+export { turns } from './turns.ts';
+export type { AgentTrace, RetrievedDocument, ToolCall, ToolDefinition, ToolError } from '../model/agent-trace.ts';
+export type { JsonObject, JsonValue } from '../model/json.ts';

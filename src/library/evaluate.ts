@@ -1,0 +1,47 @@
+/** One run through evaluators in this process: rules at once, judge evaluators through a judge that is handed in. */
+import type { ConfiguredEvaluator, ConfiguredRule } from '../../evaluators/configured.ts';
+import { evaluationContext } from '../../evaluators/context.ts';
+import type { AnyEvaluator, EvaluationContext } from '../../evaluators/evaluator.ts';
+import type { Judge } from '../judges/judge.ts';
+import type { AgentTrace } from '../model/agent-trace.ts';
+import type { Expectation } from '../model/expectation.ts';
+import type { Verdict } from '../model/verdict.ts';
+import { runJudge } from '../pipeline/ask.ts';
+import { readyEvaluator } from './factory.ts';
+
+/** Made by a factory, or any object of the evaluator contract, which then has its defaults. */
+export type UsableEvaluator = ConfiguredEvaluator | AnyEvaluator;
+
+export interface Expected {
+  /** What is expected of this run. */
+  readonly expect?: Expectation;
+}
+
+export interface EvaluateWith {
+  /** Anything that answers questions: `scriptedJudge`, or an object of your own. */
+  readonly judge?: Pick<Judge, 'ask'>;
+  /** Caches of compiled schemas, to be shared between many calls; a fresh one each time when left out. */
+  readonly context?: EvaluationContext;
+}
+
+/** The service's own limit. */
+const questionsMax = 50;
+
+/** One verdict an evaluator, in their order. Rejects when an evaluator is set up wrongly or lacks its judge. */
+export async function evaluate(trace: AgentTrace, { expect = {} }: Expected, evaluators: readonly UsableEvaluator[], { judge, context = evaluationContext() }: EvaluateWith = {}): Promise<readonly Verdict[]> {
+  const ready = evaluators.map((one) => withItsJudge(readyEvaluator(one), judge));
+  return await Promise.all(ready.map(async ({ configured, ask }) => {
+    if (configured.kind === 'rule') return ruleVerdict(configured, trace, { expect, context });
+    return await runJudge(configured.judge(trace, expect, context), ask, { questionsMax, threshold: configured.threshold });
+  }));
+}
+
+/** The verdict of a rule, without waiting. */
+export function ruleVerdict(rule: ConfiguredRule, trace: AgentTrace, { expect = {}, context = evaluationContext() }: Expected & Pick<EvaluateWith, 'context'>): Verdict {
+  return rule.evaluate(trace, expect, context);
+}
+
+function withItsJudge(configured: ConfiguredEvaluator, judge: EvaluateWith['judge']): { readonly configured: ConfiguredEvaluator; readonly ask: Judge['ask'] } {
+  if (configured.kind === 'judge' && judge === undefined) throw new TypeError(`${configured.name} asks a judge: give one as { judge }.`);
+  return { configured, ask: async (question) => (judge === undefined ? { kind: 'failed', error: 'no_judge' } : await judge.ask(question)) };
+}

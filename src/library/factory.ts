@@ -1,0 +1,67 @@
+/** Factories: an evaluator as a function that sets it up in code. The engine is the one that reads the configuration. */
+import { configuredEvaluator, type ConfiguredEvaluator, type ConfiguredJudge, type ConfiguredRule } from '../../evaluators/configured.ts';
+import type { AnyEvaluator, EvaluationContext, Subject } from '../../evaluators/evaluator.ts';
+import { snakeMembers } from '../../evaluators/option-names.ts';
+import type { Expectation } from '../model/expectation.ts';
+import { isJsonObject, type JsonObject } from '../model/json.ts';
+import { writtenExpectation } from './written-expectation.ts';
+
+/** What an entry of `evaluators:` may say besides the options. */
+export interface EvaluatorSetting {
+  /** Tells several of one kind apart; the evaluator's id when left out. */
+  readonly name?: string;
+  /** Null: a raw metric without pass or fail. Left out: the evaluator's own. */
+  readonly threshold?: number | null;
+  /** What is expected of every run; what `evaluate` is given for one run wins, member by member. */
+  readonly expect?: Expectation;
+  /** False leaves the sentences out of the verdicts. */
+  readonly includeExplanation?: boolean;
+}
+
+/** Options with everything optional that has a default: all of them, at any depth. */
+export type Given<Options> = Options extends readonly unknown[] ? Options : Options extends object ? { readonly [Key in keyof Options]?: Given<Options[Key]> } : Options;
+
+type OptionsOf<Member> = Member extends { evaluate(subject: Subject, options: infer Options, context: EvaluationContext): unknown } ? Options : never;
+
+/** Sets an evaluator up. Throws a TypeError that names everything that is wrong with what was given. */
+export type Factory<Member> = Member extends { readonly kind: 'judge' }
+  ? (options?: Given<OptionsOf<Member>>, setting?: EvaluatorSetting) => ConfiguredJudge
+  : Member extends { readonly evaluateWithJudge: unknown }
+    ? RuleOrJudgeFactory<Given<OptionsOf<Member>>>
+    : (options?: Given<OptionsOf<Member>>, setting?: EvaluatorSetting) => ConfiguredRule;
+
+/** A rule of which a judge can tell more, when it is asked to. */
+interface RuleOrJudgeFactory<Options> {
+  (options: Options, setting: EvaluatorSetting & { readonly withJudge: true }): ConfiguredJudge;
+  (options?: Options, setting?: EvaluatorSetting): ConfiguredRule;
+}
+
+/** The factory of an evaluator: one of ours, or one that satisfies the same contract. */
+export function factory<Member extends AnyEvaluator>(evaluator: Member): Factory<Member> {
+  const make = (options: object = {}, setting: EvaluatorSetting & { readonly withJudge?: true } = {}): ConfiguredEvaluator => configured(evaluator, options, setting);
+  return make as Factory<Member>;
+}
+
+/** An evaluator with its defaults, or one that is set up already as it is. */
+export function readyEvaluator(evaluator: ConfiguredEvaluator | AnyEvaluator): ConfiguredEvaluator {
+  return 'evaluator' in evaluator ? evaluator : configured(evaluator, {}, {});
+}
+
+function configured(evaluator: AnyEvaluator, options: object, { name, threshold, expect, includeExplanation, withJudge }: EvaluatorSetting & { readonly withJudge?: true }): ConfiguredEvaluator {
+  const given: JsonObject = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+  const written = snakeMembers(evaluator.optionsSchema, given);
+  const configuration = configuredEvaluator(
+    {
+      use: evaluator.id,
+      ...(isJsonObject(written) && Object.keys(written).length > 0 ? { options: written } : {}),
+      ...(name === undefined ? {} : { name }),
+      ...(threshold === undefined ? {} : { threshold }),
+      ...(expect === undefined ? {} : { expect: writtenExpectation(expect) }),
+      ...(includeExplanation === undefined ? {} : { include_explanation: includeExplanation }),
+      ...(withJudge === true ? { judge: 'given' } : {}),
+    },
+    [evaluator],
+  );
+  if (configuration.kind === 'ready') return configuration.evaluator;
+  throw new TypeError(`${evaluator.id}: ${configuration.faults.map(({ path, problem }) => `${path.join('.')} ${problem}`).join('; ')}`);
+}

@@ -1,0 +1,56 @@
+/** What came out of an experiment: each example, and the evaluators over all of them. */
+import type { AgentTrace } from '../model/agent-trace.ts';
+import type { Verdict } from '../model/verdict.ts';
+import { tallyOf, type Tally } from './tally.ts';
+
+export interface NamedVerdict {
+  /** The configured name. */
+  readonly name: string;
+  /** The evaluator's id. */
+  readonly evaluator: string;
+  readonly verdict: Verdict;
+}
+
+export interface ExampleResult {
+  readonly id: string;
+  readonly input: unknown;
+  /** failed: a verdict did not pass, the agent broke off, or its time was over. error: a judge gave no usable answer. skipped: nothing could be scored. */
+  readonly status: 'passed' | 'failed' | 'error' | 'skipped';
+  readonly error?: { readonly kind: 'timed_out' | 'task_failed'; readonly message: string };
+  readonly trace?: AgentTrace;
+  readonly verdicts: readonly NamedVerdict[];
+}
+
+export interface EvaluatorResult extends Tally {
+  readonly name: string;
+  readonly evaluator: string;
+  /** In the order of the dataset; only of what was scored. */
+  readonly scores: readonly { readonly id: string; readonly score: number }[];
+}
+
+/** Counts are of examples. */
+export interface Report {
+  /** Examples of the dataset; fewer were run when the first failure ended it. */
+  readonly total: number;
+  readonly passed: number;
+  readonly failed: number;
+  readonly errors: number;
+  readonly skipped: number;
+  readonly examples: readonly ExampleResult[];
+  readonly evaluators: readonly EvaluatorResult[];
+}
+
+export function reportOf(examples: readonly ExampleResult[], total: number): Report {
+  const count = (status: ExampleResult['status']): number => examples.filter((example) => example.status === status).length;
+  return { total, passed: count('passed'), failed: count('failed'), errors: count('error'), skipped: count('skipped'), examples, evaluators: evaluatorResults(examples) };
+}
+
+function evaluatorResults(examples: readonly ExampleResult[]): readonly EvaluatorResult[] {
+  const all = examples.flatMap(({ id, verdicts }) => verdicts.map((one) => ({ id, ...one })));
+  return [...Map.groupBy(all, ({ name }) => name)].map(([name, own]) => ({
+    name,
+    evaluator: own[0]?.evaluator ?? name,
+    ...tallyOf(own.map(({ verdict }) => verdict)),
+    scores: own.flatMap(({ id, verdict }) => (verdict.kind === 'scored' ? [{ id, score: verdict.score }] : [])),
+  }));
+}

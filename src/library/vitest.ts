@@ -1,0 +1,110 @@
+/** `tracejury/vitest`: matchers. `expect.extend(matchers)` once, in a setup file or at the top of a test. */
+import type { ConfiguredEvaluator, ConfiguredJudge } from '../../evaluators/configured.ts';
+import type { AnyEvaluator } from '../../evaluators/evaluator.ts';
+import type { Judge } from '../judges/judge.ts';
+import type { AgentTrace } from '../model/agent-trace.ts';
+import type { Expectation } from '../model/expectation.ts';
+import { unreachable } from '../model/ids.ts';
+import type { Verdict } from '../model/verdict.ts';
+import { evaluate, ruleVerdict, type EvaluateWith } from './evaluate.ts';
+import { readyEvaluator } from './factory.ts';
+import type { ExampleResult, NamedVerdict, Report } from './report.ts';
+
+export interface ToPassWith extends EvaluateWith {
+  readonly expect?: Expectation;
+}
+
+export interface TracejuryMatchers<R = unknown> {
+  /**
+   * The run passes the evaluator: it was scored, and the score reaches the threshold. What was skipped or failed has not passed, and
+   * has not not passed either: `.not.toPass` wants a score below the threshold. With a judge it has to be awaited.
+   */
+  toPass(evaluator: ConfiguredJudge, run: ToPassWith & { readonly judge: Pick<Judge, 'ask'> }): Promise<void>;
+  toPass(evaluator: ConfiguredEvaluator | AnyEvaluator, run?: ToPassWith): R;
+  /** No example failed. Skipped ones, and those whose judge broke off, are named but do not count. */
+  toHaveNoFailures(): R;
+}
+
+declare module 'vitest' {
+  interface Matchers<R extends void | Promise<void> = void | Promise<void>, T = unknown> extends TracejuryMatchers<R> {}
+}
+
+/** For `expect.extend`. */
+export const matchers = { toPass, toHaveNoFailures } as const;
+
+interface Matched {
+  readonly pass: boolean;
+  readonly message: () => string;
+}
+
+/** What a matcher is called with, as far as it is used here. */
+interface MatcherState {
+  readonly isNot?: boolean;
+}
+
+function toPass(this: MatcherState, received: unknown, evaluator: ConfiguredEvaluator | AnyEvaluator, { expect, ...run }: ToPassWith = {}): Matched | Promise<Matched> {
+  const trace = agentTraceIn(received);
+  const ready = readyEvaluator(evaluator);
+  const expected = expect === undefined ? {} : { expect };
+  const matched = (verdict: Verdict | undefined): Matched => matchedVerdict({ name: ready.name, evaluator: ready.evaluator.id, verdict: verdict ?? noVerdict }, this.isNot === true);
+  if (ready.kind === 'rule') return matched(ruleVerdict(ready, trace, { ...expected, ...run }));
+  return evaluate(trace, expected, [ready], run).then(([verdict]) => matched(verdict));
+}
+
+const noVerdict: Verdict = { kind: 'failed', error: 'no_verdict', explanation: 'The evaluator gave no verdict.', details: {} };
+
+/** Without a pass or fail, both `toPass` and `not.toPass` fail. */
+function matchedVerdict(named: NamedVerdict, isNot: boolean): Matched {
+  const { verdict } = named;
+  const passed = verdict.kind === 'scored' ? verdict.passed : null;
+  if (passed !== null) return { pass: passed, message: () => (passed ? `expected the run not to pass ${verdictText(named)}` : `expected the run to pass ${verdictText(named)}`) };
+  return { pass: isNot, message: () => `expected a pass or fail of ${verdictText(named)}` };
+}
+
+function toHaveNoFailures(this: MatcherState, received: unknown): Matched {
+  const report = reportIn(received);
+  const failed = report.examples.filter(({ status }) => status === 'failed');
+  const notCounted = [...(report.errors > 0 ? [`${report.errors} without a usable judge`] : []), ...(report.skipped > 0 ? [`${report.skipped} skipped`] : [])];
+  const sum = `${failed.length} of ${report.examples.length} examples failed${notCounted.length === 0 ? '' : ` (${notCounted.join(', ')})`}`;
+  if (failed.length === 0) return { pass: true, message: () => `expected failures, but ${sum}` };
+  return { pass: false, message: () => [sum, ...failed.slice(0, examplesShown).map(exampleText), ...(failed.length > examplesShown ? [`… and ${failed.length - examplesShown} more`] : [])].join('\n\n') };
+}
+
+const examplesShown = 20;
+const partsShown = 5;
+
+function exampleText({ id, error, verdicts }: ExampleResult): string {
+  const lines = verdicts.filter(({ verdict }) => verdict.kind === 'scored' && verdict.passed === false).map(verdictText);
+  return [`example ${id}`, ...(error === undefined ? [] : [`${error.kind}: ${error.message}`]), ...lines].join('\n  ');
+}
+
+function verdictText({ name, verdict }: NamedVerdict): string {
+  switch (verdict.kind) {
+    case 'scored':
+      return [`${name}: score ${verdict.score}${verdict.threshold === null ? ', a raw metric' : `, passes from ${verdict.threshold}`}. ${verdict.explanation}`, ...evidenceLines(verdict)].join('\n    ');
+    case 'skipped':
+      return `${name}: skipped (${verdict.reason}). ${verdict.explanation}`;
+    case 'failed':
+      return `${name}: no verdict (${verdict.error}). ${verdict.explanation}`;
+    default:
+      return unreachable(verdict);
+  }
+}
+
+function evidenceLines({ parts, evidence }: Extract<Verdict, { readonly kind: 'scored' }>): readonly string[] {
+  const faulty = parts.filter(({ passed }) => !passed);
+  const lines = faulty.slice(0, partsShown).map(({ index, tool, explanation, spanId }) => `call ${index + 1}, ${tool}: ${explanation}${spanId === undefined ? '' : ` (span ${spanId})`}`);
+  const told = new Set(faulty.map(({ spanId }) => spanId));
+  const others = evidence.filter((id) => !told.has(id)).slice(0, partsShown);
+  return [...lines, ...(faulty.length > partsShown ? [`… and ${faulty.length - partsShown} more calls`] : []), ...(others.length === 0 ? [] : [`spans: ${others.join(', ')}`])];
+}
+
+function agentTraceIn(received: unknown): AgentTrace {
+  if (typeof received === 'object' && received !== null && 'toolCalls' in received && 'toolDefinitions' in received) return received as AgentTrace;
+  throw new TypeError('toPass looks at an agent trace: see agentTrace, fromMessages and fromSpans in tracejury/agent-trace.');
+}
+
+function reportIn(received: unknown): Report {
+  if (typeof received === 'object' && received !== null && 'examples' in received && 'evaluators' in received) return received as Report;
+  throw new TypeError('toHaveNoFailures looks at the report that experiment(…).run() resolves with.');
+}

@@ -1,0 +1,113 @@
+import { expect, test } from 'vitest';
+import { agentTrace, fromMessages, fromOpenAiTools, readArguments, readResult, toOpenAiTools, toolCall, toOutput, toTestCase, turns } from '../../src/library/agent-trace.ts';
+
+const weatherSchema = { type: 'object', properties: { city: { type: 'string' }, days: { type: 'integer' } }, required: ['city'] } as const;
+
+test('agentTrace: absent means unknown, lists are empty', () => {
+  expect(agentTrace({})).toEqual({ status: 'ok', toolCalls: [], toolDefinitions: [], modelCalls: [], documents: [], reasoningSteps: [], subAgents: [], toolCallsCarried: true });
+  expect(agentTrace({ errorMessage: 'out of memory' })).toMatchObject({ status: 'error', errorMessage: 'out of memory' });
+});
+
+test('agentTrace: a structured response is taken as JSON has it, big integers exactly', () => {
+  const { finalResponse } = agentTrace({ finalResponse: { at: new Date(0), id: 1234567890123456789n, none: undefined, not: Number.NaN, list: [undefined, 1], map: new Map([['k', 1]]) } });
+  expect(finalResponse).toEqual({ at: '1970-01-01T00:00:00.000Z', id: 1234567890123456789n, not: null, list: [null, 1], map: { k: 1 } });
+});
+
+test('agentTrace: a value that holds itself is refused', () => {
+  const loop: { self?: unknown } = {};
+  loop.self = loop;
+  expect(() => agentTrace({ finalResponse: loop })).toThrow(TypeError);
+});
+
+const argumentCases: readonly { readonly name: string; readonly args: object | string | null; readonly want: object }[] = [
+  { name: 'an object', args: { city: 'Rome' }, want: { arguments: { city: 'Rome' } } },
+  { name: 'a text that holds an object', args: '{"id": 1234567890123456789}', want: { arguments: { id: 1234567890123456789n } } },
+  { name: 'a blank text', args: ' ', want: { arguments: {} } },
+  { name: 'null', args: null, want: { arguments: {} } },
+  { name: 'a broken text', args: '{"city": ', want: { arguments: null, argumentsText: '{"city": ' } },
+  { name: 'a text that holds a list', args: '[1]', want: { arguments: null, argumentsText: '[1]' } },
+  { name: 'a list', args: [1], want: { arguments: null, argumentsText: '[1]' } },
+  { name: 'an own key __proto__', args: JSON.parse('{"__proto__": 1}') as object, want: { arguments: JSON.parse('{"__proto__": 1}') as object } },
+];
+
+for (const { name, args, want } of argumentCases) {
+  test(`toolCall: arguments as ${name}`, () => {
+    expect(toolCall('t', args)).toEqual({ name: 't', executed: true, ...want });
+  });
+}
+
+test('toolCall: result, error and ids', () => {
+  expect(toolCall('t', {}, { result: null, error: 'down', id: 'c-1', toolId: 't-1', turn: 2 })).toEqual({ name: 't', arguments: {}, result: null, error: { message: 'down', sign: 'is_error' }, executed: true, id: 'c-1', toolId: 't-1', turn: 2 });
+  expect(toolCall('t', {}, { executed: false })).toEqual({ name: 't', arguments: {}, executed: false });
+});
+
+test('tools: both forms of the OpenAI API and definitions of ours give the same definitions', () => {
+  const ours = { name: 'weather', description: 'Tells the weather.', inputSchema: weatherSchema };
+  const chat = { type: 'function', function: { name: 'weather', description: 'Tells the weather.', parameters: weatherSchema } } as const;
+  const flat = { type: 'function', name: 'weather', description: 'Tells the weather.', parameters: weatherSchema } as const;
+  expect(agentTrace({ tools: [ours] }).toolDefinitions).toEqual([ours]);
+  expect(fromOpenAiTools([chat, flat, ours])).toEqual([ours, ours, ours]);
+  expect(toOpenAiTools([ours])).toEqual([chat]);
+  expect(() => fromOpenAiTools([{ type: 'function', name: '' }])).toThrow('tools[0] has no name');
+});
+
+test('readResult: a structured result, and the JSON in a text, come back typed', () => {
+  const structured = readResult(toolCall('weather', {}, { result: { city: 'Rome', days: 3 } }), weatherSchema);
+  const city: string = structured.city;
+  const days: number | undefined = structured.days;
+  expect([city, days]).toEqual(['Rome', 3]);
+  expect(readResult(toolCall('weather', {}, { result: '{"city":"Rome"}' }), weatherSchema)).toEqual({ city: 'Rome' });
+  expect(readResult(toolCall('weather', {}, { result: '5' }), { type: 'string' })).toBe('5');
+});
+
+const misfits: readonly { readonly name: string; readonly read: () => unknown; readonly says: string }[] = [
+  { name: 'an unknown result', read: () => readResult(toolCall('t'), weatherSchema), says: 't: the result is not known' },
+  { name: 'a result that does not fit', read: () => readResult(toolCall('t', {}, { result: { city: 1 } }), weatherSchema), says: 't: the result does not fit the schema at city: ' },
+  { name: 'a text whose JSON does not fit', read: () => readResult(toolCall('t', {}, { result: '{"city": 1}' }), weatherSchema), says: 't: the result does not fit the schema at city: ' },
+  { name: 'arguments that are no object', read: () => readArguments(toolCall('t', '[1]'), weatherSchema), says: 't: the arguments are not an object' },
+  { name: 'arguments that do not fit', read: () => readArguments(toolCall('t', { days: 1 }), weatherSchema), says: 't: the arguments do not fit the schema at city: ' },
+  { name: 'a faulty schema', read: () => readArguments(toolCall('t', {}), { $ref: '#/nowhere' }), says: 'The schema cannot be used' },
+];
+
+for (const { name, read, says } of misfits) {
+  test(`typed values: ${name} is refused`, () => {
+    expect(read).toThrow(TypeError);
+    expect(read).toThrow(says);
+  });
+}
+
+test('readArguments: the arguments come back typed', () => {
+  const { city } = readArguments(toolCall('weather', { city: 'Rome' }), weatherSchema);
+  expect(city.toUpperCase()).toBe('ROME');
+});
+
+test('toOutput, toTestCase: what a run came to, and all that evaluators ask for besides', () => {
+  const trace = agentTrace({ toolCalls: [toolCall('t', { a: 1 }, { id: 'c', error: 'down' }), toolCall('u', '[')], finalResponse: { done: true }, reasoningSteps: ['think'] });
+  const output = { output: { done: true }, toolCalls: [{ name: 't', id: 'c', arguments: { a: 1 }, error: 'down' }, { name: 'u', arguments: '[' }], reasoningSteps: ['think'] };
+  expect(toOutput(trace)).toEqual(output);
+  const made = toTestCase(trace, { input: 'Do it.', tools: [{ name: 't' }], tasks: ['it'], constraints: 'quickly' });
+  expect(made).toEqual({ input: 'Do it.', output, tools: [{ name: 't' }], tasks: ['it'], constraints: 'quickly', trace: { ...trace, input: 'Do it.', toolDefinitions: [{ name: 't' }], tasks: ['it'], constraints: 'quickly' } });
+  expect(toTestCase(trace).trace).toEqual(trace);
+});
+
+test('turns: each question of the user begins one, with its own calls and answer', () => {
+  const { trace } = fromMessages([
+    { role: 'system', content: 'Be kind.' },
+    { role: 'user', content: 'One?' },
+    { role: 'assistant', content: 'I look.', tool_calls: [{ id: 'a', function: { name: 'look', arguments: '{}' } }] },
+    { role: 'tool', tool_call_id: 'a', content: 'seen' },
+    { role: 'assistant', content: 'First.' },
+    { role: 'user', content: 'Two?' },
+    { role: 'user', content: 'And three?' },
+    { role: 'assistant', content: '', tool_calls: [{ id: 'b', function: { name: 'count', arguments: '{"n":3}' } }] },
+    { role: 'tool', tool_call_id: 'b', content: '3' },
+    { role: 'assistant', content: 'Second.' },
+  ]);
+  const [first, second, ...more] = turns(trace);
+  expect(more).toEqual([]);
+  expect(first).toMatchObject({ input: 'One?', finalResponse: 'First.', toolCalls: [{ name: 'look', result: 'seen' }], reasoningSteps: ['I look.'] });
+  expect(second).toMatchObject({ input: 'And three?', finalResponse: 'Second.', toolCalls: [{ name: 'count', result: '3' }], reasoningSteps: [] });
+  expect(second?.messages?.flatMap(({ calls }) => calls)).toEqual([0]);
+  const bare = agentTrace({ input: 'x' });
+  expect(turns(bare)).toEqual([bare]);
+});

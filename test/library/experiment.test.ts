@@ -1,0 +1,126 @@
+import { expect, test } from 'vitest';
+import { agentTrace, toolCall, type AgentTrace } from '../../src/library/agent-trace.ts';
+import { taskCompletion, toolCallValidity, toolEfficiency, toolError, toolTrajectory } from '../../src/library/evaluators.ts';
+import { experiment, type Example, type Progress } from '../../src/library/experiment.ts';
+import type { Timers } from '../../src/library/timers.ts';
+
+/** Time passes only when it is told to. */
+function manualTimers(): Timers & { readonly expire: () => void; readonly waiting: () => number } {
+  const callbacks = new Set<() => void>();
+  return {
+    after(_ms, callback) {
+      callbacks.add(callback);
+      return () => callbacks.delete(callback);
+    },
+    expire: () => [...callbacks].forEach((callback) => callback()),
+    waiting: () => callbacks.size,
+  };
+}
+
+const booked = (error?: string): AgentTrace => agentTrace({ toolCalls: [toolCall('book', {}, error === undefined ? { result: 'ok' } : { error })] });
+const dataset: readonly Example[] = [
+  { id: 'good', input: 'book', expect: { toolCalls: [{ name: 'book' }] } },
+  { id: 'bad', input: 'fail', expect: { toolCalls: [{ name: 'book' }] } },
+  { input: 'nothing' },
+];
+const agent = (input: string): AgentTrace => (input === 'nothing' ? agentTrace({}) : booked(input === 'fail' ? 'no room' : undefined));
+
+test('experiment: the report counts examples, and evaluators over all of them', async () => {
+  const report = await experiment({ dataset, task: agent, evaluators: [toolError(), toolTrajectory(), toolEfficiency({}, { threshold: null })] }).run();
+  expect(report).toMatchObject({ total: 3, passed: 1, failed: 1, errors: 0, skipped: 1 });
+  expect(report.examples.map(({ id, status, input }) => [id, status, input])).toEqual([
+    ['good', 'passed', 'book'],
+    ['bad', 'failed', 'fail'],
+    ['3', 'skipped', 'nothing'],
+  ]);
+  expect(report.examples[1]?.verdicts.map(({ name, verdict }) => [name, verdict.kind === 'scored' ? verdict.passed : verdict.kind])).toEqual([
+    ['tool_error', false],
+    ['tool_trajectory', true],
+    ['tool_efficiency', null],
+  ]);
+  expect(report.evaluators.map(({ name, passed, failed, raw, skipped, scores }) => ({ name, passed, failed, raw, skipped, scores }))).toEqual([
+    { name: 'tool_error', passed: 1, failed: 1, raw: 0, skipped: 1, scores: [{ id: 'good', score: 1 }, { id: 'bad', score: 0 }] },
+    { name: 'tool_trajectory', passed: 2, failed: 0, raw: 0, skipped: 1, scores: [{ id: 'good', score: 1 }, { id: 'bad', score: 1 }] },
+    { name: 'tool_efficiency', passed: 0, failed: 0, raw: 2, skipped: 1, scores: [{ id: 'good', score: 1 }, { id: 'bad', score: 1 }] },
+  ]);
+});
+
+test('experiment: an agent that throws, at once or later, has failed with its reason', async () => {
+  const task = (input: string): AgentTrace | Promise<AgentTrace> => {
+    if (input === 'book') throw new Error('crashed');
+    return Promise.reject(new Error('crashed later'));
+  };
+  const report = await experiment({ dataset: dataset.slice(0, 2), task, evaluators: [toolError()] }).run();
+  expect(report.examples.map(({ status, error }) => [status, error])).toEqual([
+    ['failed', { kind: 'task_failed', message: 'crashed' }],
+    ['failed', { kind: 'task_failed', message: 'crashed later' }],
+  ]);
+});
+
+test('experiment: an example out of time has failed, its agent is told, and what it brings later is dropped', async () => {
+  const timers = manualTimers();
+  let late: ((trace: AgentTrace) => void) | undefined;
+  let told: AbortSignal | undefined;
+  const task = (input: string, { signal }: { readonly signal: AbortSignal }): AgentTrace | Promise<AgentTrace> => {
+    if (input !== 'fail') return agent(input);
+    told = signal;
+    return new Promise((resolve) => {
+      late = resolve;
+      queueMicrotask(timers.expire);
+    });
+  };
+  const report = await experiment({ dataset: dataset.slice(1), task, evaluators: [toolError()], timers, timeoutMs: 70, concurrency: 1 }).run();
+  expect(report.examples.map(({ status, error }) => [status, error])).toEqual([
+    ['failed', { kind: 'timed_out', message: 'not done within 70 ms' }],
+    ['skipped', undefined],
+  ]);
+  expect(told?.aborted).toBe(true);
+  late?.(booked());
+  await Promise.resolve();
+  expect(report.examples[0]?.verdicts).toEqual([]);
+  expect(timers.waiting()).toBe(1);
+});
+
+test('experiment: progress is told after each example, and no more run at once than allowed', async () => {
+  const told: Progress[] = [];
+  let running = 0;
+  let most = 0;
+  const task = async (input: string): Promise<AgentTrace> => {
+    most = Math.max(most, ++running);
+    await Promise.resolve();
+    running--;
+    return agent(input);
+  };
+  const many = Array.from({ length: 10 }, (_, at) => ({ id: `e${at}`, input: 'book' }));
+  const report = await experiment({ dataset: many, task, evaluators: [toolError()], concurrency: 3, onProgress: (progress) => told.push(progress) }).run();
+  expect(most).toBe(3);
+  expect(told.map(({ done, total }) => [done, total])).toEqual(many.map((_, at) => [at + 1, 10]));
+  expect(report.examples.map(({ id }) => id)).toEqual(many.map(({ id }) => id));
+});
+
+test('experiment: with failFast nothing is begun after the first failure, and the report says how many there were', async () => {
+  const report = await experiment({ dataset: [{ input: 'fail' }, ...dataset], task: agent, evaluators: [toolError()], failFast: true, concurrency: 1 }).run();
+  expect([report.total, report.examples.length, report.failed]).toEqual([4, 1, 1]);
+});
+
+test('experiment: a judge that gives no answer is an error, neither passed nor failed', async () => {
+  const judge = { ask: () => Promise.resolve({ kind: 'failed', error: 'offline' } as const) };
+  const report = await experiment({ dataset: [{ input: 'book' }], task: () => ({ ...booked(), input: 'book', finalResponse: 'done' }), evaluators: [taskCompletion(), toolError()], judge }).run();
+  expect(report).toMatchObject({ passed: 0, failed: 0, errors: 1, skipped: 0, examples: [{ status: 'error' }], evaluators: [{ errors: 1, scores: [] }, { passed: 1 }] });
+});
+
+const refused: readonly { readonly name: string; readonly run: () => unknown; readonly says: string }[] = [
+  { name: 'two examples of one id', run: () => experiment({ dataset: [{ id: 'a', input: '' }, { id: 'a', input: '' }], task: agent, evaluators: [] }), says: 'Two examples have the id a' },
+  { name: 'no concurrency', run: () => experiment({ dataset: [], task: agent, evaluators: [], concurrency: 0 }), says: 'concurrency' },
+  { name: 'a judge evaluator without a judge', run: () => experiment({ dataset: [], task: agent, evaluators: [taskCompletion()] }).run(), says: 'task_completion asks a judge' },
+];
+
+for (const { name, run, says } of refused) {
+  test(`experiment: ${name} is refused`, async () => {
+    await expect((async () => await run())()).rejects.toThrow(says);
+  });
+}
+
+test('experiment: a dataset without examples gives an empty report', async () => {
+  expect(await experiment({ dataset: [], task: agent, evaluators: [toolCallValidity()] }).run()).toEqual({ total: 0, passed: 0, failed: 0, errors: 0, skipped: 0, examples: [], evaluators: [] });
+});
