@@ -1,7 +1,8 @@
 /** What an agent's models asked for and were told, read out of conversations that repeat their history with every request. */
 import type { AskedCall, Message, ToldResult } from '../../collectors/collector.ts';
 import { jsonText } from '../model/json.ts';
-import { countBelow, type Node } from './tree.ts';
+import { countBelow } from './times.ts';
+import type { Node } from './tree.ts';
 
 /** A call as the model's messages tell it. */
 export interface Asked {

@@ -1,5 +1,5 @@
 /** Spans and log records of one trace → the runs in it, each with what it still waits for. Pure: the same spans give the same runs. */
-import type { Collector, Message, SpanFacts, ToldResult } from '../../collectors/collector.ts';
+import type { Message, SpanFacts, ToldResult } from '../../collectors/collector.ts';
 import { lastText, systemText } from '../../collectors/reading/messages.ts';
 import { unitedDefinitions } from '../../collectors/reading/definitions.ts';
 import type { AgentTrace, ModelCall, RunKey, SubAgent, ToolCall } from '../model/agent-trace.ts';
@@ -8,10 +8,11 @@ import type { JsonValue } from '../model/json.ts';
 import type { LogRecord, Span } from '../model/span.ts';
 import { agentScopes, type AgentScope } from './agents.ts';
 import { toldById } from './asked-calls.ts';
-import { tell, type Told } from './facts.ts';
+import { toldOf, type Reading } from './facts.ts';
 import { modelSpans, withoutNestedModels } from './model-calls.ts';
 import { toolCalls } from './tool-calls.ts';
-import { compare, countBelow, tree, type Node } from './tree.ts';
+import { compare, countBelow } from './times.ts';
+import { tree, type Node } from './tree.ts';
 
 export interface Held {
   readonly span: Span;
@@ -38,13 +39,9 @@ export interface Draft {
   readonly waitsFor: readonly ('parent_spans' | 'tool_results' | 'log_records')[];
 }
 
-export interface AssembleInput {
-  readonly collectors: readonly Collector[];
+export interface AssembleInput extends Reading {
   readonly tenant: Tenant;
   readonly held: readonly Held[];
-  readonly records: ReadonlyMap<SpanId, readonly LogRecord[]>;
-  /** Remembers what was told about a span while neither it nor its records changed. */
-  readonly toldCache?: Map<SpanId, Told>;
 }
 
 /** All runs of a trace, agents before their sub-agents. Empty: no agent, model or tool span in it. */
@@ -63,19 +60,6 @@ interface Context {
   /** When the spans began whose parent has not arrived, in order. */
   readonly waitsForParents: readonly bigint[];
   readonly records: ReadonlyMap<SpanId, readonly LogRecord[]>;
-}
-
-function toldOf(input: AssembleInput, span: Span): Told {
-  const known = input.toldCache?.get(span.spanId);
-  if (known !== undefined) return known;
-  const told = tell(input.collectors, span, inOrderOfTime(input.records.get(span.spanId) ?? []));
-  input.toldCache?.set(span.spanId, told);
-  return told;
-}
-
-/** Records may arrive in any order; of equal times the one that came first counts as the earlier. */
-function inOrderOfTime(records: readonly LogRecord[]): readonly LogRecord[] {
-  return records.toSorted((a, b) => compare(a.timeUnixNano, b.timeUnixNano));
 }
 
 /** What counts for a run of its own spans and those of its sub-agents. */

@@ -2,8 +2,10 @@
 import { recognises, type Collector, type SpanFacts, type ToolFacts } from '../../collectors/collector.ts';
 import { unitedDefinitions } from '../../collectors/reading/definitions.ts';
 import type { ToolError } from '../model/agent-trace.ts';
+import type { SpanId } from '../model/ids.ts';
 import type { LogRecord, Span } from '../model/span.ts';
 import { textAttribute } from '../model/span.ts';
+import { compare } from './times.ts';
 
 export interface Told {
   readonly facts: SpanFacts;
@@ -13,13 +15,35 @@ export interface Told {
   readonly fromLogs: ReadonlySet<keyof SpanFacts>;
 }
 
+/** What is needed to read one span. */
+export interface Reading {
+  readonly collectors: readonly Collector[];
+  readonly records: ReadonlyMap<SpanId, readonly LogRecord[]>;
+  /** Remembers what was told about a span while neither it nor its records changed. */
+  readonly toldCache?: Map<SpanId, Told>;
+}
+
 /** Keys that the pipeline itself reads from spans and events, whatever the dialect. */
 export const pipelineKeys = ['error.type', 'exception.message', 'exception.type'] as const;
 
 const silent: Told = { facts: {}, dialects: [], fromLogs: new Set() };
 
+/** What is told about a span and its records, read once while neither changes. */
+export function toldOf(input: Reading, span: Span): Told {
+  const known = input.toldCache?.get(span.spanId);
+  if (known !== undefined) return known;
+  const told = tell(input.collectors, span, inOrderOfTime(input.records.get(span.spanId) ?? []));
+  input.toldCache?.set(span.spanId, told);
+  return told;
+}
+
+/** Records may arrive in any order; of equal times the one that came first counts as the earlier. */
+function inOrderOfTime(records: readonly LogRecord[]): readonly LogRecord[] {
+  return records.toSorted((a, b) => compare(a.timeUnixNano, b.timeUnixNano));
+}
+
 /** Reads a span with every collector that recognises it; of two collectors that tell a field the earlier one counts. */
-export function tell(collectors: readonly Collector[], span: Span, records: readonly LogRecord[]): Told {
+function tell(collectors: readonly Collector[], span: Span, records: readonly LogRecord[]): Told {
   let facts: SpanFacts = {};
   const dialects: string[] = [];
   const fromLogs = new Set<keyof SpanFacts>();

@@ -17,10 +17,11 @@ import type { LogRecord, Span } from '../model/span.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { assemble, type Draft, type Held } from './assemble.ts';
 import { deadlines } from './deadlines.ts';
-import type { Told } from './facts.ts';
+import { toldOf, type Told } from './facts.ts';
 import { withLastingKeys } from './lasting-keys.ts';
 import { recordKey } from './records.ts';
 import { contentHash, runOf } from './run.ts';
+import { isElsewhere } from './tree.ts';
 
 export interface ClosingTimes {
   readonly settleMs: number;
@@ -64,6 +65,8 @@ interface Trace {
   readonly closed: Map<SpanId, { readonly revision: number; readonly contentHash: string }>;
   bytes: number;
   lastMs: number;
+  /** False: no span has come that a run could close on, so there is no need to look before `abandon`. */
+  mayClose: boolean;
   /** Everything in it is closed; it is only kept for stragglers. */
   done: boolean;
 }
@@ -75,6 +78,9 @@ export interface GatheringOptions {
   readonly closing?: ClosingTimes;
   readonly limits?: GroupLimits;
 }
+
+/** Looking at a trace takes time for each of its spans: the larger it is, the less often it is looked at while it grows. */
+const lookMsPerSpan = 0.1;
 
 const noRun = { 'tracejury.reason': 'no_agent_model_or_tool_span' } as const;
 
@@ -94,7 +100,7 @@ export function gathering(options: GatheringOptions): Gathering {
     const known = traces.get(key);
     if (known !== undefined) return known;
     if (tombstones.has(key)) return undefined;
-    const trace: Trace = { key, tenant, held: new Map(), records: new Map(), recordKeys: new Set(), told: new Map(), closed: new Map(), bytes: 0, lastMs: clock.nowMs(), done: false };
+    const trace: Trace = { key, tenant, held: new Map(), records: new Map(), recordKeys: new Set(), told: new Map(), closed: new Map(), bytes: 0, lastMs: clock.nowMs(), mayClose: false, done: false };
     traces.set(key, trace);
     return trace;
   }
@@ -105,7 +111,20 @@ export function gathering(options: GatheringOptions): Gathering {
     trace.lastMs = clock.nowMs();
     trace.done = false;
     closedTraces.delete(trace);
-    queue.set(trace, trace.lastMs + closing.settleMs);
+    const waitMs = trace.mayClose ? Math.max(closing.settleMs, trace.held.size * lookMsPerSpan) : closing.abandonMs;
+    queue.set(trace, trace.lastMs + waitMs);
+  }
+
+  /** True for a span that a run can hang on: an agent's, or one without a parent in its process. */
+  function canCarryRun(trace: Trace, span: Span): boolean {
+    if (span.parentSpanId === undefined || isElsewhere(span)) return true;
+    try {
+      const { role } = toldOf({ collectors, records: trace.records, toldCache: trace.told }, span).facts;
+      return role === 'agent' || role === 'workflow';
+    } catch {
+      // What cannot be read is dropped when the trace is looked at.
+      return true;
+    }
   }
 
   function drop(trace: Trace): void {
@@ -200,6 +219,7 @@ export function gathering(options: GatheringOptions): Gathering {
         else {
           if (trace.closed.size > 0) telemetry.add('tracejury.spans.late', 1, { 'tracejury.reason': 'after_close' });
           trace.held.set(span.spanId, { span, arrivedMs: clock.nowMs() });
+          trace.mayClose ||= canCarryRun(trace, span);
           grew(trace, span.wireBytes);
         }
       }

@@ -1,7 +1,8 @@
 /** The requests to models among an agent's spans, each once. */
 import type { SpanFacts } from '../../collectors/collector.ts';
 import { joined } from './facts.ts';
-import { compare, type Node } from './tree.ts';
+import { compare } from './times.ts';
+import type { Node } from './tree.ts';
 
 interface Enclosed {
   /** The outermost model span around a node. */

@@ -5,7 +5,8 @@ import { isJsonObject, plainText } from '../model/json.ts';
 import { askedCalls, canonical, toldWithoutId, type Asked } from './asked-calls.ts';
 import { executionsOf, type Execution } from './executions.ts';
 import { errorOf } from './facts.ts';
-import { compare, type Node } from './tree.ts';
+import { compare } from './times.ts';
+import type { Node } from './tree.ts';
 
 export interface ToolCallsOf {
   readonly calls: readonly ToolCall[];

@@ -2,6 +2,7 @@
 import type { SpanId } from '../model/ids.ts';
 import type { Span } from '../model/span.ts';
 import type { Told } from './facts.ts';
+import { compare } from './times.ts';
 
 export interface Node {
   readonly span: Span;
@@ -86,7 +87,7 @@ function livingParent(node: Draft, byId: ReadonlyMap<SpanId, Draft>, aboveNoise:
 }
 
 /** OTLP span flags: bit 8 says that bit 9 is known, bit 9 that the parent is in another process. */
-function isElsewhere(span: Span): boolean {
+export function isElsewhere(span: Span): boolean {
   return (span.flags & 0x300) === 0x300;
 }
 
@@ -109,10 +110,6 @@ export function byStart(a: { readonly span: Span }, b: { readonly span: Span }):
   return compare(a.span.startUnixNano, b.span.startUnixNano) || compare(b.span.endUnixNano, a.span.endUnixNano) || (a.span.spanId < b.span.spanId ? -1 : 1);
 }
 
-export function compare(a: bigint, b: bigint): number {
-  return a < b ? -1 : a > b ? 1 : 0;
-}
-
 /** All nodes below one, without itself, parents before children. `enter` may refuse a subtree. */
 export function below(node: Node, enter: (child: Node) => boolean = () => true): readonly Node[] {
   const found: Node[] = [];
@@ -126,16 +123,4 @@ export function below(node: Node, enter: (child: Node) => boolean = () => true):
     }
   }
   return found;
-}
-
-/** How many of the sorted times are earlier. */
-export function countBelow(times: readonly bigint[], limit: bigint): number {
-  let low = 0;
-  let high = times.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((times[middle] ?? limit) < limit) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

@@ -124,6 +124,13 @@ describe('group', () => {
     expect([to.closed(), to.bytes(), to.traces()]).toEqual([['0 ms: run 1, evicted, revision 1'], 0, 0]);
   });
 
+  test('group: the larger a trace, the less often it is looked at while it grows', () => {
+    const to = gathered();
+    to.spans(agentSpan({ id: 1 }), ...Array.from({ length: 9_999 }, (_, index) => toolSpan({ id: index + 2, parent: 1 })));
+    to.pass(minute);
+    expect(to.closed()).toEqual(['1000 ms: run 1, complete, revision 1']);
+  });
+
   test('group: tenants never mix, not even in one trace id', () => {
     const to = gathered();
     to.spansOf(tenant('blue'), agentSpan({ id: 1 }), toolSpan({ id: 2, parent: 1, tool: 'of_blue' }));

@@ -52,6 +52,23 @@ describe('hostile traces', () => {
     });
   }
 
+  test('hostile: a trace that grows span by span for hours', () => {
+    const to = gathered();
+    for (let id = 2; id <= 30_000; id++) {
+      to.spans(toolSpan({ id, parent: 1 }));
+      to.pass(600);
+    }
+    to.spans(agentSpan({ id: 1 }));
+    to.pass(10_000);
+    expect(to.closed()).toHaveLength(1);
+  });
+
+  test('hostile: thirty thousand traces under memory pressure', () => {
+    const to = gathered({ bytesMax: 1_000_000 });
+    for (let trace = 1; trace <= 30_000; trace++) to.spans(toolSpan({ id: 2, parent: 1, trace }));
+    expect(to.bytes()).toBeLessThanOrEqual(1_000_000);
+  });
+
   test('hostile: ten thousand traces open at once, each growing span by span', () => {
     const to = gathered();
     for (let round = 0; round < 5; round++) {
