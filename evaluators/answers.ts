@@ -92,12 +92,19 @@ function isItem(value: JsonValue, schema: JsonObject): boolean {
   });
 }
 
+function hasSeveralVerdicts(schema: JsonObject): boolean {
+  return Object.values(propertiesOf(schema)).filter((one) => isJsonObject(one) && one['type'] === 'boolean').length > 1;
+}
+
 function propertiesOf(schema: JsonObject): JsonObject {
   const properties = member(schema, 'properties');
   return isJsonObject(properties) ? properties : {};
 }
 
-/** At the root a missing or wrong member makes the answer unusable; inside a list it is a fault of that entry alone. */
+/**
+ * At the root a missing or wrong member makes the answer unusable; inside a list, and among several verdicts at the root of which one
+ * is there, it is a fault of that entry alone.
+ */
 function fitted(value: JsonValue, schema: JsonSchema, path: string, isRoot: boolean): Fitted {
   if (schema['type'] === 'object') return isJsonObject(value) ? fittedObject(value, schema, path, isRoot) : { kind: 'misfit', problem: `${path} is not an object` };
   if (schema['type'] === 'array') return isJsonArray(value) ? fittedList(value, schema, path) : { kind: 'misfit', problem: `${path} is not a list` };
@@ -109,6 +116,7 @@ function fittedObject(value: JsonObject, schema: JsonSchema, path: string, isRoo
   const members: [string, JsonValue][] = Object.entries(value);
   const faults: string[] = [];
   const required = member(schema, 'required');
+  const isWhole = isRoot && !(hasSeveralVerdicts(schema) && isItem(value, schema));
   for (const [name, one] of Object.entries(propertiesOf(schema))) {
     if (!isJsonObject(one)) continue;
     const given = member(value, name);
@@ -117,7 +125,7 @@ function fittedObject(value: JsonObject, schema: JsonSchema, path: string, isRoo
       members.push([name, inner.value]);
       faults.push(...inner.faults);
     } else if (given !== undefined || (isJsonArray(required) && required.includes(name))) {
-      if (isRoot) return inner;
+      if (isWhole) return inner;
       faults.push(inner.problem);
     }
   }

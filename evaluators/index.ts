@@ -8,6 +8,7 @@ import { jsonParseable } from './json-parseable.ts';
 import { jsonPath } from './json-path.ts';
 import { jsonSimilarity } from './json-similarity.ts';
 import { keywords } from './keywords.ts';
+import { messageOrder } from './message-order.ts';
 import { outputContains } from './output-contains.ts';
 import { outputEquals } from './output-equals.ts';
 import { regexMatch } from './regex-match.ts';
@@ -19,9 +20,12 @@ import { toolCalled } from './tool-called.ts';
 import { toolCallOutput } from './tool-call-output.ts';
 import { toolCallValidity } from './tool-call-validity.ts';
 import { toolCorrectness } from './tool-correctness.ts';
+import { toolDescriptionReliability } from './tool-description-reliability.ts';
 import { toolEfficiency } from './tool-efficiency.ts';
 import { toolError } from './tool-error.ts';
+import { toolNameReliability } from './tool-name-reliability.ts';
 import { toolTrajectory } from './tool-trajectory.ts';
+import { trajectoryMatch } from './trajectory-match.ts';
 
 export const evaluators: readonly AnyEvaluator[] = [
   toolCallValidity,
@@ -34,6 +38,8 @@ export const evaluators: readonly AnyEvaluator[] = [
   toolCallCount,
   toolCallOrder,
   toolCalled,
+  messageOrder,
+  trajectoryMatch,
   taskCompletion,
   jsonSimilarity,
   exactMatch,
@@ -46,4 +52,6 @@ export const evaluators: readonly AnyEvaluator[] = [
   keywords,
   directMatch,
   finalResponsePresent,
+  toolNameReliability,
+  toolDescriptionReliability,
 ];

@@ -72,3 +72,10 @@ test('answers: any text gives an answer or a reason, and never an exception', ()
     }),
   );
 });
+
+test('answers: of several verdicts those that are there can be used, and one that is missing is a fault', () => {
+  const checks = { type: 'object', required: ['explanation', 'clear', 'short'], properties: { explanation: { type: 'string' }, clear: { type: 'boolean' }, short: { type: 'boolean' } } };
+  expect(readAnswer('{"clear": 1}', checks)).toEqual({ kind: 'answered', value: { clear: true }, fault: 'the answer has no explanation' });
+  expect(readAnswer('{"explanation": "e", "clear": true, "short": "perhaps"}', checks)).toMatchObject({ kind: 'answered', value: { clear: true }, fault: 'short is neither true nor false' });
+  expect(readAnswer('{"explanation": "e"}', checks).kind).toBe('failed');
+});

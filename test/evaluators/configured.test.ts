@@ -94,3 +94,11 @@ test('configured: the same trace and options give the same verdict, byte for byt
   const trace = agentTrace({ toolCalls: [call({ name: 'a', result: '' }), call({ name: 'a' })] });
   for (const use of ['tool_error', 'tool_efficiency']) expect(JSON.stringify(score({ entry: { use }, trace }))).toBe(JSON.stringify(score({ entry: { use }, trace })));
 });
+
+test('configured: a rule that can ask a judge is a rule until its entry names one; any other stays a rule', () => {
+  const kindOf = (use: string, more: object): string => {
+    const configuration = configuredEvaluator({ use, ...more }, evaluators);
+    return configuration.kind === 'ready' ? configuration.evaluator.kind : configuration.kind;
+  };
+  expect([kindOf('tool_name_reliability', {}), kindOf('tool_name_reliability', { judge: 'j' }), kindOf('tool_error', { judge: 'j' }), kindOf('task_completion', {})]).toEqual(['rule', 'judge', 'rule', 'judge']);
+});

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { JsonValue } from '../../src/model/json.ts';
+import type { JsonObject, JsonValue } from '../../src/model/json.ts';
 import { agentTrace } from '../builders/agent-trace.ts';
 import { score } from './score.ts';
 
-const rows: readonly { readonly response: JsonValue; readonly wanted: JsonValue; readonly options?: object; readonly want: 0 | 1 }[] = [
+const rows: readonly { readonly response: JsonValue; readonly wanted: JsonValue; readonly options?: JsonObject; readonly want: 0 | 1 }[] = [
   { response: 'Paris', wanted: 'Paris', want: 1 },
   { response: 'paris', wanted: 'Paris', want: 0 },
   { response: 'paris', wanted: 'Paris', options: { ignore_case: true }, want: 1 },

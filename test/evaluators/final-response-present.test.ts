@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import type { AgentTrace } from '../../src/model/agent-trace.ts';
+import type { JsonObject } from '../../src/model/json.ts';
 import { agentTrace } from '../builders/agent-trace.ts';
 import { score } from './score.ts';
 
-const rows: readonly { readonly name: string; readonly trace: Partial<AgentTrace>; readonly options?: object; readonly want: object }[] = [
+const rows: readonly { readonly name: string; readonly trace: Partial<AgentTrace>; readonly options?: JsonObject; readonly want: object }[] = [
   { name: 'a text is a response', trace: { finalResponse: 'done' }, want: { kind: 'scored', score: 1, passed: true, explanation: 'The run ended with a final response.' } },
   { name: 'zero and false are responses', trace: { finalResponse: 0 }, want: { kind: 'scored', score: 1 } },
   { name: 'white space is none', trace: { finalResponse: ' \n' }, want: { kind: 'scored', score: 0, explanation: 'The final response is empty.' } },

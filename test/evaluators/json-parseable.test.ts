@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import type { JsonValue } from '../../src/model/json.ts';
+import type { JsonObject, JsonValue } from '../../src/model/json.ts';
 import { agentTrace } from '../builders/agent-trace.ts';
 import { score } from './score.ts';
 
 const schema = { type: 'object', required: ['user_id'], properties: { user_id: { type: 'integer' } } };
-const rows: readonly { readonly name: string; readonly response: JsonValue; readonly options?: object; readonly want: object }[] = [
+const rows: readonly { readonly name: string; readonly response: JsonValue; readonly options?: JsonObject; readonly want: object }[] = [
   { name: 'a JSON text', response: '{"a": [1]}', want: { score: 1, explanation: 'The final response is JSON.' } },
   { name: 'a value that is no text any more', response: { a: 1 }, want: { score: 1 } },
   { name: 'JSON in a fence', response: '```json\n[1]\n```', want: { score: 1 } },

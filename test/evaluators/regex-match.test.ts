@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { searchedTextMax } from '../../evaluators/context.ts';
-import type { JsonValue } from '../../src/model/json.ts';
+import type { JsonObject, JsonValue } from '../../src/model/json.ts';
 import { agentTrace, call, spanId } from '../builders/agent-trace.ts';
 import { score } from './score.ts';
 
-const rows: readonly { readonly name: string; readonly response: JsonValue; readonly options: object; readonly want: object }[] = [
+const rows: readonly { readonly name: string; readonly response: JsonValue; readonly options: JsonObject; readonly want: object }[] = [
   { name: 'it is searched anywhere', response: 'order A-17 is sent', options: { pattern: '[A-Z]-\\d+' }, want: { score: 1, passed: true, explanation: 'The final response matches "[A-Z]-\\d+".' } },
   { name: 'anchors tie it to the ends', response: 'order A-17', options: { pattern: '^[A-Z]-\\d+$' }, want: { score: 0, passed: false } },
   { name: 'a flag leaves case out', response: 'ORDER', options: { pattern: '(?i)order' }, want: { score: 1 } },
