@@ -30,6 +30,8 @@ function answer({ outcome }: Evaluability): string {
       return 'could score';
     case 'filtered':
       return 'filtered';
+    case 'needs_configuration':
+      return 'not configured';
     default:
       return unreachable(outcome);
   }

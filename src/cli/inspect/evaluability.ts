@@ -2,7 +2,7 @@
 import { collectors } from '../../../collectors/index.ts';
 import { configuredEvaluator, type ConfiguredEvaluator } from '../../../evaluators/configured.ts';
 import type { AnyEvaluator, EvaluationContext, Need } from '../../../evaluators/evaluator.ts';
-import { readExpectation } from '../../../evaluators/expectation.ts';
+import { readExpectation, type Fault } from '../../../evaluators/expectation.ts';
 import { evaluators } from '../../../evaluators/index.ts';
 import type { EvaluatorConfig } from '../../config/config.ts';
 import type { Run } from '../../model/agent-trace.ts';
@@ -14,11 +14,17 @@ export interface Evaluability {
   readonly evaluator: AnyEvaluator;
   /** It is part of the plan: on by default, or named in the configuration. */
   readonly on: boolean;
-  readonly outcome: Verdict | { readonly kind: 'would_ask' } | { readonly kind: 'filtered' };
+  readonly outcome: Verdict | { readonly kind: 'would_ask' } | { readonly kind: 'filtered' } | Unconfigured;
   /** What it looks at and this run does not have. */
   readonly missing: readonly Need[];
   /** What to switch on so that it could score; empty when nothing is missing that could be switched on. */
   readonly hints: readonly string[];
+}
+
+/** It does not run without options or an expectation that only a configuration can give. */
+export interface Unconfigured {
+  readonly kind: 'needs_configuration';
+  readonly explanation: string;
 }
 
 export interface Catalogue {
@@ -27,25 +33,26 @@ export interface Catalogue {
 }
 
 export function evaluability(run: Run, { plan, context }: Catalogue): readonly Evaluability[] {
-  const entries = evaluators.flatMap((evaluator): readonly (EvaluatorConfig & { readonly on: boolean })[] => {
-    const planned = plan.filter(({ configured }) => configured.evaluator.id === evaluator.id);
-    if (planned.length > 0) return planned.map((entry) => ({ ...entry, on: true }));
-    const made = configuredEvaluator({ use: evaluator.id }, evaluators);
-    return made.kind === 'ready' ? [{ configured: made.evaluator, sampleRate: 1, raise: [], on: false }] : [];
-  });
   const expected = run.expected === undefined ? {} : readExpectation(run.expected).expectation;
-  return entries.map(({ configured, when, on }) => {
-    const outcome = when !== undefined && !when(run) ? ({ kind: 'filtered' } as const) : outcomeOf(run, configured, expected, context);
-    const whole = { ...configured.expect, ...expected };
-    return {
-      name: configured.name,
-      evaluator: configured.evaluator,
-      on,
-      outcome,
-      missing: configured.evaluator.needs.filter((need) => !has[need](run, whole)),
-      hints: outcome.kind === 'skipped' ? hintsFor(outcome.reason, run) : [],
-    };
+  return evaluators.flatMap((evaluator) => {
+    const planned = plan.filter(({ configured }) => configured.evaluator.id === evaluator.id);
+    if (planned.length > 0) return planned.map(({ configured, when }) => ofConfigured(run, configured, { on: true, outcome: when !== undefined && !when(run) ? { kind: 'filtered' } : outcomeOf(run, configured, expected, context), expected }));
+    const made = configuredEvaluator({ use: evaluator.id }, evaluators);
+    if (made.kind === 'ready') return [ofConfigured(run, made.evaluator, { on: false, outcome: outcomeOf(run, made.evaluator, expected, context), expected })];
+    return [{ name: evaluator.id, evaluator, on: false, outcome: unconfigured(made.faults), missing: missingOf(run, evaluator, expected), hints: [] }];
   });
+}
+
+function ofConfigured(run: Run, { name, evaluator, expect }: ConfiguredEvaluator, { on, outcome, expected }: Pick<Evaluability, 'on' | 'outcome'> & { readonly expected: Expectation }): Evaluability {
+  return { name, evaluator, on, outcome, missing: missingOf(run, evaluator, { ...expect, ...expected }), hints: outcome.kind === 'skipped' ? hintsFor(outcome.reason, run) : [] };
+}
+
+function missingOf(run: Run, { needs }: AnyEvaluator, expected: Expectation): readonly Need[] {
+  return needs.filter((need) => !has[need](run, expected));
+}
+
+function unconfigured(faults: readonly Fault[]): Unconfigured {
+  return { kind: 'needs_configuration', explanation: `It runs only as a configuration says: ${faults.map(({ path, problem }) => [path.join('.'), problem].join(' ').trim()).join('; ')}.` };
 }
 
 /** A judge is not asked: where its evaluator gets as far as a question, it could score. */

@@ -64,7 +64,7 @@ function callObject(call: ToolCall): JsonObject {
 
 function verdictObjects(one: Evaluability): readonly JsonObject[] {
   const { outcome, name, evaluator } = one;
-  if (outcome.kind === 'would_ask' || outcome.kind === 'filtered') return [];
+  if (outcome.kind === 'would_ask' || outcome.kind === 'filtered' || outcome.kind === 'needs_configuration') return [];
   return [{ name, evaluator: evaluator.id, version: evaluator.version, ...outcomeMembers(one) }];
 }
 
@@ -76,6 +76,8 @@ function outcomeMembers({ outcome }: Evaluability): JsonObject {
       return { status: 'skipped', score: null, label: null, passed: null, explanation: outcome.explanation, reason: outcome.reason, evidence: [] };
     case 'failed':
       return { status: 'failed', score: null, label: null, passed: null, explanation: outcome.explanation, reason: outcome.error, evidence: [] };
+    case 'needs_configuration':
+      return { status: 'needs_configuration', explanation: outcome.explanation };
     default:
       return { status: outcome.kind };
   }

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, expect, test } from 'vitest';
+import { evaluators } from '../../../evaluators/index.ts';
 import { commands } from '../../../src/cli/commands/index.ts';
 import { runCommandLine } from '../../../src/cli/run.ts';
 import { readTraces } from '../../../src/otlp/read.ts';
@@ -34,20 +35,52 @@ async function answer(words: readonly string[]): Promise<Ended> {
   return { code, out: out.join('\n'), err: err.join('\n') };
 }
 
-/** The files are renewed on purpose only: `vitest run -u`. */
+/** What was reconstructed, without the evaluators, which grow in number. The files are renewed on purpose only: `vitest run -u`. */
 const goldens = [
   { name: 'tool-attributes', recording: 'handmade-card/handoff' },
   { name: 'openinference', recording: 'openinference-langchain/toolerror' },
   { name: 'gen-ai-with-logs', recording: 'otel-openai-v2/trip' },
-  { name: 'vercel-ai', recording: 'js-ai-sdk-v5/toolerror' },
   { name: 'gen-ai-without-content', recording: 'js-otel-openai-nocontent/sequential' },
+  { name: 'vercel-ai', recording: 'js-ai-sdk-v5/toolerror' },
 ] as const;
 
 for (const { name, recording } of goldens) {
   test(`inspect: tells a recording of ${recording} as ${name}.txt has it`, async () => {
     const { code, out, err } = inspect([`${recordings}/${recording}`]);
     expect({ code, err }).toEqual({ code: 0, err: '' });
-    await expect(out).toMatchFileSnapshot(join(root, `test/fixtures/inspect/${name}.txt`));
+    for (const { id } of evaluators) expect(out).toMatch(new RegExp(`^ +${id} +(on|off) `, 'm'));
+    await expect(out.replaceAll(/^ +Evaluators\n(?:.+\n)+(?:\n +To score more\n(?:.+\n)+)?/gm, '')).toMatchFileSnapshot(join(root, `test/fixtures/inspect/${name}.txt`));
+  });
+}
+
+interface Line {
+  readonly recording: string;
+  readonly evaluator: string;
+  readonly says: string;
+  /** What stands under the evaluator's name in "To score more". */
+  readonly hint?: string;
+}
+
+const lines: readonly Line[] = [
+  { recording: 'handmade-card/trip', evaluator: 'tool_error', says: 'on pass 1 All 2 tool calls succeeded.' },
+  { recording: 'handmade-card/trip', evaluator: 'tool_call_validity', says: 'on skipped: no_tool_definitions', hint: 'gen_ai.tool.definitions' },
+  { recording: 'openinference-langchain/toolerror', evaluator: 'tool_call_validity', says: 'on pass 1' },
+  { recording: 'openinference-langchain/toolerror', evaluator: 'tool_error', says: 'on fail 0.5' },
+  { recording: 'openinference-langchain/toolerror', evaluator: 'tool_trajectory', says: 'off skipped: no_expectation', hint: 'tracejury.expected' },
+  { recording: 'js-otel-openai-nocontent/sequential', evaluator: 'tool_error', says: 'on skipped: results_not_carried', hint: 'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true' },
+  { recording: 'js-otel-openai-nocontent/sequential', evaluator: 'task_completion', says: 'off skipped: no_input', hint: 'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true' },
+  { recording: 'js-ai-sdk-v5/toolerror', evaluator: 'task_completion', says: 'off could score It asks a judge' },
+];
+
+for (const { recording, evaluator, says, hint } of lines) {
+  test(`inspect: on ${recording}, ${evaluator} is "${says}"${hint === undefined ? '' : `, and ${hint} would help`}`, async () => {
+    const { out } = await answer([join(root, recordings, recording)]);
+    const line = out.split('\n').find((one) => one.trim().startsWith(`${evaluator} `)) ?? '';
+    expect(line.replaceAll(/ +/g, ' ').trim()).toContain(`${evaluator} ${says}`);
+    const [, more = ''] = out.split('To score more');
+    const blocks = more.split('\n').reduce<string[]>((all, one) => (one.startsWith('      ') ? all.with(-1, `${all.at(-1)}${one}`) : [...all, one]), ['']);
+    const named = blocks.filter((block) => new RegExp(`\\b${evaluator}\\b.*:`).test(block));
+    expect(named.map((block) => block.includes(hint ?? '\0'))).toEqual(hint === undefined ? [] : [true]);
   });
 }
 
@@ -83,7 +116,8 @@ test('inspect: --format json is one object with the runs, sub-agents naming thei
     ['hotel_agent', 'child_span', true],
   ]);
   expect(report.runs[1]?.tool_calls.map(({ name, provenance }) => [name, provenance])).toEqual([['book_hotel', { name: 'tool_span', arguments: 'tool_span', result: 'tool_span' }]]);
-  expect(report.runs[1]?.verdicts.map(({ name, status }) => `${name} ${status}`)).toEqual(['tool_call_validity skipped', 'tool_error scored', 'tool_efficiency scored']);
+  const verdicts = report.runs[1]?.verdicts.map(({ name, status }) => `${name} ${status}`);
+  expect(verdicts).toEqual(expect.arrayContaining(['tool_call_validity skipped', 'tool_error scored', 'tool_efficiency scored']));
 });
 
 test('inspect: what was typed wrong is told with the usage, and the exit code is 2', async () => {

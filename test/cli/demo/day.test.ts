@@ -20,6 +20,8 @@ import { traceId } from '../../builders/spans.ts';
 
 const endUnixMs = Date.UTC(2027, 2, 14, 12);
 const { config } = loadConfig({ file: 'defaults', text: '', env: {}, evaluators });
+/** The evaluators whose faults the scenarios name. */
+const judged: readonly string[] = ['tool_call_validity', 'tool_error', 'tool_efficiency'];
 const catalogue = { plan: config.evaluators, context: evaluationContext() };
 
 function countedIds(): Ids {
@@ -81,7 +83,7 @@ function found(run: Run): object {
     subAgents: trace.subAgents.map(({ agent, via }) => `${agent} ${via}`),
     // A failed call has told its error; that a model was told it too is no news.
     calls: trace.toolCalls.map((call) => ({ tool: call.name, arguments: call.arguments, executed: call.executed, result: call.error === undefined ? call.result : undefined, error: call.error?.message })),
-    verdicts: Object.fromEntries(evaluability(run, catalogue).flatMap(({ on, name, outcome }) => (on ? [[name, outcome.kind === 'scored' ? outcome.label : outcome.kind]] : []))),
+    verdicts: Object.fromEntries(evaluability(run, catalogue).flatMap(({ on, name, outcome }) => (on && judged.includes(name) ? [[name, outcome.kind === 'scored' ? outcome.label : outcome.kind]] : []))),
   };
 }
 
