@@ -31,6 +31,8 @@ const { values } = parseArgs({ options: { spans: { type: 'string', default: '240
 const spans = Number(values.spans);
 const passes = Number(values.passes);
 const warmUpShare = 0.25;
+/** The floor is done with a pass so soon that it takes several to measure it. */
+const floorRounds = 5;
 /** `closing.settle` is half a second: this is looked at rarely, because the look itself costs. */
 const lookEveryMs = 1_500;
 const scoredWithinMs = 60_000;
@@ -84,14 +86,16 @@ async function pass(one: Row, { traces, spans: sent }: Workload, bodies: readonl
   const { server, encoding } = one;
   const before = await counted(server);
   const { cpuMicros } = await server.usage();
-  const tookMs = await sendLoad({ url: server.otlpUrl, bodies, encoding });
+  const rounds = server.consoleUrl === undefined ? floorRounds : 1;
+  let tookMs = 0;
+  for (let round = 0; round < rounds; round++) tookMs += await sendLoad({ url: server.otlpUrl, bodies, encoding });
   const scored = await whenScored(server, before, traces);
   const after = await server.usage();
   one.rssBytes = Math.max(one.rssBytes, after.rssBytes);
   if (!scored) one.faults++;
   if (!counts) return;
-  one.micros.push((after.cpuMicros - cpuMicros) / sent);
-  one.spansPerSecond.push(sent / (tookMs / 1_000));
+  one.micros.push((after.cpuMicros - cpuMicros) / (sent * rounds));
+  one.spansPerSecond.push((sent * rounds) / (tookMs / 1_000));
 }
 
 async function counted({ consoleUrl }: Measured): Promise<Counts> {
