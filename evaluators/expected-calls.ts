@@ -63,11 +63,12 @@ export function callMatching(expected: readonly ExpectedToolCall[], actual: read
       table[e * actual.length + a] = free || (sent !== undefined && want.arguments !== undefined && argumentsMatch(want.arguments, sent, rule)) ? matched : named;
     }
   }
+  const cell = (e: number, a: number): number => (a >= 0 && a < actual.length ? (table[e * actual.length + a] ?? 0) : 0);
   return {
-    same: (e, a) => (table[e * actual.length + a] ?? 0) > 0,
-    matches: (e, a) => table[e * actual.length + a] === matched,
+    same: (e, a) => cell(e, a) > 0,
+    matches: (e, a) => cell(e, a) === matched,
     lacksArguments,
-    difference: (e, a) => (wanted[e] === undefined || (table[e * actual.length + a] ?? 0) === 0 ? undefined : differenceInWords(wanted[e], made(a, wanted[e].name), options)),
+    difference: (e, a) => (wanted[e] === undefined || cell(e, a) === 0 ? undefined : differenceInWords(wanted[e], made(a, wanted[e].name), options)),
   };
 }
 

@@ -31,7 +31,8 @@ export function entryOf(one: Pick<Case, 'config' | 'trace' | 'expected' | 'judge
 
 function inOurWords(value: JsonValue, path: string, words: NonNullable<Names['words']>): JsonValue {
   if (isJsonObject(value)) return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, inOurWords(inner, `${path}.${key}`, words)]));
-  return typeof value === 'string' ? (words[path]?.[value] ?? value) : value;
+  const own = Object.entries(words).find(([pattern]) => pattern.split('.').every((step, at, steps) => step === '*' || (step === path.split('.')[at] && steps.length === path.split('.').length)));
+  return typeof value === 'string' ? (own?.[1][value] ?? value) : value;
 }
 
 function withAt(entry: JsonObject, path: readonly string[], value: JsonValue): JsonObject {

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../src/model/json.ts';
 export interface Names {
   /** The product's id, where it differs from the name of the file. */
   readonly evaluator?: string;
-  /** Words of the vectors → the product's own, by the path of the product's config. */
+  /** Words of the vectors → the product's own, by the path of the product's config; `*` is any key. */
   readonly words?: { readonly [path: string]: { readonly [word: string]: string } };
   /** Config key of the vectors → where the product's entry has it; keys that are not here keep their name under `options`. */
   readonly config: { readonly [key: string]: readonly string[] };
@@ -20,11 +20,15 @@ const common: Names = {
   expected: { tool_calls: 'tool_calls', tool_outputs: 'tool_outputs', expected_output: 'output' },
 };
 
+const turnedModes = { subset: 'superset', superset: 'subset' };
+
 const own: { readonly [evaluator: string]: Partial<Names> } = {
   contains: { config: { line_by_line_evaluator: ['options', 'line_by_line'] } },
   exact_match: { config: { line_by_line_evaluator: ['options', 'line_by_line'] } },
   // The originals' switch for subsets changes nothing that can be seen.
   tool_call_args: { config: { subset: [] } },
+  // Their words for arguments look from the call, ours from the expectation.
+  trajectory_messages: { evaluator: 'trajectory_match', words: { 'options.arguments.mode': turnedModes, 'options.arguments.overrides.*.mode': turnedModes } },
   task_completion: { options: { derive_tasks: false } },
 };
 

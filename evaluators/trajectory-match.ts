@@ -1,0 +1,188 @@
+/**
+ * The run compared with a reference conversation: message by message, or by the calls of all messages together. Texts play no part. A run
+ * whose spans tell no messages is compared by its input, its turns of calls with their results, and its final response.
+ */
+import type { ExpectedMessage } from '../src/model/expectation.ts';
+import { unreachable } from '../src/model/ids.ts';
+import type { TraceMessage } from '../src/model/agent-trace.ts';
+import type { JsonObject } from '../src/model/json.ts';
+import type { Outcome } from '../src/model/verdict.ts';
+import { evidenceOf, noExpectation, notCarried, placedCalls, skipped, tooLarge } from './calls.ts';
+import type { PlacedCall } from './calls.ts';
+import { conversationOf } from './conversation.ts';
+import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
+import { callMatching, extraCalls, extraDetails, missingCalls, missingDetails } from './expected-calls.ts';
+import type { CallMatching } from './expected-calls.ts';
+import { argumentDefaults, argumentOptionsSchema } from './matching/arguments.ts';
+import type { ArgumentMode, ArgumentOptions, ArgumentRule } from './matching/arguments.ts';
+import { maximumPairing } from './matching/pairing.ts';
+import type { Pair } from './matching/sequences.ts';
+import { normalizeToolNamesSchema, underNormalizedNames } from './normalized-names.ts';
+import { callName, count, listed } from './wording.ts';
+
+type Compare = 'strict' | 'unordered' | 'subset' | 'superset';
+
+export interface TrajectoryMatchOptions {
+  readonly compare: Compare;
+  readonly arguments: ArgumentOptions;
+  readonly graded: boolean;
+  readonly normalizeToolNames: boolean;
+}
+
+export const trajectoryMatch = {
+  kind: 'rule',
+  id: 'trajectory_match',
+  version: 1,
+  summary: 'The run follows a reference conversation.',
+  needs: ['tool_calls', 'expected_messages'],
+  onByDefault: false,
+  defaultThreshold: 1,
+  defaults: { compare: 'strict', arguments: argumentDefaults, graded: false, normalizeToolNames: false },
+  optionsSchema: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      compare: {
+        enum: ['strict', 'unordered', 'subset', 'superset'],
+        description:
+          'strict: the same roles in the same order, each message with the same calls in any order. unordered: the same calls in all messages together. subset: no other calls than those of the reference. superset: at least those. With subset the reference is what contains, so the argument modes subset and superset change places as well.',
+      },
+      arguments: argumentOptionsSchema,
+      graded: { type: 'boolean', description: 'The score is the share of messages (strict) or of calls that agree, instead of all or nothing.' },
+      normalize_tool_names: normalizeToolNamesSchema,
+    },
+  },
+  expectationSchema: {
+    type: 'object',
+    required: ['messages'],
+    properties: { messages: { type: 'array', maxItems: 5000, description: 'Messages as the OpenAI chat API writes them: roles, and tool_calls with names and arguments.', items: { type: 'object', required: ['role'], properties: { role: { type: 'string' } } } } },
+  },
+  source: 'agentevals trajectory match, with the best pairing and a graded score',
+  evaluate: (subject, options, context) => underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context)),
+} as const satisfies RuleEvaluator<TrajectoryMatchOptions>;
+
+function evaluate({ trace, expected: { messages: reference } }: Subject, options: TrajectoryMatchOptions, context: EvaluationContext): Outcome {
+  if (reference === undefined) return noExpectation('messages');
+  const wanted = reference.flatMap(({ toolCalls }) => toolCalls);
+  const stop = notCarried(trace) ?? tooLarge(trace, context, wanted.length);
+  if (stop !== undefined) return stop;
+  const calls = placedCalls(trace);
+  const matching = callMatching(wanted, calls, options.compare === 'subset' ? turned(options.arguments) : options.arguments);
+  if (matching.lacksArguments) return skipped('arguments_not_carried', 'The spans carry no arguments for tool calls that are compared by arguments; switch on the capture of tool inputs, or set arguments.mode to ignore.');
+  const messages = conversationOf(trace);
+  const found = options.compare === 'strict' ? messageByMessage(reference, messages, matching) : { pairs: maximumPairing(wanted.length, calls.length, matching.matches), steps: [], agreeing: 0 };
+  const size = { expected: wanted.length, actual: calls.length, matched: found.pairs.length, messages: Math.max(reference.length, messages.length), agreeing: found.agreeing };
+  const share = shareOf(options.compare, size);
+  const partnered = { expected: new Set(found.pairs.map((pair) => pair.expected)), actual: new Set(found.pairs.map((pair) => pair.actual)) };
+  const missing = options.compare === 'subset' ? [] : missingCalls(wanted, calls, matching, partnered);
+  const extra = options.compare === 'superset' ? [] : extraCalls(calls, partnered.actual);
+  return {
+    kind: 'scored',
+    score: options.graded ? share : Math.floor(share),
+    explanation: share === 1 ? fine(options.compare) : explained(missing, extra, found.steps),
+    evidence: evidenceOf(extra),
+    details: {
+      compare: options.compare,
+      messages_told: trace.messages !== undefined,
+      matched_count: size.matched,
+      actual_count: size.actual,
+      expected_count: size.expected,
+      precision: size.actual === 0 ? null : size.matched / size.actual,
+      recall: size.expected === 0 ? null : size.matched / size.expected,
+      ...(options.compare === 'strict' ? { message_count: messages.length, expected_message_count: reference.length, differences: found.steps } : {}),
+      missing_calls: missingDetails(missing),
+      extra_calls: extraDetails(extra),
+    },
+  };
+}
+
+interface Difference extends JsonObject {
+  readonly index: number;
+  readonly problem: 'missing_message' | 'extra_message' | 'role' | 'calls';
+}
+
+interface Compared {
+  readonly pairs: readonly Pair[];
+  readonly steps: readonly Difference[];
+  /** Messages that agree. */
+  readonly agreeing: number;
+}
+
+/** Calls are paired inside each message only. */
+function messageByMessage(reference: readonly ExpectedMessage[], messages: readonly TraceMessage[], matching: CallMatching): Compared {
+  const pairs: Pair[] = [];
+  const steps: Difference[] = [];
+  let first = 0;
+  for (let at = 0; at < Math.max(reference.length, messages.length); at++) {
+    const [want, got] = [reference[at], messages[at]];
+    if (want === undefined) steps.push({ index: at, problem: 'extra_message', role: got?.role ?? '' });
+    else if (got === undefined) steps.push({ index: at, problem: 'missing_message', expected_role: want.role });
+    else {
+      const own = maximumPairing(want.toolCalls.length, got.calls.length, (e, a) => matching.matches(first + e, got.calls[a] ?? -1)).map((pair) => ({ expected: first + pair.expected, actual: got.calls[pair.actual] ?? -1 }));
+      pairs.push(...own);
+      if (want.role !== got.role) steps.push({ index: at, problem: 'role', role: got.role, expected_role: want.role });
+      else if (own.length < Math.max(want.toolCalls.length, got.calls.length)) steps.push({ index: at, problem: 'calls', matched: own.length, calls: got.calls.length, expected_calls: want.toolCalls.length });
+    }
+    first += want?.toolCalls.length ?? 0;
+  }
+  return { pairs, steps, agreeing: Math.max(reference.length, messages.length) - steps.length };
+}
+
+interface Size {
+  readonly expected: number;
+  readonly actual: number;
+  readonly matched: number;
+  readonly messages: number;
+  readonly agreeing: number;
+}
+
+function shareOf(compare: Compare, { expected, actual, matched, messages, agreeing }: Size): number {
+  const share = (part: number, whole: number): number => (whole === 0 ? 1 : part / whole);
+  switch (compare) {
+    case 'strict':
+      return share(agreeing, messages);
+    case 'unordered':
+      return share(matched, Math.max(expected, actual));
+    case 'subset':
+      return share(matched, actual);
+    case 'superset':
+      return share(matched, expected);
+    default:
+      return unreachable(compare);
+  }
+}
+
+function turned(options: ArgumentOptions): ArgumentOptions {
+  const overrides = Object.entries(options.overrides).map(([tool, rule]): [string, ArgumentMode | Partial<ArgumentRule>] => [tool, typeof rule === 'string' ? turnedMode(rule) : { ...rule, ...(rule.mode === undefined ? {} : { mode: turnedMode(rule.mode) }) }]);
+  return { ...options, mode: turnedMode(options.mode), overrides: Object.fromEntries(overrides) };
+}
+
+function turnedMode(mode: ArgumentMode): ArgumentMode {
+  return mode === 'subset' ? 'superset' : mode === 'superset' ? 'subset' : mode;
+}
+
+function fine(compare: Compare): string {
+  return compare === 'strict' ? 'The messages agree with the reference, one by one.' : compare === 'unordered' ? 'The calls are those of the reference.' : compare === 'subset' ? 'All calls are among those of the reference.' : 'All calls of the reference were made.';
+}
+
+function explained(missing: ReturnType<typeof missingCalls>, extra: readonly PlacedCall[], steps: readonly Difference[]): string {
+  const parts = [
+    ...(steps[0] === undefined ? [] : [`the first difference is at message ${steps[0].index + 1} (${inWords(steps[0])})`]),
+    ...(missing.length === 0 ? [] : [`missing: ${listed(missing.map(({ tool, nearest }) => (nearest === undefined ? tool : `${tool} (nearest is ${nearest})`)))}`]),
+    ...(extra.length === 0 ? [] : [`extra: ${listed(extra.map(callName))}`]),
+  ];
+  return `The run differs from the reference${steps.length > 1 ? ` in ${count(steps.length, 'message')}` : ''}; ${parts.join('; ')}.`;
+}
+
+function inWords({ problem, role, expected_role: wanted }: Difference): string {
+  switch (problem) {
+    case 'missing_message':
+      return `a message of ${String(wanted)} is missing`;
+    case 'extra_message':
+      return `a message of ${String(role)} was not expected`;
+    case 'role':
+      return `${String(role)} instead of ${String(wanted)}`;
+    case 'calls':
+      return 'it makes other calls';
+  }
+}
