@@ -11,7 +11,7 @@ import { toldById } from './asked-calls.ts';
 import { toldOf, type Reading } from './facts.ts';
 import { modelSpans, withoutNestedModels } from './model-calls.ts';
 import { toolCalls } from './tool-calls.ts';
-import { compare, countBelow } from './times.ts';
+import { countBelow } from './times.ts';
 import { tree, type Node } from './tree.ts';
 
 export interface Held {
@@ -68,6 +68,8 @@ interface Family {
   readonly sessionId: string | undefined;
   /** Spans among them whose parent has not arrived. */
   readonly strays: readonly Node[];
+  /** The model that was asked last, by the agent itself or by one that it handed over to. */
+  readonly lastModel: Node | undefined;
 }
 
 /** Adds an agent's draft and then those of its sub-agents. */
@@ -75,14 +77,16 @@ function addDrafts(scope: AgentScope, parent: RunKey | undefined, context: Conte
   const key: RunKey = { tenant: context.tenant, traceId: scope.traceId, spanId: scope.spanId };
   const all = [...(scope.node === undefined ? [] : [scope.node]), ...scope.frames, ...scope.own];
   const subDrafts: Draft[] = [];
-  const families = scope.subAgents.map((sub) => addDrafts(sub, key, context, subDrafts));
+  const families = scope.subAgents.map((sub) => ({ ...addDrafts(sub, key, context, subDrafts), isTool: sub.via === 'tool' }));
+  const own = withoutNestedModels(scope.own);
   const family: Family = {
     lastArrivedMs: [...all, ...families.map((one) => ({ arrivedMs: one.lastArrivedMs }))].reduce((latest, one) => Math.max(latest, one.arrivedMs), 0),
     sessionId: pick(all.map((node) => node.told.facts), 'sessionId') ?? families.find((one) => one.sessionId !== undefined)?.sessionId,
     strays: [...all.filter(waitsForParent), ...families.flatMap((one) => one.strays)],
+    lastModel: latest([modelSpans(own).at(-1), ...families.filter((one) => !one.isTool).map((one) => one.lastModel)]),
   };
   const first = scope.node ?? all[0];
-  if (first !== undefined) found.push(draftOf({ scope, all, first, family, key, parent, context }));
+  if (first !== undefined) found.push(draftOf({ scope, all, own, first, family, key, parent, context }));
   for (const draft of subDrafts) found.push(draft);
   return family;
 }
@@ -90,6 +94,8 @@ function addDrafts(scope: AgentScope, parent: RunKey | undefined, context: Conte
 interface DraftParts {
   readonly scope: AgentScope;
   readonly all: readonly Node[];
+  /** The agent's own spans, each request to a model once. */
+  readonly own: readonly Node[];
   /** The agent's span, else any span of the run. */
   readonly first: Node;
   readonly family: Family;
@@ -98,15 +104,14 @@ interface DraftParts {
   readonly context: Context;
 }
 
-function draftOf({ scope, all, first, family, key, parent, context }: DraftParts): Draft {
-  const own = withoutNestedModels(scope.own);
+function draftOf({ scope, all, own, first, family, key, parent, context }: DraftParts): Draft {
   const calls = toolCalls(own, context.told, [...(scope.node === undefined ? [] : [scope.node]), ...scope.frames]);
   const outer = scope.frames.at(-1) ?? scope.node;
   const parentMissing = parent === undefined && outer?.awaits?.elsewhere === false;
   return {
     key,
     parent,
-    trace: agentTrace(scope, own, calls.calls, family.sessionId),
+    trace: agentTrace(scope, own, calls.calls, family),
     dialects: [...new Set(all.flatMap((node) => node.told.dialects))],
     span: first.span,
     spans: all.map((node) => node.span),
@@ -117,6 +122,11 @@ function draftOf({ scope, all, first, family, key, parent, context }: DraftParts
     parentMissing,
     waitsFor: waitsFor(scope, family.strays, calls.unanswered, context),
   };
+}
+
+/** Of models that were asked at one time the one named last. */
+function latest(models: readonly (Node | undefined)[]): Node | undefined {
+  return models.reduce((found, node) => (found === undefined || (node !== undefined && node.span.startUnixNano >= found.span.startUnixNano) ? node : found), undefined);
 }
 
 /** A parent in another process may never come, and nothing here depends on it. */
@@ -140,14 +150,14 @@ function hasStraysBeside({ span: { startUnixNano, endUnixNano } }: Node, strays:
   return all > strays.filter(({ span }) => span.startUnixNano >= startUnixNano && span.startUnixNano <= endUnixNano).length;
 }
 
-function agentTrace(scope: AgentScope, own: readonly Node[], calls: readonly ToolCall[], sessionId: string | undefined): AgentTrace {
+function agentTrace(scope: AgentScope, own: readonly Node[], calls: readonly ToolCall[], { sessionId, lastModel }: Family): AgentTrace {
   const facts = scope.node?.told.facts ?? {};
   const frames = scope.frames.map((node) => node.told.facts);
   const models = modelSpans(own);
   const firstModel = models[0]?.told.facts;
   const systemPrompt = pick([facts, ...frames, ...models.map((node) => node.told.facts)], 'systemPrompt') ?? systemText(firstModel?.inputMessages ?? []);
   const input = pick([facts, ...frames], 'input') ?? lastUserText(facts.inputMessages) ?? lastUserText(firstModel?.inputMessages) ?? pick([facts, ...frames], 'inputDump');
-  const response = finalResponse(scope, [facts, ...frames]) ?? pick([facts, ...frames], 'outputDump');
+  const response = finalResponse(scope, [facts, ...frames], lastModel) ?? pick([facts, ...frames], 'outputDump');
   // A root in error does not mean that the run failed: with a final response it went on after the error.
   const failed = response === undefined ? [scope.node, ...scope.frames].find((node) => node?.span.status.code === 'error')?.span : undefined;
   const agent = agentName(scope);
@@ -190,26 +200,20 @@ function agentName(scope: AgentScope): string | undefined {
 }
 
 /** What the agent's span or a frame says, else the last text that a model gave, its hand-overs included. */
-function finalResponse(scope: AgentScope, told: readonly SpanFacts[]): JsonValue | undefined {
+function finalResponse(scope: AgentScope, told: readonly SpanFacts[], lastModel: Node | undefined): JsonValue | undefined {
   for (const facts of told) {
     if (facts.output !== undefined) return facts.output;
     const text = lastText(facts.outputMessages ?? [], 'assistant');
     if (text !== undefined && !asksForTools(facts.outputMessages)) return text;
   }
   const aborted = [scope.node, ...scope.frames].some((node) => node?.span.status.code === 'error');
-  const models = [scope, ...handedOver(scope)].flatMap((one) => withoutNestedModels(one.own)).filter((node) => node.told.facts.role === 'model').sort((a, b) => compare(a.span.startUnixNano, b.span.startUnixNano));
-  const last = models.at(-1)?.told.facts;
+  const last = lastModel?.told.facts;
   if (last === undefined || (aborted && asksForTools(last.outputMessages))) return undefined;
-  const text = lastText(last.outputMessages ?? [], 'assistant');
-  return text ?? undefined;
+  return lastText(last.outputMessages ?? [], 'assistant');
 }
 
 function asksForTools(messages: readonly Message[] | undefined): boolean {
   return (messages?.at(-1)?.asked.length ?? 0) > 0 && (messages?.at(-1)?.text ?? '') === '';
-}
-
-function handedOver(scope: AgentScope): readonly AgentScope[] {
-  return scope.subAgents.filter((sub) => sub.via !== 'tool').flatMap((sub) => [sub, ...handedOver(sub)]);
 }
 
 function definitionsOf(facts: SpanFacts): NonNullable<SpanFacts['toolDefinitions']> {
