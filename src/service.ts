@@ -29,6 +29,8 @@ const openTracesShare = 0.25;
 const inFlightShare = 0.25;
 /** How long a stop waits for judges, and then again for backends. */
 const stopMsDefault = 10_000;
+/** Traces that are closed in one go: requests are answered in between. A trace takes well under a millisecond, a huge one tens of them. */
+const tracesPerTick = 8;
 /** The longest that a timer sleeps: a later deadline is looked at again then. */
 const timerMsMax = 60_000;
 const overloadRetryAfterSeconds = 2;
@@ -162,13 +164,15 @@ interface Ticker {
 /** Advances the flow when something is due: one timer, set to the next deadline. */
 function tickerOf(flow: Pipeline, logger: Logger): Ticker {
   let timer: NodeJS.Timeout | undefined;
+  let turn: NodeJS.Immediate | undefined;
   let dueMs = Infinity;
 
   function tick(): void {
     timer = undefined;
+    turn = undefined;
     dueMs = Infinity;
     try {
-      flow.advance();
+      flow.advance(tracesPerTick);
     } catch (error) {
       // One trace that cannot be read must not stop the others; the fault is ours, so it is told loudly.
       logger.error({ error: error instanceof Error ? (error.stack ?? error.message) : 'unknown' }, 'closing a trace failed');
@@ -181,19 +185,28 @@ function tickerOf(flow: Pipeline, logger: Logger): Ticker {
     if (next === undefined || next >= dueMs) return;
     clearTimeout(timer);
     dueMs = next;
-    timer = setTimeout(tick, Math.min(timerMsMax, Math.max(0, Math.ceil(next - clock.nowMs()))));
+    const waitMs = Math.min(timerMsMax, Math.ceil(next - clock.nowMs()));
+    // What is overdue comes after the requests that wait, and before anything else.
+    if (waitMs <= 0) turn ??= setImmediate(tick);
+    else timer = setTimeout(tick, waitMs);
   }
 
-  return { wake, stop: () => clearTimeout(timer) };
+  function stop(): void {
+    clearTimeout(timer);
+    clearImmediate(turn);
+  }
+
+  return { wake, stop };
 }
 
-interface JudgeBench {
+export interface JudgeBench {
   readonly lane: JudgeLane;
   readonly ask: (run: Run, work: ToJudge, done: (end: AskEnd) => void) => void;
   readonly stop: () => Promise<void>;
 }
 
-function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry): JudgeBench {
+/** The configured judges behind their lane; the command line asks them in the same way. */
+export function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry): JudgeBench {
   const byName = new Map<string, Judge>();
   const context = evaluationContext();
   for (const judge of configs) byName.set(judge.name, judges.openai_compatible(judge, { telemetry, clock, sleep, random: Math.random, nonce: () => randomBytes(12).toString('hex') }));

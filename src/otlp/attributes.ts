@@ -1,21 +1,15 @@
-/** Attributes whose values are decoded when they are asked for, once. */
+/** Attributes whose values are decoded when they are asked for. Values are not kept: spans are held for long, and each is read once. */
 import type { Attributed, AttributeMap, AttributeValue } from '../model/span.ts';
 
 /** `places` is called once, on first use; of equal keys it holds the last. `valueAt` may not throw: what it reads was checked in the walk. */
 export function lazyAttributes<Place>(places: () => ReadonlyMap<string, Place>, valueAt: (place: Place) => AttributeValue): Attributed {
   let table: ReadonlyMap<string, Place> | undefined;
   let keys: readonly string[] | undefined;
-  const values = new Map<string, AttributeValue>();
   return {
     attribute(key) {
       table ??= places();
-      const known = values.get(key);
-      if (known !== undefined) return known;
       const place = table.get(key);
-      if (place === undefined) return undefined;
-      const value = valueAt(place);
-      values.set(key, value);
-      return value;
+      return place === undefined ? undefined : valueAt(place);
     },
     attributeKeys() {
       table ??= places();

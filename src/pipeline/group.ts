@@ -45,8 +45,8 @@ export const defaultGroupLimits: GroupLimits = { bytesMax: 256 * 1024 * 1024, sp
 export interface Gathering {
   addSpans(tenant: Tenant, spans: readonly Span[]): void;
   addRecords(tenant: Tenant, records: readonly LogRecord[]): void;
-  /** Runs that close now. */
-  due(): readonly Run[];
+  /** Runs that close now; looks at no more than so many traces, so that whoever asks can do other work in between. */
+  due(tracesMax?: number): readonly Run[];
   /** When to ask again, in milliseconds since the epoch; undefined while nothing waits. */
   nextDueMs(): number | undefined;
   /** Closes everything that is open, for the end of the process. */
@@ -241,9 +241,13 @@ export function gathering(options: GatheringOptions): Gathering {
       }
       relieve();
     },
-    due() {
+    due(tracesMax = Infinity) {
       const now = clock.nowMs();
-      for (let trace = queue.takeDue(now); trace !== undefined; trace = queue.takeDue(now)) guarded(trace, settle);
+      for (let looked = 0; looked < tracesMax; looked++) {
+        const trace = queue.takeDue(now);
+        if (trace === undefined) break;
+        guarded(trace, settle);
+      }
       return ready.splice(0);
     },
     nextDueMs: () => (ready.length > 0 ? clock.nowMs() : queue.nextMs()),

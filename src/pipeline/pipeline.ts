@@ -37,8 +37,8 @@ export interface PipelineOptions {
 export interface Pipeline {
   spans(tenant: Tenant, spans: readonly Span[]): void;
   logs(tenant: Tenant, records: readonly LogRecord[]): void;
-  /** Closes and scores what is due. */
-  advance(): void;
+  /** Closes and scores what is due, of so many traces at most; `nextDueMs` tells whether more is due. */
+  advance(tracesMax?: number): void;
   /** When something is due, in milliseconds since the epoch; undefined while nothing waits. */
   nextDueMs(): number | undefined;
   /** Closes and scores everything that is open, for the end of the process. */
@@ -78,8 +78,8 @@ export function pipeline(options: PipelineOptions): Pipeline {
       gather.addRecords(tenant, records);
       observe();
     },
-    advance() {
-      for (const run of gather.due()) score(run);
+    advance(tracesMax) {
+      for (const run of gather.due(tracesMax)) score(run);
       observe();
     },
     nextDueMs: gather.nextDueMs,
