@@ -73,7 +73,8 @@ export interface RuleEvaluator<Options = never> extends EvaluatorData<Options> {
   evaluate(subject: Subject, options: Options, context: EvaluationContext): Outcome;
   /**
    * For rules of which a judge can tell more: used instead of `evaluate` where the entry names a judge. A judge that gives no usable
-   * answer leaves what the rule alone finds, with `judge_error` in the details.
+   * answer leaves what the rule alone finds where that is a share of the checks, and is a failed outcome where the lower of two scores
+   * counts; `judge_error` is in the details either way.
    */
   evaluateWithJudge?(subject: Subject, options: Options, context: EvaluationContext): Generator<Question, Outcome, Answer>;
 }

@@ -3,6 +3,7 @@ import type { AnyEvaluator } from './evaluator.ts';
 import { contains } from './contains.ts';
 import { directMatch } from './direct-match.ts';
 import { exactMatch } from './exact-match.ts';
+import { expectedTools } from './expected-tools.ts';
 import { finalResponsePresent } from './final-response-present.ts';
 import { jsonParseable } from './json-parseable.ts';
 import { jsonPath } from './json-path.ts';
@@ -32,6 +33,7 @@ export const evaluators: readonly AnyEvaluator[] = [
   toolError,
   toolEfficiency,
   toolCorrectness,
+  expectedTools,
   toolTrajectory,
   toolCallOutput,
   toolCallArgs,

@@ -4,11 +4,13 @@
  */
 import type { AgentTrace } from '../src/model/agent-trace.ts';
 import type { Expectation } from '../src/model/expectation.ts';
-import { isJsonArray, isJsonObject, jsonText, member, plainText } from '../src/model/json.ts';
-import type { JsonObject, JsonValue } from '../src/model/json.ts';
+import { isJsonArray, isJsonObject, member, plainText } from '../src/model/json.ts';
+import type { JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
 import { skipped, tooLarge } from './calls.ts';
-import type { Answer, DataBlock, EvaluationContext, JudgeEvaluator, JsonSchema, Question, Subject } from './evaluator.ts';
+import type { Answer, DataBlock, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
+import { blockMax, callsText, cut } from './judge-data.ts';
+import { explanationOf, isYes, judgeFailed, verdictListSchema, verdictsFault, verdictsOn } from './numbered-verdicts.ts';
 import { count, listed, quoted } from './wording.ts';
 
 export interface TaskCompletionOptions {
@@ -40,10 +42,6 @@ export const taskCompletion = {
   evaluate,
 } as const satisfies JudgeEvaluator<TaskCompletionOptions>;
 
-/** Characters of one block of data that are shown to the judge. */
-const blockMax = 30_000;
-/** Characters of one result among the tool calls. */
-const resultMax = 2_000;
 const derivedTasksMax = 50;
 
 function* evaluate({ trace, expected }: Subject, options: TaskCompletionOptions, context: EvaluationContext): Generator<Question, Outcome, Answer> {
@@ -54,9 +52,9 @@ function* evaluate({ trace, expected }: Subject, options: TaskCompletionOptions,
   if (large !== undefined) return large;
   const { question, truncated } = asked(trace, trace.input, expected, tasks);
   const answer = yield question;
-  if (answer.kind === 'failed') return failed(answer.error);
+  if (answer.kind === 'failed') return judgeFailed(answer.error);
   const entries = isJsonObject(answer.value) ? member(answer.value, 'tasks') : undefined;
-  if (!isJsonArray(entries)) return failed('the answer lists no tasks');
+  if (!isJsonArray(entries)) return judgeFailed('the answer lists no tasks');
   return verdict(tasks ?? derived(entries), entries, { derived: tasks === undefined, truncated: truncated || answer.truncated });
 }
 
@@ -87,47 +85,15 @@ const rules =
 const instruction = `An AI agent has worked on the user input. Decide for each numbered task whether the agent completed it. ${rules} Give exactly one entry for each task, with the number of the task.`;
 const derivingInstruction = `An AI agent has worked on the user input. List the tasks that the user input sets, each as one short sentence in its own words, numbered from 1; do not add tasks that the user did not set. Then decide for each whether the agent completed it. ${rules}`;
 
-const answerSchema = listOf({ number: { type: 'integer' }, explanation: { type: 'string' }, completed: { type: 'boolean' } });
-const derivedSchema = listOf({ number: { type: 'integer' }, task: { type: 'string' }, explanation: { type: 'string' }, completed: { type: 'boolean' } });
-
-/** As structured output wants it: every member required, no others. */
-function listOf(properties: JsonObject): JsonSchema {
-  const items = { type: 'object', additionalProperties: false, required: Object.keys(properties), properties };
-  return { type: 'object', additionalProperties: false, required: ['tasks'], properties: { tasks: { type: 'array', items } } };
-}
-
-function callsText({ toolCalls }: AgentTrace): string {
-  if (toolCalls.length === 0) return '(none)';
-  return toolCalls
-    .map((call, at) => {
-      const sent = call.arguments === undefined || call.arguments === null ? (call.argumentsText ?? '') : jsonText(call.arguments);
-      const outcome = !call.executed
-        ? 'did not run'
-        : call.error !== undefined
-          ? `failed: ${call.error.message}`
-          : call.result === undefined
-            ? 'result not recorded'
-            : `returned: ${call.result === null ? '(nothing)' : plainText(call.result)}`;
-      return `${at + 1}. ${call.name}(${cut(sent, resultMax)})\n   ${cut(outcome, resultMax)}`;
-    })
-    .join('\n');
-}
-
-function cut(text: string, max: number): string {
-  return text.length <= max ? text : `${text.slice(0, max)} [cut: ${text.length - max} more characters]`;
-}
+const answerSchema = verdictListSchema('tasks', { number: { type: 'integer' }, explanation: { type: 'string' }, completed: { type: 'boolean' } });
+const derivedSchema = verdictListSchema('tasks', { number: { type: 'integer' }, task: { type: 'string' }, explanation: { type: 'string' }, completed: { type: 'boolean' } });
 
 /** Exactly one verdict a task; undefined when that holds. */
 function faultOf(answer: JsonValue, total: number | undefined): string | undefined {
   const entries = isJsonObject(answer) ? member(answer, 'tasks') : undefined;
   if (!isJsonArray(entries)) return 'tasks is not a list';
   if (total === undefined) return entries.length > derivedTasksMax ? `more than ${derivedTasksMax} tasks` : undefined;
-  const numbers = entries.map(numberOf);
-  for (let number = 1; number <= total; number++) {
-    const times = numbers.filter((one) => one === number).length;
-    if (times !== 1) return times === 0 ? `task ${number} has no verdict` : `task ${number} has ${times} verdicts`;
-  }
-  return entries.length > total ? `there are ${entries.length} verdicts for ${count(total, 'task')}` : undefined;
+  return verdictsFault(upTo(total), entries, 'task');
 }
 
 function derived(entries: readonly JsonValue[]): readonly string[] {
@@ -139,8 +105,8 @@ function derived(entries: readonly JsonValue[]): readonly string[] {
 
 function verdict(tasks: readonly string[], entries: readonly JsonValue[], marks: { readonly derived: boolean; readonly truncated: boolean }): Outcome {
   if (tasks.length === 0) return skipped('no_tasks', 'The judge found no task in the input.', { judge_called: true });
-  const verdicts = byTask(tasks.length, entries, marks.derived);
-  const judged = tasks.map((task, at) => ({ number: at + 1, task, completed: isDone(verdicts[at]), explanation: explanationOf(verdicts[at]) }));
+  const verdicts = verdictsOn(upTo(tasks.length), entries, marks.derived);
+  const judged = tasks.map((task, at) => ({ number: at + 1, task, completed: isYes(verdicts[at], 'completed'), explanation: explanationOf(verdicts[at]) }));
   const open = judged.filter(({ completed }) => !completed);
   const completed = judged.length - open.length;
   const culprits = open.map(({ task, explanation }) => `${quoted(task)} (${explanation})`);
@@ -153,29 +119,6 @@ function verdict(tasks: readonly string[], entries: readonly JsonValue[], marks:
   };
 }
 
-/** The first verdict on each task, by its number; by its place where the answer does not number from 1. Others are ignored. */
-function byTask(total: number, entries: readonly JsonValue[], byPlace: boolean): readonly (JsonValue | undefined)[] {
-  const numbers = entries.map(numberOf);
-  if (byPlace || numbers.some((number) => number === undefined || number < 1)) return entries.slice(0, total);
-  return Array.from({ length: total }, (_, at) => entries[numbers.indexOf(at + 1)]);
-}
-
-function numberOf(entry: JsonValue): number | undefined {
-  const number = isJsonObject(entry) ? member(entry, 'number') : undefined;
-  return typeof number === 'number' ? number : undefined;
-}
-
-function isDone(entry: JsonValue | undefined): boolean {
-  return entry !== undefined && isJsonObject(entry) && member(entry, 'completed') === true;
-}
-
-function explanationOf(entry: JsonValue | undefined): string {
-  if (entry === undefined) return 'the judge gave no verdict on it';
-  const explanation = isJsonObject(entry) ? member(entry, 'explanation') : undefined;
-  return typeof explanation === 'string' && explanation.trim() !== '' ? explanation : 'the judge gave no explanation';
-}
-
-/** A judge that does not answer says nothing about the agent. */
-function failed(error: string): Outcome {
-  return { kind: 'failed', error, explanation: `The judge gave no usable answer: ${error}.`, details: { judge_called: true, judge_error: true } };
+function upTo(total: number): readonly number[] {
+  return Array.from({ length: total }, (_, at) => at + 1);
 }

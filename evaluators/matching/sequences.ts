@@ -36,3 +36,22 @@ function walked(lengths: Uint32Array, expected: number, actual: number, matches:
   }
   return pairs;
 }
+
+/** The subsequence with the greatest total weight, in order; pairs of weight 0 are none. Weights are 0 or more. */
+export function heaviestCommonSubsequence(expected: number, actual: number, weight: (expected: number, actual: number) => number): readonly Pair[] {
+  const width = actual + 1;
+  /** totals[e × width + a]: the heaviest over expected[e…] and actual[a…]. */
+  const totals = new Float64Array((expected + 1) * width);
+  const at = (e: number, a: number): number => totals[e * width + a] ?? 0;
+  for (let e = expected - 1; e >= 0; e--) {
+    for (let a = actual - 1; a >= 0; a--) totals[e * width + a] = Math.max(at(e + 1, a), at(e, a + 1), weight(e, a) + at(e + 1, a + 1));
+  }
+  const pairs: Pair[] = [];
+  let [e, a] = [0, 0];
+  while (e < expected && a < actual) {
+    if (at(e, a) === at(e, a + 1)) a++;
+    else if (at(e, a) === at(e + 1, a)) e++;
+    else pairs.push({ expected: e++, actual: a++ });
+  }
+  return pairs;
+}

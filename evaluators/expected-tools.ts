@@ -1,0 +1,161 @@
+/**
+ * The expected calls were made, by name and, where asked, by arguments and output, with credit for arguments that agree in part. Further
+ * calls are free unless the match has to be exact. With a judge and defined tools, the choice of tools is judged too, and the lower of
+ * both scores counts. Every call that the model asked for counts, whether it ran or not.
+ */
+import type { ExpectedToolCall } from '../src/model/expectation.ts';
+import { isJsonObject, member } from '../src/model/json.ts';
+import type { JsonObject } from '../src/model/json.ts';
+import type { Outcome } from '../src/model/verdict.ts';
+import { callDetails, evidenceOf, noExpectation, notCarried, partOf, placedCalls, skipped, tooLarge } from './calls.ts';
+import type { PlacedCall } from './calls.ts';
+import type { Answer, EvaluationContext, Question, RuleEvaluator, Subject } from './evaluator.ts';
+import { countedCalls, expectedToolCallsSchema, extraCalls, extraDetails } from './expected-calls.ts';
+import { heaviestPairing } from './matching/pairing.ts';
+import { heaviestCommonSubsequence } from './matching/sequences.ts';
+import type { Pair } from './matching/sequences.ts';
+import { normalizedNames, normalizeToolNamesSchema, withChanges } from './normalized-names.ts';
+import { numberOf, quotient, rational, sum } from './rational.ts';
+import type { Rational } from './rational.ts';
+import { selectionQuestion } from './selection-question.ts';
+import { weightedCalls } from './weighted-calls.ts';
+import type { WeightedCalls } from './weighted-calls.ts';
+import { differencesInWords, explainedPairs } from './weighted-wording.ts';
+
+export interface ExpectedToolsOptions {
+  readonly preset: 'deepeval' | 'gllm';
+  readonly exactMatch: boolean;
+  readonly ordered: boolean;
+  /** Absent: as the preset has it. */
+  readonly compare?: readonly ('arguments' | 'output')[];
+  readonly strict: boolean;
+  readonly includeReasons: boolean;
+  readonly onlySuccessful: boolean;
+  /** Absent: as the preset has it. */
+  readonly normalizeToolNames?: boolean;
+}
+
+export const expectedTools = {
+  kind: 'rule',
+  id: 'expected_tools',
+  version: 1,
+  summary: 'The expected calls were made, with credit for arguments that agree in part.',
+  needs: ['tool_calls', 'expected_tool_calls'],
+  onByDefault: false,
+  defaultThreshold: 0.5,
+  defaults: { preset: 'deepeval', exactMatch: false, ordered: false, strict: false, includeReasons: true, onlySuccessful: false },
+  optionsSchema: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      preset: { enum: ['deepeval', 'gllm'], description: 'deepeval compares names only. gllm compares arguments and outputs too, and normalises names. Options that are given win.' },
+      exact_match: { type: 'boolean', description: 'Exactly the expected calls, each at its place, or 0. Wins over ordered.' },
+      ordered: { type: 'boolean', description: 'Calls count in the order of the expectation only.' },
+      compare: { type: 'array', maxItems: 2, uniqueItems: true, items: { enum: ['arguments', 'output'] }, description: 'What is compared besides the name. Arguments count with the share of keys that agree, outputs whole.' },
+      strict: { type: 'boolean', description: 'All or nothing: a score below 1 is 0.' },
+      include_reasons: { type: 'boolean', description: 'The details list, pair by pair, the arguments that are missing, extra or unequal.' },
+      only_successful: { type: 'boolean', description: 'Count only calls that ran without an error.' },
+      normalize_tool_names: normalizeToolNamesSchema,
+    },
+  },
+  expectationSchema: { type: 'object', required: ['tool_calls'], properties: { tool_calls: expectedToolCallsSchema } },
+  source: 'DeepEval ToolCorrectnessMetric, pairing by position and by the greatest total weight',
+  evaluate: (subject, options, context) => {
+    const named = normalizedNames(subject, normalises(options));
+    return withChanges(byCalls(named.subject, options, context), named);
+  },
+  evaluateWithJudge,
+} as const satisfies RuleEvaluator<ExpectedToolsOptions>;
+
+/** Without defined tools there was nothing to choose from, and nobody is asked. */
+function* evaluateWithJudge(subject: Subject, options: ExpectedToolsOptions, context: EvaluationContext): Generator<Question, Outcome, Answer> {
+  const named = normalizedNames(subject, normalises(options));
+  const outcome = withChanges(byCalls(named.subject, options, context), named);
+  if (outcome.kind !== 'scored' || subject.trace.toolDefinitions.length === 0) return { ...outcome, details: { ...outcome.details, judge_calls: 0 } };
+  const { question, truncated } = selectionQuestion(subject.trace);
+  const answer = yield question;
+  const [score, reason] = answer.kind === 'answered' && isJsonObject(answer.value) ? [member(answer.value, 'score'), member(answer.value, 'reason')] : [undefined, undefined];
+  if (answer.kind === 'failed' || typeof score !== 'number') {
+    const error = answer.kind === 'failed' ? answer.error : 'the answer has no score';
+    return { kind: 'failed', error, explanation: `The judge gave no usable answer on the choice of tools: ${error}.`, details: { judge_calls: 1, judge_error: true, calls_score: outcome.score } };
+  }
+  const lower = Math.min(outcome.score, score);
+  return {
+    ...outcome,
+    score: options.strict && lower < 1 ? 0 : lower,
+    explanation: score < outcome.score ? `The judge rates the choice of tools ${score}: ${typeof reason === 'string' ? reason : ''}` : outcome.explanation,
+    details: { ...outcome.details, judge_calls: 1, calls_score: outcome.score, selection: { score, ...(typeof reason === 'string' ? { reason } : {}) }, ...(truncated || (answer.kind === 'answered' && answer.truncated) ? { truncated: true } : {}) },
+  };
+}
+
+function normalises({ preset, normalizeToolNames }: ExpectedToolsOptions): boolean {
+  return normalizeToolNames ?? preset === 'gllm';
+}
+
+function byCalls({ trace, expected }: Subject, options: ExpectedToolsOptions, context: EvaluationContext): Outcome {
+  if (expected.toolCalls === undefined) return noExpectation('tool calls');
+  const stop = notCarried(trace) ?? tooLarge(trace, context, expected.toolCalls.length);
+  if (stop !== undefined) return stop;
+  const calls = countedCalls(placedCalls(trace), options.onlySuccessful);
+  const compare = options.compare ?? (options.preset === 'gllm' ? ['arguments', 'output'] : []);
+  const weights = weightedCalls(expected.toolCalls, calls, { arguments: compare.includes('arguments'), output: compare.includes('output') });
+  if (weights.lacks === 'arguments') return skipped('arguments_not_carried', 'The spans carry no arguments for tool calls that are compared by arguments; switch on the capture of tool inputs.');
+  if (weights.lacks === 'results') return skipped('results_not_carried', 'The spans carry no results for tool calls that are compared by output; switch on the capture of tool outputs.');
+  return verdict(expected.toolCalls, calls, weights, options, compare);
+}
+
+function verdict(expected: readonly ExpectedToolCall[], calls: readonly PlacedCall[], weights: WeightedCalls, options: ExpectedToolsOptions, compare: readonly string[]): Outcome {
+  const { pairs, method } = paired(expected, calls, weights, options);
+  const share = shareOf(expected, calls, pairs, weights, options);
+  const score = options.strict && share < 1 ? 0 : share;
+  const [done, taken] = [new Set(pairs.map((pair) => pair.expected)), new Set(pairs.map((pair) => pair.actual))];
+  const missing = expected.flatMap(({ name }, index) => (done.has(index) ? [] : [{ index, tool: name, nearest: calls.findIndex((_, a) => !taken.has(a) && weights.same(index, a)) }]));
+  const partial = pairs.filter((pair) => weights.weight(pair.expected, pair.actual) < 1);
+  const extra = extraCalls(calls, taken);
+  const extrasCost = options.exactMatch || expected.length === 0;
+  const near = missing.flatMap(({ index, nearest }) => (nearest === -1 ? [] : [{ expected: index, actual: nearest }]));
+  return {
+    kind: 'scored',
+    score,
+    explanation: explainedPairs({ expected, calls, weights, partial, missing, extra: extrasCost ? extra : [], wrongPlace: options.exactMatch ? 'not at its place' : options.ordered ? 'out of order' : 'already used' }),
+    evidence: evidenceOf([...[...partial, ...near].flatMap(({ actual }) => calls[actual] ?? []), ...(extrasCost ? extra : [])]),
+    parts: pairs.flatMap((pair) => part(pair, calls, weights)),
+    details: {
+      preset: options.preset,
+      compare,
+      expected: expected.length,
+      matched: pairs.length - partial.length,
+      ...(method === undefined ? {} : { matching: method }),
+      pairs: pairs.flatMap((pair) => pairDetails(pair, calls, weights, options.includeReasons)),
+      missing_calls: missing.map(({ index, tool, nearest }) => ({ index, tool, ...(nearest === -1 ? {} : { nearest: pairDetails({ expected: index, actual: nearest }, calls, weights, options.includeReasons)[0] ?? {} }) })),
+      extra_calls: extraDetails(extra),
+    },
+  };
+}
+
+function paired({ length: expected }: readonly unknown[], { length: actual }: readonly unknown[], { weight }: WeightedCalls, options: ExpectedToolsOptions): { readonly pairs: readonly Pair[]; readonly method: 'exact' | 'greedy' | undefined } {
+  if (options.exactMatch) return { pairs: Array.from({ length: Math.min(expected, actual) }, (_, at) => ({ expected: at, actual: at })).filter((pair) => weight(pair.expected, pair.actual) === 1), method: undefined };
+  if (options.ordered) return { pairs: heaviestCommonSubsequence(expected, actual, weight), method: undefined };
+  return heaviestPairing(expected, actual, weight);
+}
+
+function shareOf(expected: readonly unknown[], calls: readonly unknown[], pairs: readonly Pair[], { share }: WeightedCalls, { exactMatch }: ExpectedToolsOptions): number {
+  if (expected.length === 0) return calls.length === 0 ? 1 : 0;
+  if (exactMatch) return pairs.length === expected.length && calls.length === expected.length ? 1 : 0;
+  const shares: readonly Rational[] = pairs.map((pair) => share(pair.expected, pair.actual));
+  return numberOf(quotient(sum(shares), rational(expected.length)));
+}
+
+function pairDetails(pair: Pair, calls: readonly PlacedCall[], weights: WeightedCalls, withReasons: boolean): readonly JsonObject[] {
+  const placed = calls[pair.actual];
+  if (placed === undefined) return [];
+  const { missing, extra, unequal, outputDiffers } = weights.differences(pair.expected, pair.actual);
+  return [{ expected_index: pair.expected, ...callDetails(placed), score: weights.weight(pair.expected, pair.actual), ...(withReasons ? { missing, extra, unequal, output_differs: outputDiffers } : {}) }];
+}
+
+function part(pair: Pair, calls: readonly PlacedCall[], weights: WeightedCalls) {
+  const placed = calls[pair.actual];
+  if (placed === undefined) return [];
+  const score = weights.weight(pair.expected, pair.actual);
+  return [{ ...partOf(placed, score === 1, score === 1 ? 'The call is as expected.' : `The call is as expected in part: ${differencesInWords(weights.differences(pair.expected, pair.actual))}.`), score }];
+}
