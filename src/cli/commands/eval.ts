@@ -1,0 +1,131 @@
+/** `tracejury eval`: recorded runs scored offline, with gates for a pull request. */
+import { writeFileSync } from 'node:fs';
+import { evaluationContext } from '../../../evaluators/context.ts';
+import { evaluators } from '../../../evaluators/index.ts';
+import { readConfig } from '../../config/load.ts';
+import { judgeBench } from '../../service.ts';
+import { scoredCount } from '../../library/tally.ts';
+import { noTelemetry } from '../../telemetry/telemetry.ts';
+import { UsageError, type Command, type CommandInput, type ExitCode } from '../command.ts';
+import { readDataset } from '../eval/dataset.ts';
+import { gateResults, parseGate, talliesOf, type Gate } from '../eval/gates.ts';
+import { readInputs } from '../eval/inputs.ts';
+import type { EvalOutcome } from '../eval/item.ts';
+import { junitXml } from '../eval/junit.ts';
+import { markdownText } from '../eval/markdown.ts';
+import { matched } from '../eval/matching.ts';
+import { progressBar } from '../eval/progress.ts';
+import { reportJson } from '../eval/report-json.ts';
+import { hasPassed, type EvalReport } from '../eval/report.ts';
+import { sampledItems } from '../eval/sampled.ts';
+import { scored } from '../eval/scoring.ts';
+import { tableText } from '../eval/table.ts';
+import { readBodies } from '../inspect/bodies.ts';
+
+const inputsMax = 1_000;
+const stopMs = 1_000;
+const timeoutSecondsMax = 86_400;
+
+const formats: { readonly [name: string]: (report: EvalReport) => string } = { table: tableText, json: reportJson, markdown: markdownText, junit: junitXml };
+
+export const evaluate: Command = {
+  name: 'eval',
+  usage: 'FILE… [-c FILE] [--dataset FILE] [--format table|json|markdown|junit] [--fail-under NAME=SHARE]…',
+  summary: 'scores recorded runs offline: OTLP, agent traces or OpenAI-format messages; exit 0 passed, 1 not, 2 bad usage or input',
+  options: {
+    config: { type: 'string', short: 'c', value: 'FILE', summary: 'configuration whose evaluators and judges are used; without it the default ones' },
+    dataset: { type: 'string', value: 'FILE', summary: 'examples in YAML, JSON or JSON lines: what is expected of which run' },
+    format: { type: 'string', value: 'NAME', summary: 'table (default), json, markdown or junit' },
+    output: { type: 'string', value: 'FILE', summary: 'where the report is written; standard output without it' },
+    'fail-under': { type: 'string', multiple: true, value: 'NAME=SHARE', summary: 'the share of an evaluator that has to pass, as in tool_error=0.95; may be repeated' },
+    sample: { type: 'string', value: 'PERCENT', summary: 'scores this share of the traces, the same ones each time' },
+    'fail-fast': { type: 'boolean', summary: 'begins no further run after the first failed verdict' },
+    timeout: { type: 'string', value: 'SECONDS', summary: 'longest wait for one verdict of a judge' },
+  },
+  positionalsMax: inputsMax,
+  run: async (input) => await evaluated(input, settingsOf(input)),
+};
+
+interface Settings {
+  readonly configFile: string | undefined;
+  readonly dataset: string | undefined;
+  readonly format: (report: EvalReport) => string;
+  readonly output: string | undefined;
+  readonly gates: readonly string[];
+  readonly percent: number;
+  readonly failFast: boolean;
+  readonly timeoutMs: number | undefined;
+}
+
+function settingsOf({ options, positionals }: CommandInput): Settings {
+  if (positionals.length === 0) throw new UsageError('Name files or folders of recorded runs, or - for standard input.');
+  const format = text(options, 'format') ?? 'table';
+  const write = Object.hasOwn(formats, format) ? formats[format] : undefined;
+  if (write === undefined) throw new UsageError(`--format is ${Object.keys(formats).join(', ')}.`);
+  const gates = options['fail-under'] ?? [];
+  const timeout = number(options, 'timeout', timeoutSecondsMax);
+  return {
+    configFile: text(options, 'config'),
+    dataset: text(options, 'dataset'),
+    format: write,
+    output: text(options, 'output'),
+    gates: Array.isArray(gates) ? gates.map(String) : [],
+    percent: number(options, 'sample', 100) ?? 100,
+    failFast: options['fail-fast'] === true,
+    timeoutMs: timeout === undefined ? undefined : timeout * 1_000,
+  };
+}
+
+async function evaluated({ positionals, env, say, complain }: CommandInput, settings: Settings): Promise<ExitCode> {
+  const { config } = readConfig({ file: settings.configFile, env, evaluators });
+  const judgeNames = config.judges.map(({ name }) => name);
+  const examples = settings.dataset === undefined ? [] : readDataset(settings.dataset, { members: evaluators, plan: config.evaluators, judges: judgeNames });
+  const plans = [config.evaluators, ...examples.map(({ plan }) => plan ?? [])].flat();
+  const gates: readonly Gate[] = settings.gates.map((gate) => parseGate(gate, [...new Set(plans.map(({ configured }) => configured.name))]));
+  const { items, rejections } = readInputs(await readBodies(positionals, process.stdin), config.closing);
+  for (const { where, reason, count } of rejections) complain(`${where}: ${count} left out (${reason})`);
+  if (items.length === 0) {
+    complain('No agent run was found.');
+    return 2;
+  }
+  const { items: withExamples, missing } = matched(items, examples);
+  const chosen = settings.percent === 100 ? withExamples : sampledItems(withExamples, settings.percent);
+  const bar = progressBar(process.stderr, chosen.length);
+  const bench = judgeBench(config.judges, noTelemetry);
+  const clock = { nowMs: () => performance.now() };
+  const results = await scored(chosen, { plan: config.evaluators, context: evaluationContext(), clock, ask: bench.ask, timeoutMs: settings.timeoutMs, failFast: settings.failFast, onDone: bar.show });
+  bar.end();
+  await bench.lane.stop(stopMs);
+  await bench.stop();
+  const outcome: EvalOutcome = { results, runs: items.length, sampledOut: items.length - chosen.length, notBegun: chosen.length - results.length, missing };
+  const tallies = talliesOf(outcome);
+  const held = gateResults(gates, tallies);
+  const passed = hasPassed(outcome, held);
+  written(settings.format({ outcome, tallies, gates: held, passed }), settings.output, say);
+  if (!tallies.some((one) => scoredCount(one) > 0)) complain(tallies.some(({ errors }) => errors > 0) ? 'Nothing could be scored: no judge gave a usable answer.' : 'Nothing could be scored: tracejury inspect FILE says what is missing.');
+  return passed ? 0 : 1;
+}
+
+function written(report: string, file: string | undefined, say: CommandInput['say']): void {
+  if (file === undefined) return say(report);
+  try {
+    writeFileSync(file, `${report}\n`);
+  } catch (error) {
+    throw new UsageError(`--output: ${file} cannot be written (${error instanceof Error && 'code' in error ? String(error.code) : 'unknown'}).`);
+  }
+}
+
+function text(options: CommandInput['options'], name: string): string | undefined {
+  const given = options[name];
+  if (given !== undefined && typeof given !== 'string') throw new UsageError(`--${name} takes one value.`);
+  return given;
+}
+
+/** Above 0, at most `most`. */
+function number(options: CommandInput['options'], name: string, most: number): number | undefined {
+  const given = text(options, name);
+  if (given === undefined) return undefined;
+  const value = /^\d{1,9}(?:\.\d{1,9})?%?$/.test(given) && (most === 100 || !given.endsWith('%')) ? Number(given.replace('%', '')) : Number.NaN;
+  if (!(value > 0 && value <= most)) throw new UsageError(`--${name} takes a number above 0, at most ${most}.`);
+  return value;
+}

@@ -1,0 +1,138 @@
+/** A dataset: YAML, JSON or JSON lines; a list of examples, or an object with one. All faults come at once. */
+import { readFileSync, statSync } from 'node:fs';
+import { parseDocument } from 'yaml';
+import { configuredEvaluator } from '../../../evaluators/configured.ts';
+import type { AnyEvaluator } from '../../../evaluators/evaluator.ts';
+import { readExpectation, type Fault } from '../../../evaluators/expectation.ts';
+import { schemaFaults } from '../../../evaluators/options.ts';
+import type { EvaluatorConfig } from '../../config/config.ts';
+import { evaluatorEntry } from '../../config/evaluator-entry.ts';
+import { JuryError } from '../../model/errors.ts';
+import { isJsonArray, isJsonObject, member, parseJson, type JsonObject, type JsonValue } from '../../model/json.ts';
+import type { PlannedEvaluator } from '../../pipeline/evaluate.ts';
+import { unreadable } from '../inspect/bodies.ts';
+import type { DatasetExample } from './item.ts';
+
+const fileBytesMax = 64 * 1024 * 1024;
+const examplesMax = 100_000;
+const faultsShown = 20;
+/** A few aliases of aliases can stand for billions of values. */
+const aliasesMax = 100;
+
+const text = { type: 'string', minLength: 1 } as const;
+const exampleSchema = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    id: { type: ['string', 'number'] },
+    input: {},
+    expect: { type: 'object' },
+    tasks: { type: 'array', items: text },
+    constraints: text,
+    tools: { type: 'array' },
+    tags: { type: 'array', items: text },
+    evaluators: { type: 'array', minItems: 1, maxItems: 500, items: { type: ['string', 'object'] } },
+    metadata: {},
+  },
+} as const;
+
+export interface DatasetWith {
+  readonly members: readonly AnyEvaluator[];
+  /** The configured evaluators, which an example may name. */
+  readonly plan: readonly EvaluatorConfig[];
+  /** Names of judges that an entry may name. */
+  readonly judges: readonly string[];
+}
+
+/** Throws INPUT_UNREADABLE that names the example and the key. */
+export function readDataset(file: string, options: DatasetWith): readonly DatasetExample[] {
+  return datasetOf(file, valueOf(file, textOf(file)), options);
+}
+
+export function datasetOf(file: string, value: JsonValue, options: DatasetWith): readonly DatasetExample[] {
+  const list = isJsonObject(value) ? member(value, 'examples') : value;
+  if (!isJsonArray(list)) throw unreadable(file, 'it is neither a list of examples nor an object with `examples`.');
+  if (list.length > examplesMax) throw unreadable(file, `more than ${examplesMax} examples.`);
+  const read = list.map((given, at) => exampleOf(given, at, options));
+  const seen = new Set<string>();
+  const twice = read.find(({ example }) => seen.size === seen.add(example.id).size)?.example.id;
+  const faults = read.flatMap(({ faults: own }, at) => own.map(({ path, problem }) => `examples[${at}]${path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('')} ${problem}`));
+  const all = [...faults, ...(twice === undefined ? [] : [`two examples have the id ${JSON.stringify(twice)}`])];
+  if (all.length > 0) throw unreadable(file, `${all.slice(0, faultsShown).join('; ')}${all.length > faultsShown ? `; and ${all.length - faultsShown} more` : ''}.`);
+  return read.map(({ example }) => example);
+}
+
+function exampleOf(given: JsonValue, at: number, options: DatasetWith): { readonly example: DatasetExample; readonly faults: readonly Fault[] } {
+  const object = isJsonObject(given) ? given : {};
+  const [id, input, expect, tasks, constraints, tools, tags, entries] = ['id', 'input', 'expect', 'tasks', 'constraints', 'tools', 'tags', 'evaluators'].map((key) => member(object, key));
+  const whole = { ...(isJsonObject(expect) ? expect : {}), ...(tasks === undefined ? {} : { tasks }), ...(constraints === undefined ? {} : { constraints }) };
+  const plan = isJsonArray(entries) ? entries.map((entry) => planned(entry, options)) : undefined;
+  const faults: readonly Fault[] = [
+    ...schemaFaults(exampleSchema, given),
+    ...(isJsonObject(expect) ? readExpectation(expect).faults.map(({ path, problem }) => ({ path: ['expect', ...path], problem })) : []),
+    ...(plan ?? []).flatMap(({ faults: own }, nth) => own.map(({ path, problem }) => ({ path: ['evaluators', nth, ...path], problem }))),
+  ];
+  const example: DatasetExample = {
+    id: id === undefined || typeof id === 'object' ? String(at + 1) : String(id),
+    input: inputText(input),
+    expect: Object.keys(whole).length === 0 ? undefined : whole,
+    tools,
+    tags: isJsonArray(tags) ? tags.map(String) : [],
+    plan: plan?.flatMap(({ evaluator }) => evaluator ?? []),
+  };
+  return { example, faults };
+}
+
+/** What the agent was asked: a text, or an object that holds it as its only text. */
+function inputText(input: JsonValue | undefined): string | undefined {
+  if (typeof input === 'string') return input;
+  const texts = isJsonObject(input) ? Object.values(input).filter((value) => typeof value === 'string') : [];
+  return texts.length === 1 ? texts[0] : undefined;
+}
+
+/** An entry as in the configuration; the name of a configured evaluator stands for that one. */
+function planned(entry: JsonValue, { members, plan, judges }: DatasetWith): { readonly evaluator?: PlannedEvaluator; readonly faults: readonly Fault[] } {
+  const known = typeof entry === 'string' ? plan.find(({ configured }) => configured.name === entry) : undefined;
+  if (known !== undefined) return { evaluator: known, faults: [] };
+  const written: JsonObject = typeof entry === 'string' ? { use: entry } : isJsonObject(entry) ? entry : {};
+  const made = configuredEvaluator(evaluatorEntry(written), members);
+  if (made.kind === 'faulty') return { faults: made.faults };
+  const judge = member(written, 'judge');
+  if (made.evaluator.kind === 'rule') return { evaluator: { configured: made.evaluator, sampleRate: 1 }, faults: [] };
+  if (typeof judge !== 'string' || !judges.includes(judge)) return { faults: [{ path: ['judge'], problem: `must name a judge of the configuration; there are ${judges.length === 0 ? 'none' : judges.join(', ')}` }] };
+  return { evaluator: { configured: made.evaluator, judge, sampleRate: 1 }, faults: [] };
+}
+
+function textOf(file: string): string {
+  try {
+    if (statSync(file).size > fileBytesMax) throw unreadable(file, `larger than ${fileBytesMax} bytes.`);
+    return readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
+  } catch (error) {
+    if (error instanceof JuryError) throw error;
+    throw unreadable(file, error instanceof Error && 'code' in error && error.code === 'ENOENT' ? 'there is no such file.' : 'it cannot be read.');
+  }
+}
+
+function valueOf(file: string, given: string): JsonValue {
+  if (/^\s*[[{]/.test(given)) {
+    const whole = parseJson(given);
+    if (whole !== undefined && !(isJsonObject(whole) && !Object.hasOwn(whole, 'examples'))) return whole;
+    const lines = given.split('\n').filter((line) => line.trim() !== '').map((line) => parseJson(line));
+    if (lines.every((line) => line !== undefined)) return lines;
+  }
+  const document = parseDocument(given, { version: '1.2', intAsBigInt: true, prettyErrors: true });
+  const [fault] = document.errors;
+  if (fault !== undefined) throw unreadable(file, `it is no YAML: ${fault.message.split('\n')[0] ?? ''}.`);
+  try {
+    return plainNumbers(document.toJS({ maxAliasCount: aliasesMax }) as JsonValue);
+  } catch {
+    throw unreadable(file, 'it has too many aliases.');
+  }
+}
+
+/** Whole numbers that a double holds exactly are numbers, the others stay bigint. */
+function plainNumbers(value: JsonValue): JsonValue {
+  if (typeof value === 'bigint') return value >= BigInt(Number.MIN_SAFE_INTEGER) && value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value;
+  if (isJsonArray(value)) return value.map(plainNumbers);
+  return isJsonObject(value) ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plainNumbers(item)])) : value;
+}

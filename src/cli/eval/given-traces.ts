@@ -1,0 +1,129 @@
+/** Agent traces and OpenAI-format messages as JSON → agent traces. Members are read in snake_case and in camelCase. */
+import { readDefinitions } from '../../../collectors/reading/definitions.ts';
+import { fromMessages } from '../../library/from-messages.ts';
+import { agentTrace, toolCall } from '../../library/agent-trace.ts';
+import type { AgentTrace, ToolCall } from '../../model/agent-trace.ts';
+import { JuryError } from '../../model/errors.ts';
+import { isJsonArray, isJsonObject, member, plainText, type JsonObject, type JsonValue } from '../../model/json.ts';
+import { unreadable } from '../inspect/bodies.ts';
+
+export interface GivenTrace {
+  readonly trace: AgentTrace;
+  readonly exampleId: string | undefined;
+  /** What the object itself says is expected. */
+  readonly expected: JsonValue | undefined;
+}
+
+/** Runs of one file; more are no test set. */
+const tracesMax = 100_000;
+
+/** One list of messages, one object, or a list of either. Throws INPUT_UNREADABLE with the place. */
+export function givenTraces(where: string, value: JsonValue): readonly GivenTrace[] {
+  if (!isJsonArray(value) || isConversation(value)) return [givenTrace(where, value)];
+  if (value.length > tracesMax) throw unreadable(where, `more than ${tracesMax} runs.`);
+  return value.map((item, at) => givenTrace(`${where}[${at}]`, item));
+}
+
+function isConversation(list: readonly JsonValue[]): boolean {
+  return list.some((item) => isJsonObject(item) && typeof member(item, 'role') === 'string');
+}
+
+function givenTrace(where: string, value: JsonValue): GivenTrace {
+  if (isJsonArray(value)) return { trace: conversation(where, value, {}), exampleId: undefined, expected: undefined };
+  if (!isJsonObject(value)) throw unreadable(where, 'it is neither a list of messages nor an agent trace.');
+  const messages = either(value, 'messages');
+  const calls = either(value, 'tool_calls');
+  const known = ['input', 'final_response', 'output'].some((name) => either(value, name) !== undefined);
+  if (messages === undefined && calls === undefined && !known) throw unreadable(where, `it has neither messages nor tool_calls${namesText(value)}.`);
+  const id = either(value, 'example_id') ?? either(value, 'id');
+  return {
+    trace: isJsonArray(messages) && calls === undefined ? conversation(where, messages, value) : handmade(where, value),
+    exampleId: typeof id === 'string' || typeof id === 'number' ? String(id) : undefined,
+    expected: either(value, 'expect') ?? either(value, 'expected'),
+  };
+}
+
+function namesText(value: JsonObject): string {
+  const names = Object.keys(value).slice(0, 3).map((key) => JSON.stringify(key.slice(0, 40)));
+  return names.length === 0 ? '' : `, but ${names.join(', ')}`;
+}
+
+function conversation(where: string, messages: JsonValue, around: JsonObject): AgentTrace {
+  try {
+    const { trace } = fromMessages(messages);
+    return { ...trace, ...besides(around), toolDefinitions: readDefinitions(either(around, 'tools')) };
+  } catch (error) {
+    throw error instanceof JuryError ? unreadable(where, error.why) : error;
+  }
+}
+
+function handmade(where: string, value: JsonObject): AgentTrace {
+  const calls = either(value, 'tool_calls') ?? [];
+  if (!isJsonArray(calls)) throw unreadable(where, 'its tool_calls are no list.');
+  const response = either(value, 'final_response') ?? either(value, 'output');
+  const steps = either(value, 'reasoning_steps');
+  return {
+    ...agentTrace({ toolCalls: calls.map((call, at) => givenCall(`${where}: tool_calls[${at}]`, call)), reasoningSteps: texts(steps) ?? [] }),
+    ...(response === undefined || response === null ? {} : { finalResponse: response }),
+    ...besides(value),
+    toolDefinitions: readDefinitions(either(value, 'tools') ?? either(value, 'tool_definitions')),
+    ...(either(value, 'tool_calls_carried') === false ? { toolCallsCarried: false } : {}),
+  };
+}
+
+/** What stands beside the calls or messages. */
+function besides(value: JsonObject): Partial<AgentTrace> {
+  const tasks = texts(either(value, 'tasks'));
+  const error = either(value, 'error_message');
+  return {
+    ...text('agent', value),
+    ...text('input', value),
+    ...text('model', value),
+    ...text('constraints', value),
+    ...text('systemPrompt', value),
+    ...text('sessionId', value),
+    ...(tasks === undefined ? {} : { tasks }),
+    ...(typeof error === 'string' ? { status: 'error' as const, errorMessage: error } : {}),
+  };
+}
+
+function text<Name extends string>(name: Name, value: JsonObject): { readonly [Key in Name]?: string } {
+  const given = either(value, snake(name));
+  return typeof given === 'string' ? ({ [name]: given } as { readonly [Key in Name]: string }) : {};
+}
+
+function givenCall(where: string, value: JsonValue): ToolCall {
+  const inner = isJsonObject(value) ? member(value, 'function') : undefined;
+  const named = isJsonObject(inner) ? inner : value;
+  const name = isJsonObject(named) ? member(named, 'name') : undefined;
+  if (!isJsonObject(value) || !isJsonObject(named) || typeof name !== 'string') throw unreadable(where, 'it has no name.');
+  const sent = either(named, 'arguments') ?? either(value, 'args') ?? either(value, 'arguments_text');
+  const [id, toolId, error, result] = ['id', 'tool_id', 'error', 'result'].map((key) => either(value, key));
+  const unknown = result === undefined || (result === null && either(value, 'result_carried') === false);
+  return toolCall(name, typeof sent === 'object' || typeof sent === 'string' ? sent : sent === undefined ? {} : plainText(sent), {
+    ...(unknown ? {} : { result }),
+    ...(error === undefined || error === null ? {} : { error: errorOf(error) }),
+    ...(typeof id === 'string' ? { id } : {}),
+    ...(typeof toolId === 'string' ? { toolId } : {}),
+    ...(either(value, 'executed') === false ? { executed: false } : {}),
+  });
+}
+
+function errorOf(error: JsonValue): { readonly message: string; readonly type?: string } {
+  const message = isJsonObject(error) ? member(error, 'message') : undefined;
+  const type = isJsonObject(error) ? member(error, 'type') : undefined;
+  return { message: message === undefined ? plainText(error) : plainText(message), ...(typeof type === 'string' ? { type } : {}) };
+}
+
+function texts(value: JsonValue | undefined): readonly string[] | undefined {
+  return isJsonArray(value) ? value.filter((item) => typeof item === 'string') : undefined;
+}
+
+/** A member by its snake_case name, or by the same in camelCase. */
+function either(value: JsonObject, name: string): JsonValue | undefined {
+  return member(value, name) ?? member(value, name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()));
+}
+
+function snake(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}

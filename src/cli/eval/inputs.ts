@@ -1,0 +1,114 @@
+/** Bodies of files → the runs in them: spans through the gathering of the service, agent traces and messages as they are. */
+import { createHash } from 'node:crypto';
+import type { Config } from '../../config/config.ts';
+import type { AgentTrace, Run } from '../../model/agent-trace.ts';
+import { wire } from '../../model/attributes.ts';
+import { noTenant, parseSpanId, parseTraceId, type SpanId, type TraceId } from '../../model/ids.ts';
+import { isJsonObject, jsonText, parseJson, type JsonValue } from '../../model/json.ts';
+import { textAttribute, type Span } from '../../model/span.ts';
+import { unreadable, type Body } from '../inspect/bodies.ts';
+import { played } from '../inspect/played.ts';
+import { readRecorded, type Recorded } from '../inspect/recorded.ts';
+import { givenTraces, type GivenTrace } from './given-traces.ts';
+import type { EvalItem } from './item.ts';
+
+export interface ReadInputs {
+  readonly items: readonly EvalItem[];
+  /** What of the spans could not be taken. */
+  readonly rejections: Recorded['rejections'];
+}
+
+/** Runs out of spans by start time, then those out of agent traces and messages in their order. Throws INPUT_UNREADABLE. */
+export function readInputs(bodies: readonly Body[], closing: Config['closing']): ReadInputs {
+  const recordedBodies: Body[] = [];
+  const given: (GivenTrace & { readonly where: string })[] = [];
+  for (const body of bodies) {
+    const documents = givenDocuments(body);
+    if (documents === undefined) recordedBodies.push(body);
+    else for (const { where, value } of documents) given.push(...givenTraces(where, value).map((one) => ({ ...one, where })));
+  }
+  const recorded = readRecorded(recordedBodies);
+  const named = exampleIds(recorded.spans);
+  const { runs } = played(recorded, closing);
+  return {
+    items: [...runs.map((run) => recordedItem(run, named)), ...given.map(givenItem)],
+    rejections: recorded.rejections,
+  };
+}
+
+/** A key of an OTLP request near the beginning. */
+const OTLP_KEY = /"resource_?(?:spans|logs|metrics)"/i;
+const otlpKeyBytes = 1_000;
+
+/** The JSON documents of a body: one, or one a line. Undefined: it holds spans, or what is no JSON at all. */
+function givenDocuments({ name, bytes }: Body): readonly { readonly where: string; readonly value: JsonValue }[] | undefined {
+  if (OTLP_KEY.test(bytes.toString('utf8', 0, otlpKeyBytes))) return undefined;
+  const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
+  if (!/^\s*[[{]/.test(text)) return undefined;
+  const whole = parseJson(text);
+  if (whole !== undefined) return isOtlp(whole) ? undefined : [{ where: name, value: whole }];
+  const lines = text.split('\n').flatMap((line, at) => (line.trim() === '' ? [] : [{ where: `${name}: line ${at + 1}`, text: line }]));
+  const first = parseJson(lines[0]?.text ?? '');
+  if (first === undefined || isOtlp(first)) return undefined;
+  return lines.map(({ where, text: line }) => {
+    const value = parseJson(line);
+    if (value === undefined) throw unreadable(where, 'it is not JSON.');
+    return { where, value };
+  });
+}
+
+function isOtlp(value: JsonValue): boolean {
+  return isJsonObject(value) && Object.keys(value).some((key) => OTLP_KEY.test(JSON.stringify(key)));
+}
+
+interface NamedExamples {
+  readonly bySpan: ReadonlyMap<string, string>;
+  /** Where all spans of a trace that name an example name the same. */
+  readonly byTrace: ReadonlyMap<string, string | undefined>;
+}
+
+function exampleIds(spans: readonly Span[]): NamedExamples {
+  const bySpan = new Map<string, string>();
+  const byTrace = new Map<string, string | undefined>();
+  for (const span of spans) {
+    const id = textAttribute(span, wire.exampleId) ?? textAttribute(span.resource, wire.exampleId);
+    if (id === undefined) continue;
+    bySpan.set(`${span.traceId}/${span.spanId}`, id);
+    byTrace.set(span.traceId, byTrace.has(span.traceId) && byTrace.get(span.traceId) !== id ? undefined : id);
+  }
+  return { bySpan, byTrace };
+}
+
+function recordedItem(run: Run, { bySpan, byTrace }: NamedExamples): EvalItem {
+  const place = `${run.traceId}/${run.spanId}`;
+  return { run, label: `${run.trace.agent ?? 'run'} ${place}`, exampleId: bySpan.get(place) ?? (run.parent === undefined ? byTrace.get(run.traceId) : undefined), ordered: false };
+}
+
+function givenItem({ trace, exampleId, expected, where }: GivenTrace & { readonly where: string }, at: number): EvalItem {
+  return { run: runOfTrace(trace, expected), label: exampleId ?? `${where}${at === 0 ? '' : ` #${at + 1}`}`, exampleId, ordered: true };
+}
+
+/** An agent trace has no ids: a hash of its content stands in, so that sampling picks the same ones each time. */
+function runOfTrace(trace: AgentTrace, expected: JsonValue | undefined): Run {
+  const hash = createHash('sha256').update(jsonText(trace as unknown as JsonValue, { sortKeys: true })).digest('hex');
+  return {
+    tenant: noTenant,
+    ...idsIn(hash),
+    trace,
+    dialects: [],
+    resourceAttributes: {},
+    traceState: '',
+    startUnixNano: trace.startUnixNano ?? 0n,
+    endUnixNano: trace.endUnixNano ?? 0n,
+    completeness: 'complete',
+    revision: 1,
+    contentHash: hash,
+    ...(expected === undefined ? {} : { expected }),
+  };
+}
+
+function idsIn(hash: string): { readonly traceId: TraceId; readonly spanId: SpanId } {
+  const [traceId, spanId] = [parseTraceId(hash.slice(0, 32)), parseSpanId(hash.slice(32, 48))];
+  if (traceId === undefined || spanId === undefined) throw new Error('a hash of nothing but zeros');
+  return { traceId, spanId };
+}

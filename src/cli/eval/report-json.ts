@@ -1,0 +1,43 @@
+/** The report as one JSON object, with every verdict whole. */
+import { jsonText, type JsonObject } from '../../model/json.ts';
+import type { NamedVerdict } from '../../library/report.ts';
+import { passedShare, scoredCount } from '../../library/tally.ts';
+import type { EvalReport } from './report.ts';
+
+export function reportJson({ outcome, tallies, gates, passed }: EvalReport): string {
+  return jsonText({
+    passed,
+    runs: outcome.runs,
+    sampled_out: outcome.sampledOut,
+    not_begun: outcome.notBegun,
+    missing_examples: [...outcome.missing],
+    evaluators: tallies.map((one) => ({ name: one.name, passed: one.passed, failed: one.failed, raw: one.raw, skipped: one.skipped, errors: one.errors, passed_share: passedShare(one) ?? null, mean_score: scoredCount(one) === 0 ? null : one.scoreSum / scoredCount(one) })),
+    gates: gates.map(({ name, share, reached, held }) => ({ name, share, reached: reached ?? null, held })),
+    results: outcome.results.map(({ item: { label, run, example }, verdicts }) => ({
+      label,
+      example: example?.id ?? null,
+      tags: [...(example?.tags ?? [])],
+      trace_id: run.traceId,
+      span_id: run.spanId,
+      agent: run.trace.agent ?? null,
+      completeness: run.completeness,
+      verdicts: verdicts.map(verdictObject),
+    })),
+  });
+}
+
+function verdictObject({ name, evaluator, verdict }: NamedVerdict): JsonObject {
+  const head = { name, evaluator, status: verdict.kind, explanation: verdict.explanation, details: verdict.details };
+  if (verdict.kind === 'skipped') return { ...head, reason: verdict.reason };
+  if (verdict.kind === 'failed') return { ...head, reason: verdict.error };
+  const { score, threshold, passed, label, evidence, parts } = verdict;
+  return {
+    ...head,
+    score,
+    threshold,
+    passed,
+    label,
+    evidence: [...evidence],
+    parts: parts.map((part) => ({ index: part.index, tool: part.tool, call_id: part.callId ?? null, span_id: part.spanId ?? null, score: part.score, passed: part.passed, explanation: part.explanation })),
+  };
+}

@@ -1,0 +1,87 @@
+/** Reports hold foreign text: it is shown, and nothing obeys it. */
+import { expect, test } from 'vitest';
+import { gateResults, talliesOf } from '../../../src/cli/eval/gates.ts';
+import type { EvalOutcome, MatchedItem } from '../../../src/cli/eval/item.ts';
+import { junitXml } from '../../../src/cli/eval/junit.ts';
+import { markdownText } from '../../../src/cli/eval/markdown.ts';
+import { progressBar } from '../../../src/cli/eval/progress.ts';
+import { hasPassed, percent, type EvalReport } from '../../../src/cli/eval/report.ts';
+import { tableText } from '../../../src/cli/eval/table.ts';
+import type { Verdict } from '../../../src/model/verdict.ts';
+import { junitFaults, xmlElements } from './junit-schema.ts';
+import { readInputs } from '../../../src/cli/eval/inputs.ts';
+import { defaultClosing } from '../../../src/pipeline/group.ts';
+
+const nasty = 'a|b `c` <img src=x> [l](u) @team ]]> "q" & \u0000\u001b[31m\u202e\nnext #1 \ud800';
+const explained = { explanation: nasty, details: {} };
+const scored = (score: number, threshold: number | null = 1): Verdict => ({ kind: 'scored', score, threshold, passed: threshold === null ? null : score >= threshold, label: '', evidence: [], parts: score < 1 ? [{ index: 0, tool: nasty, score: 0, passed: false, explanation: nasty }] : [], ...explained });
+const verdicts: readonly Verdict[] = [scored(1), scored(0.5), scored(0.25, null), { kind: 'skipped', reason: 'no_tool_calls', ...explained }, { kind: 'failed', error: 'timed_out', ...explained }];
+
+const [item] = readInputs([{ name: 'x', bytes: Buffer.from('{"input":"hi"}') }], defaultClosing).items;
+if (item === undefined) throw new Error('no run');
+const matchedItem: MatchedItem = { ...item, label: nasty, example: undefined };
+const outcome: EvalOutcome = {
+  results: verdicts.map((verdict) => ({ item: matchedItem, verdicts: [{ name: 'tool_error', evaluator: 'tool_error', verdict }] })),
+  runs: 7,
+  sampledOut: 1,
+  notBegun: 1,
+  missing: ['lost'],
+};
+const tallies = talliesOf(outcome);
+const gates = gateResults([{ name: 'tool_error', share: 0.5 }, { name: 'other', share: 0 }], tallies);
+const report: EvalReport = { outcome, tallies, gates, passed: hasPassed(outcome, gates) };
+
+test('report: five kinds of verdict are counted apart', () => {
+  expect(tallies).toEqual([{ name: 'tool_error', passed: 1, failed: 1, raw: 1, skipped: 1, errors: 1, scoreSum: 1.75 }]);
+  expect(gates).toEqual([{ name: 'tool_error', share: 0.5, reached: 0.5, held: true }, { name: 'other', share: 0, reached: undefined, held: false }]);
+});
+
+test('report: an example without a run fails it whatever the gates say', () => {
+  const held = gates.slice(0, 1);
+  expect([hasPassed(outcome, held), hasPassed({ ...outcome, missing: [] }, held), hasPassed({ ...outcome, missing: [] }, []), hasPassed({ ...outcome, missing: [], results: outcome.results.slice(2) }, [])]).toEqual([false, true, false, true]);
+});
+
+test('report: a share is never rounded up', () => {
+  expect([percent(0.9999), percent(1), percent(0.5), percent(2 / 3)]).toEqual(['99.9 %', '100 %', '50 %', '66.6 %']);
+});
+
+test('junit: the document keeps to the schema, and the counts are those of the cases', () => {
+  const xml = junitXml(report);
+  expect(junitFaults(xml)).toEqual([]);
+  const cases = xmlElements(xml).filter(({ name }) => name === 'testcase');
+  expect(cases).toHaveLength(5 + 1 + 2);
+  expect(cases[0]?.attributes['name']).toBe('a|b `c` <img src=x> [l](u) @team ]]> "q" & \uFFFD\uFFFD[31m\u202e\nnext #1 \uFFFD');
+});
+
+test('junit: the schema finds what is wrong', () => {
+  const faulty = ['<testsuites>', '<testsuites><testcase name="a"/></testsuites>', '<testsuites><testsuite tests="1" failures="0" errors="0" skipped="0"/></testsuites>', '<testsuites><testsuite name="s" tests="2" failures="0" errors="0" skipped="0"><testcase name="a" classname="c"/></testsuite></testsuites>', '<testsuites><testsuite name="s" tests="1" failures="0" errors="0" skipped="0"><testcase name="a" classname="c"><failed/></testcase></testsuite></testsuites>'];
+  for (const xml of faulty) expect(junitFaults(`<?xml version="1.0" encoding="UTF-8"?>\n${xml}`)).not.toEqual([]);
+});
+
+test('markdown: every table row has its columns, and foreign text neither breaks out nor mentions anybody', () => {
+  const text = markdownText(report);
+  const rows = text.split('\n').filter((line) => line.startsWith('|'));
+  for (const row of rows) expect([5, 8]).toContain(row.split(/(?<!\\)\|/).length - 1);
+  expect(text.replaceAll('\n', '')).not.toMatch(/<img|@team|(?<!\\)`|\p{Cc}/u);
+  expect(text).toContain('7 runs');
+  expect(text).toContain('Examples without a run: lost');
+});
+
+test('table: a terminal obeys nothing of it', () => {
+  const text = tableText(report);
+  expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\u202e]/u);
+  expect(text.split('\n').at(-1)).toBe('FAILED');
+});
+
+test('progress: a bar on a terminal, nothing elsewhere', () => {
+  const written: string[] = [];
+  const draw = (isTTY: boolean): void => {
+    const bar = progressBar({ isTTY, write: (text) => written.push(text) }, 2);
+    for (const done of [1, 1, 2]) bar.show(done);
+    bar.end();
+  };
+  draw(false);
+  expect(written).toEqual([]);
+  draw(true);
+  expect(written).toEqual([`\r${'█'.repeat(15)}${'░'.repeat(15)} 1/2`, `\r${'█'.repeat(30)} 2/2`, '\r\u001b[K']);
+});
