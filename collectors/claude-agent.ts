@@ -7,8 +7,11 @@ export const claudeAgent: Collector = {
   id: 'claude_agent',
   summary: 'Claude Agent SDK and Claude Code (claude_code.*).',
   recognisedBy: { scopePrefixes: ['com.anthropic.claude_code'] },
-  wants: { keys: ['span.type', 'user_prompt', 'model', 'input_tokens', 'output_tokens', 'cache_read_tokens', 'gen_ai.tool.name', 'tool_name', 'tool_use_id', 'session.id', 'error'], prefixes: [] },
-  captureHints: { content: 'Set OTEL_LOG_USER_PROMPTS=1, OTEL_LOG_TOOL_DETAILS=1, OTEL_LOG_TOOL_CONTENT=1 and OTEL_LOGS_EXPORTER=otlp: arguments and answers are in log records only.' },
+  wants: { keys: ['span.type', 'user_prompt', 'model', 'input_tokens', 'output_tokens', 'cache_read_tokens', 'gen_ai.tool.name', 'tool_name', 'tool_use_id', 'session.id'], prefixes: [] },
+  captureHints: {
+    content: 'Set OTEL_LOG_USER_PROMPTS=1, OTEL_LOG_TOOL_DETAILS=1, OTEL_LOG_TOOL_CONTENT=1 and OTEL_LOGS_EXPORTER=otlp: arguments and answers are in log records only.',
+    tools: 'The list of tools is sent nowhere; name the tools under tools in the configuration.',
+  },
   read,
   logs: {
     events: ['user_prompt', 'tool_result', 'assistant_response'],
@@ -70,7 +73,9 @@ function readRecords(records: readonly LogRecord[]): SpanFacts {
       const id = textAttribute(record, 'tool_use_id');
       const error = textAttribute(record, 'error');
       asked.push({ name: toolName(record), ...(id === undefined ? {} : { id }), ...readArguments(record.attribute('tool_input')) });
-      told.push({ ...(id === undefined ? {} : { id }), ...(error === undefined ? {} : { result: error, isError: true }) });
+      const success = record.attribute('success');
+      const failed = error !== undefined || success === false || success === 'false';
+      told.push({ ...(id === undefined ? {} : { id }), ...(error === undefined ? {} : { result: error }), ...(failed ? { isError: true } : {}) });
     }
   }
   const outputMessages = asked.length === 0 ? [] : [{ role: 'assistant' as const, asked, told }];

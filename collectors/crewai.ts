@@ -12,7 +12,7 @@ export const crewai: Collector = {
   summary: 'CrewAI under OpenLLMetry (crewai.*).',
   recognisedBy: { scopes: ['opentelemetry.instrumentation.crewai.instrumentation'] },
   wants: { keys: ['crewai.crew.tasks', 'crewai.crew.result', 'crewai.crew.tasks_output', 'crewai.agent.role', 'crewai.agent.tools', 'crewai.agent.llm', 'crewai.task.description'], prefixes: [] },
-  captureHints: { content: 'Leave TRACELOOP_TRACE_CONTENT at true, its default.' },
+  captureHints: { content: 'Leave TRACELOOP_TRACE_CONTENT at true, its default.', tools: 'Names and descriptions of tools are sent, schemas are not; name the tools under tools in the configuration.' },
   read,
 };
 

@@ -17,7 +17,10 @@ export const googleAdk: Collector = {
     ],
     prefixes: [],
   },
-  captureHints: { content: 'Version 1 sends content by default; version 2 needs OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT and OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental.' },
+  captureHints: {
+    content: 'Version 1 for Python and the JavaScript version send content by default; version 2 for Python needs OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT and OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental.',
+    tools: 'Definitions come by default; version 2 for Python sends their schemas only with the two settings for content.',
+  },
   read,
 };
 
@@ -60,6 +63,8 @@ function modelFacts(span: Span): SpanFacts {
   const usage = { ...objectOf(response, 'usage_metadata'), ...objectOf(response, 'usageMetadata') };
   const input = usage['prompt_token_count'] ?? usage['promptTokenCount'];
   const output = usage['candidates_token_count'] ?? usage['candidatesTokenCount'];
+  const cached = usage['cached_content_token_count'] ?? usage['cachedContentTokenCount'];
+  const reasoning = usage['thoughts_token_count'] ?? usage['thoughtsTokenCount'];
   const content = member(response, 'content');
   const tools = member(config, 'tools');
   return {
@@ -71,6 +76,8 @@ function modelFacts(span: Span): SpanFacts {
     ...(system === undefined ? {} : { systemPrompt: system }),
     ...(typeof input === 'number' ? { inputTokens: input } : {}),
     ...(typeof output === 'number' ? { outputTokens: output } : {}),
+    ...(typeof cached === 'number' ? { cachedInputTokens: cached } : {}),
+    ...(typeof reasoning === 'number' ? { reasoningTokens: reasoning } : {}),
   };
 }
 

@@ -2,7 +2,7 @@
 import { isJsonObject, member, type JsonObject } from '../src/model/json.ts';
 import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts, ToolFacts } from './collector.ts';
-import { observedModel, observedRun, observedTool, type Observation } from './reading/observation.ts';
+import { observedModel, observedRetrieval, observedRun, observedTool, type Observation } from './reading/observation.ts';
 import { parseContainer, parseText } from './reading/values.ts';
 
 export const langfuse: Collector = {
@@ -12,15 +12,17 @@ export const langfuse: Collector = {
   wants: {
     keys: [
       'langfuse.observation.type', 'langfuse.observation.input', 'langfuse.observation.output', 'langfuse.observation.level', 'langfuse.observation.status_message', 'langfuse.observation.model.name',
-      'langfuse.observation.usage_details', 'langfuse.observation.metadata.tool_call_id', 'langfuse.observation.metadata.langgraph_node', 'session.id',
+      'langfuse.observation.usage_details', 'langfuse.observation.metadata.tool_call_id', 'langfuse.observation.metadata.langgraph_node', 'langfuse.internal.is_app_root', 'langfuse.internal.as_root',
+      'langfuse.trace.input', 'langfuse.trace.output', 'session.id', 'langfuse.session.id',
     ],
     prefixes: [],
   },
+  captureHints: { content: 'Inputs and outputs are on the spans by default.', tools: 'Tools are read from the input of a generation: pass {messages, tools}.' },
   read,
 };
 
 function read(span: Span): SpanFacts {
-  const sessionId = textAttribute(span, 'session.id');
+  const sessionId = textAttribute(span, 'session.id') ?? textAttribute(span, 'langfuse.session.id');
   return { ...(sessionId === undefined ? {} : { sessionId }), ...byType(span) };
 }
 
@@ -29,16 +31,32 @@ function byType(span: Span): SpanFacts {
   switch (textAttribute(span, 'langfuse.observation.type')) {
     case 'agent':
       // A node of a graph is a step of its agent, even one that is called agent.
-      return textAttribute(span, 'langfuse.observation.metadata.langgraph_node') === undefined || span.parentSpanId === undefined ? { role: 'agent', agentName: span.name, ...observedRun(observed) } : { role: 'step' };
+      return textAttribute(span, 'langfuse.observation.metadata.langgraph_node') === undefined || isRoot(span) ? { role: 'agent', agentName: span.name, ...run(span, observed) } : { role: 'step' };
     case 'tool':
       return { role: 'tool', tool: tool(span, observed) };
     case 'generation':
       return { ...observedModel(observed), ...modelFacts(span) };
     case 'retriever':
-      return { role: 'retriever' };
+      return observedRetrieval(observed.output);
+    case 'embedding':
+    case 'evaluator':
+    case 'guardrail':
+    case 'event':
+      return { role: 'step' };
     default:
-      return span.parentSpanId === undefined ? { role: 'workflow', agentName: span.name, agentNameIsGuess: true, ...observedRun(observed) } : { role: 'step' };
+      return isRoot(span) ? { role: 'workflow', agentName: span.name, agentNameIsGuess: true, ...run(span, observed) } : { role: 'step' };
   }
+}
+
+/** The SDK's outermost span may lie below a span of something else, such as a web server. */
+function isRoot(span: Span): boolean {
+  return span.parentSpanId === undefined || span.attribute('langfuse.internal.is_app_root') === true || span.attribute('langfuse.internal.as_root') === true;
+}
+
+/** What the developer calls the trace's input and output is better than the arguments and the result of the outermost function. */
+function run(span: Span, observed: Observation): SpanFacts {
+  const [input, output] = isRoot(span) ? [span.attribute('langfuse.trace.input'), span.attribute('langfuse.trace.output')] : [];
+  return observedRun({ ...observed, input: input ?? observed.input, output: output ?? observed.output });
 }
 
 function tool(span: Span, observed: Observation): ToolFacts {
@@ -49,19 +67,36 @@ function tool(span: Span, observed: Observation): ToolFacts {
   return { ...read, ...(typeof id === 'string' ? { id } : {}), ...(failed ? { failed: { message: textAttribute(span, 'langfuse.observation.status_message') ?? '' } } : {}) };
 }
 
-/** The LangChain handler takes cached and reasoning tokens out of the totals; the wrapper around OpenAI's client keeps the API's names. */
 function modelFacts(span: Span): SpanFacts {
   const model = textAttribute(span, 'langfuse.observation.model.name');
   const parsed = parseContainer(textAttribute(span, 'langfuse.observation.usage_details') ?? '');
   const usage: JsonObject = isJsonObject(parsed) ? parsed : {};
-  const number = (key: string): number | undefined => {
-    const value = member(usage, key);
-    return typeof value === 'number' ? value : undefined;
+  const inputTokens = total(usage, 'input') ?? number(usage, 'prompt_tokens') ?? number(usage, 'input_tokens');
+  const outputTokens = total(usage, 'output') ?? number(usage, 'completion_tokens') ?? number(usage, 'output_tokens');
+  const cached = number(usage, 'input_cache_read') ?? number(usage, 'input_cached_tokens') ?? number(details(usage, 'prompt_tokens_details'), 'cached_tokens');
+  const reasoning = number(usage, 'output_reasoning') ?? number(usage, 'output_reasoning_tokens') ?? number(details(usage, 'completion_tokens_details'), 'reasoning_tokens');
+  return {
+    ...(model === undefined ? {} : { model }),
+    ...(inputTokens === undefined ? {} : { inputTokens }),
+    ...(outputTokens === undefined ? {} : { outputTokens }),
+    ...(cached === undefined ? {} : { cachedInputTokens: cached }),
+    ...(reasoning === undefined ? {} : { reasoningTokens: reasoning }),
   };
-  const [input, output] = [number('input'), number('output')];
-  const cached = number('input_cache_read') ?? 0;
-  const reasoning = number('output_reasoning') ?? 0;
-  const inputTokens = input === undefined ? (number('prompt_tokens') ?? number('input_tokens')) : input + cached;
-  const outputTokens = output === undefined ? (number('completion_tokens') ?? number('output_tokens')) : output + reasoning;
-  return { ...(model === undefined ? {} : { model }), ...(inputTokens === undefined ? {} : { inputTokens }), ...(outputTokens === undefined ? {} : { outputTokens }) };
+}
+
+/** The SDKs take cached, reasoning and other tokens out of the number that they belong to; a total that adds up without them says otherwise. */
+function total(usage: JsonObject, side: 'input' | 'output'): number | undefined {
+  const rest = number(usage, side);
+  if (rest === undefined || number(usage, 'total') === rest + (number(usage, side === 'input' ? 'output' : 'input') ?? 0)) return rest;
+  return Object.keys(usage).reduce((sum, key) => (key.startsWith(`${side}_`) ? sum + (number(usage, key) ?? 0) : sum), rest);
+}
+
+function details(usage: JsonObject, key: string): JsonObject {
+  const value = member(usage, key);
+  return isJsonObject(value) ? value : {};
+}
+
+function number(usage: JsonObject, key: string): number | undefined {
+  const value = member(usage, key);
+  return typeof value === 'number' ? value : undefined;
 }

@@ -1,7 +1,7 @@
 /** LangSmith in its OpenTelemetry mode: `langsmith.span.kind`, with input and output as one JSON text each in `gen_ai.prompt` and `gen_ai.completion`. */
 import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts } from './collector.ts';
-import { observedModel, observedRun, observedTool, type Observation } from './reading/observation.ts';
+import { observedModel, observedRetrieval, observedRun, observedTool, type Observation } from './reading/observation.ts';
 
 const sessionKeys = ['langsmith.metadata.session_id', 'langsmith.metadata.thread_id', 'langsmith.metadata.conversation_id'] as const;
 
@@ -9,7 +9,8 @@ export const langsmith: Collector = {
   id: 'langsmith',
   summary: 'LangSmith SDKs in OpenTelemetry mode (langsmith.span.kind).',
   recognisedBy: { keys: ['langsmith.span.kind'] },
-  wants: { keys: ['langsmith.span.kind', 'langsmith.metadata.lc_agent_name', ...sessionKeys, 'gen_ai.prompt', 'gen_ai.completion', 'gen_ai.tool.name', 'gen_ai.tool.call.id'], prefixes: [] },
+  wants: { keys: ['langsmith.span.kind', 'langsmith.is_root', 'langsmith.metadata.lc_agent_name', ...sessionKeys, 'gen_ai.prompt', 'gen_ai.completion', 'gen_ai.tool.name', 'gen_ai.tool.call.id'], prefixes: [] },
+  captureHints: { content: 'Inputs and outputs are on the spans by default.', tools: 'Tools travel with the requests to models.' },
   read,
 };
 
@@ -28,15 +29,19 @@ function byKind(span: Span): SpanFacts {
     case 'llm':
       return observedModel(observed);
     case 'retriever':
-      return { role: 'retriever' };
+      return observedRetrieval(observed.output);
+    case 'embedding':
+    case 'prompt':
+    case 'parser':
+      return { role: 'step' };
     default:
       return chain(span, observed);
   }
 }
 
-/** A chain that is named as its agent is the agent; one without a parent stands for the run. */
+/** A chain that is named as its agent is the agent; the outermost one stands for the run. */
 function chain(span: Span, observed: Observation): SpanFacts {
   if (textAttribute(span, 'langsmith.metadata.lc_agent_name') === span.name) return { role: 'agent', agentName: span.name, ...observedRun(observed) };
-  if (span.parentSpanId === undefined) return { role: 'workflow', agentName: span.name, agentNameIsGuess: true, ...observedRun(observed) };
+  if (span.parentSpanId === undefined || span.attribute('langsmith.is_root') === true) return { role: 'workflow', agentName: span.name, agentNameIsGuess: true, ...observedRun(observed) };
   return { role: 'step' };
 }

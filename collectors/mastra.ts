@@ -9,16 +9,19 @@ export const mastra: Collector = {
   id: 'mastra',
   summary: 'Mastra (mastra.span.type).',
   recognisedBy: { keys: ['mastra.span.type'] },
-  wants: { keys: ['mastra.span.type', 'mastra.agent_run.input', 'mastra.agent_run.output', ...sessionKeys], prefixes: [] },
-  captureHints: { content: 'Content is on by default; tool definitions are sent as bare names.' },
+  wants: { keys: ['mastra.span.type', 'mastra.agent_run.input', 'mastra.agent_run.output', 'mastra.workflow_run.input', 'mastra.workflow_run.output', 'gen_ai.usage.reasoning_tokens', ...sessionKeys], prefixes: [] },
+  captureHints: { content: 'Content is on by default.', tools: 'Tools are sent as bare names, without schemas; name the tools under tools in the configuration.' },
   read,
 };
 
 function read(span: Span): SpanFacts {
   const sessionId = sessionKeys.map((key) => textAttribute(span, key)).find((value) => value !== undefined);
-  const isRun = textAttribute(span, 'mastra.span.type') === 'agent_run';
+  const type = textAttribute(span, 'mastra.span.type');
+  // The conventions' name for this number is another one.
+  const reasoning = span.attribute('gen_ai.usage.reasoning_tokens');
   return {
     ...(sessionId === undefined ? {} : { sessionId }),
-    ...(isRun ? observedRun({ name: span.name, input: span.attribute('mastra.agent_run.input'), output: span.attribute('mastra.agent_run.output') }) : {}),
+    ...(type === 'agent_run' || type === 'workflow_run' ? observedRun({ name: span.name, input: span.attribute(`mastra.${type}.input`), output: span.attribute(`mastra.${type}.output`) }) : {}),
+    ...(typeof reasoning === 'number' ? { reasoningTokens: reasoning } : {}),
   };
 }

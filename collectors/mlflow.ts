@@ -3,19 +3,20 @@ import { isJsonObject, member } from '../src/model/json.ts';
 import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts } from './collector.ts';
 import { readDefinitions } from './reading/definitions.ts';
-import { observedModel, observedRun, observedTool, type Observation } from './reading/observation.ts';
-import { parseContainer, unquotedText } from './reading/values.ts';
+import { observedModel, observedRetrieval, observedRun, observedTool, type Observation } from './reading/observation.ts';
+import { parseContainer, unquotedText, writtenValue } from './reading/values.ts';
 
 export const mlflow: Collector = {
   id: 'mlflow',
   summary: 'MLflow tracing (mlflow.spanType).',
   recognisedBy: { keys: ['mlflow.spanType'] },
   wants: { keys: ['mlflow.spanType', 'mlflow.spanInputs', 'mlflow.spanOutputs', 'mlflow.llm.model', 'mlflow.chat.tools', 'mlflow.chat.tokenUsage', 'mlflow.openai.agent_run_root'], prefixes: [] },
+  captureHints: { content: 'Inputs and outputs are on the spans by default.', tools: 'Tools are read from mlflow.chat.tools on model spans.' },
   read,
 };
 
 function read(span: Span): SpanFacts {
-  const observed: Observation = { name: span.name, input: span.attribute('mlflow.spanInputs'), output: unquotedText(textAttribute(span, 'mlflow.spanOutputs')) };
+  const observed: Observation = { name: span.name, input: span.attribute('mlflow.spanInputs'), output: writtenValue(textAttribute(span, 'mlflow.spanOutputs')) };
   switch (unquotedText(textAttribute(span, 'mlflow.spanType'))) {
     case 'AGENT':
       // The runner of an agent framework is no agent: the agents are inside it.
@@ -27,7 +28,14 @@ function read(span: Span): SpanFacts {
     case 'LLM':
       return { ...observedModel(observed), ...modelFacts(span) };
     case 'RETRIEVER':
-      return { role: 'retriever' };
+      return observedRetrieval(observed.output);
+    case 'EMBEDDING':
+    case 'PARSER':
+    case 'RERANKER':
+    case 'MEMORY':
+    case 'GUARDRAIL':
+    case 'EVALUATOR':
+      return { role: 'step' };
     default:
       return span.parentSpanId === undefined ? { role: 'workflow', agentName: span.name, agentNameIsGuess: true, ...observedRun(observed) } : { role: 'step' };
   }
@@ -37,11 +45,12 @@ function modelFacts(span: Span): SpanFacts {
   const model = unquotedText(textAttribute(span, 'mlflow.llm.model'));
   const toolDefinitions = readDefinitions(span.attribute('mlflow.chat.tools'));
   const usage = parseContainer(textAttribute(span, 'mlflow.chat.tokenUsage') ?? '');
-  const [input, output] = ['input_tokens', 'output_tokens'].map((key) => (isJsonObject(usage) ? member(usage, key) : undefined));
+  const [input, output, cached] = ['input_tokens', 'output_tokens', 'cache_read_input_tokens'].map((key) => (isJsonObject(usage) ? member(usage, key) : undefined));
   return {
     ...(model === undefined ? {} : { model }),
     ...(toolDefinitions.length === 0 ? {} : { toolDefinitions }),
     ...(typeof input === 'number' ? { inputTokens: input } : {}),
     ...(typeof output === 'number' ? { outputTokens: output } : {}),
+    ...(typeof cached === 'number' ? { cachedInputTokens: cached } : {}),
   };
 }

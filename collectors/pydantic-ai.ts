@@ -14,7 +14,7 @@ export const pydanticAi: Collector = {
     keys: ['agent_name', 'final_result', 'all_messages_events', 'pydantic_ai.all_messages', 'events', 'model_request_parameters', 'tool_arguments', 'tool_response', 'gen_ai.tool.name', 'gen_ai.tool.call.id'],
     prefixes: [],
   },
-  captureHints: { content: 'Leave InstrumentationSettings(include_content=True), its default.' },
+  captureHints: { content: 'Leave InstrumentationSettings(include_content=True), its default.', tools: 'Definitions come by default, with the requests to models.' },
   read,
 };
 

@@ -13,10 +13,14 @@ export const springAi: Collector = {
     keys: [
       'spring.ai.kind', 'spring.ai.chat.client.conversation.id', 'spring.ai.chat.client.tool.names', 'spring.ai.model.request.tool.names', 'spring.ai.tool.definition.name', 'spring.ai.tool.definition.description',
       'spring.ai.tool.definition.schema', 'spring.ai.tool.call.arguments', 'spring.ai.tool.call.result',
+      'db.operation.name',
     ],
     prefixes: [],
   },
-  captureHints: { content: 'Set spring.ai.tools.observations.include-content=true; inputs and answers are on no span.' },
+  captureHints: {
+    content: 'Set spring.ai.tools.observations.include-content=true; inputs and answers are on no span.',
+    tools: 'All tools are sent by name, schemas only of tools that were called; name the tools under tools in the configuration.',
+  },
   read,
 };
 
@@ -32,6 +36,8 @@ function byKind(span: Span): SpanFacts {
       return { role: 'workflow' };
     case 'tool_call':
       return toolFacts(span);
+    case 'vector_store':
+      return { role: textAttribute(span, 'db.operation.name') === 'query' ? 'retriever' : 'step' };
     case undefined:
       return {};
     default:

@@ -10,8 +10,8 @@ export const strands: Collector = {
   id: 'strands',
   summary: 'Strands Agents (scope strands.telemetry.tracer), content in span events.',
   recognisedBy: { scopes: ['strands.telemetry.tracer'] },
-  wants: { keys: ['gen_ai.operation.name', 'gen_ai.agent.tools', 'gen_ai.tool.status', 'gen_ai.tool.json_schema'], prefixes: [] },
-  captureHints: { content: 'Content is on by default.' },
+  wants: { keys: ['gen_ai.operation.name', 'gen_ai.agent.name', 'gen_ai.agent.tools', 'gen_ai.tool.status', 'tool.status', 'gen_ai.tool.json_schema', 'system_prompt'], prefixes: [] },
+  captureHints: { content: 'Content is on by default.', tools: 'Newer versions send the schemas of tools that were called, older ones names only; name the tools under tools in the configuration.' },
   read,
 };
 
@@ -19,14 +19,12 @@ function read(span: Span): SpanFacts {
   switch (textAttribute(span, 'gen_ai.operation.name')) {
     case 'execute_tool':
       return { role: 'tool', tool: tool(span) };
-    case 'invoke_agent': {
-      const messages = eventMessages(span);
-      const input = lastText(messages.input, 'user');
-      const system = systemText(messages.input);
-      const output = lastText(messages.output, 'assistant');
-      const toolDefinitions = readDefinitions(span.attribute('gen_ai.agent.tools'));
-      return { ...(toolDefinitions.length === 0 ? {} : { toolDefinitions }), ...(input === undefined ? {} : { input }), ...(system === undefined ? {} : { systemPrompt: system }), ...(output === undefined ? {} : { output: output.trimEnd() }) };
-    }
+    case 'invoke_agent':
+      return runFacts(span);
+    case 'invoke_swarm':
+    case 'invoke_graph':
+      // What encloses several agents is called by its kind only.
+      return { ...runFacts(span), role: 'workflow', agentName: textAttribute(span, 'gen_ai.agent.name') ?? span.name, agentNameIsGuess: true };
     case 'chat': {
       const { input, output } = eventMessages(span);
       return { ...(input.length === 0 ? {} : { inputMessages: input }), ...(output.length === 0 ? {} : { outputMessages: output }) };
@@ -34,6 +32,20 @@ function read(span: Span): SpanFacts {
     default:
       return {};
   }
+}
+
+function runFacts(span: Span): SpanFacts {
+  const messages = eventMessages(span);
+  const input = lastText(messages.input, 'user');
+  const system = systemText(messages.input) ?? textAttribute(span, 'system_prompt');
+  const output = lastText(messages.output, 'assistant');
+  const toolDefinitions = readDefinitions(span.attribute('gen_ai.agent.tools'));
+  return {
+    ...(toolDefinitions.length === 0 ? {} : { toolDefinitions }),
+    ...(input === undefined ? {} : { input }),
+    ...(system === undefined ? {} : { systemPrompt: system }),
+    ...(output === undefined ? {} : { output: output.trimEnd() }),
+  };
 }
 
 function tool(span: Span): ToolFacts {
@@ -44,11 +56,13 @@ function tool(span: Span): ToolFacts {
   const output = event('gen_ai.choice', 'message');
   const result = output === undefined ? undefined : readResult(output).result;
   const schema = textAttribute(span, 'gen_ai.tool.json_schema');
+  // Version 1.0 named it without the prefix.
+  const status = textAttribute(span, 'gen_ai.tool.status') ?? textAttribute(span, 'tool.status');
   return {
     ...readArguments(event('gen_ai.tool.message', 'content')),
     ...(result === undefined ? {} : { result }),
     ...(schema === undefined ? {} : { inputSchema: parseText(schema) }),
-    ...(textAttribute(span, 'gen_ai.tool.status') === 'error' ? { failed: { message: typeof result === 'string' ? result : '' } } : {}),
+    ...(status === 'error' ? { failed: { message: typeof result === 'string' ? result : '' } } : {}),
   };
 }
 

@@ -6,7 +6,7 @@ import { readDefinitions } from './reading/definitions.ts';
 import { unflattened } from './reading/flattened.ts';
 import { readMessages } from './reading/messages.ts';
 import { observedRun, observedTool, type Observation } from './reading/observation.ts';
-import { parseText, unquotedText } from './reading/values.ts';
+import { parseText, writtenValue } from './reading/values.ts';
 
 const sessionKeys = ['session_id', 'thread_id', 'conversation_id', 'chat_id'].map((key) => `traceloop.association.properties.${key}`);
 
@@ -17,10 +17,11 @@ export const traceloop: Collector = {
   wants: {
     keys: [
       'traceloop.span.kind', 'traceloop.entity.name', 'traceloop.entity.input', 'traceloop.entity.output', ...sessionKeys, 'traceloop.association.properties.lc_agent_name', 'gen_ai.agent.name', 'gen_ai.tool.name', 'gen_ai.operation.name', 'llm.request.type',
-      'gen_ai.request.model', 'gen_ai.response.model', 'gen_ai.usage.prompt_tokens', 'gen_ai.usage.completion_tokens',
+      'gen_ai.request.model', 'gen_ai.response.model', 'gen_ai.usage.prompt_tokens', 'gen_ai.usage.completion_tokens', 'gen_ai.usage.cache_read_input_tokens', 'gen_ai.usage.reasoning_tokens',
     ],
     prefixes: ['gen_ai.prompt.', 'gen_ai.completion.', 'llm.request.functions.'],
   },
+  captureHints: { content: 'Leave TRACELOOP_TRACE_CONTENT at true, its default.', tools: 'Tools travel with the requests to models.' },
   read,
 };
 
@@ -31,7 +32,7 @@ function read(span: Span): SpanFacts {
 
 function byKind(span: Span): SpanFacts {
   const name = textAttribute(span, 'traceloop.entity.name') ?? span.name.replace(/\.(workflow|agent|tool|task)$/, '');
-  const observed: Observation = { name, input: span.attribute('traceloop.entity.input'), output: unquotedText(textAttribute(span, 'traceloop.entity.output')) };
+  const observed: Observation = { name, input: span.attribute('traceloop.entity.input'), output: writtenValue(textAttribute(span, 'traceloop.entity.output')) };
   const requestType = textAttribute(span, 'llm.request.type');
   // Newer versions also speak the GenAI conventions; what these say a span is, it is.
   const isTold = textAttribute(span, 'gen_ai.operation.name') !== undefined;
@@ -56,7 +57,7 @@ function modelFacts(span: Span): SpanFacts {
   const inputMessages = indexed(span, 'gen_ai.prompt.', 'user');
   const outputMessages = indexed(span, 'gen_ai.completion.', 'assistant');
   const toolDefinitions = readDefinitions(unflattened(span, 'llm.request.functions.'));
-  const [input, output] = [span.attribute('gen_ai.usage.prompt_tokens'), span.attribute('gen_ai.usage.completion_tokens')];
+  const [input, output, cached, reasoning] = ['prompt_tokens', 'completion_tokens', 'cache_read_input_tokens', 'reasoning_tokens'].map((key) => span.attribute(`gen_ai.usage.${key}`));
   return {
     role: 'model',
     ...(model === undefined ? {} : { model }),
@@ -65,13 +66,16 @@ function modelFacts(span: Span): SpanFacts {
     ...(toolDefinitions.length === 0 ? {} : { toolDefinitions }),
     ...(typeof input === 'number' ? { inputTokens: input } : {}),
     ...(typeof output === 'number' ? { outputTokens: output } : {}),
+    ...(typeof cached === 'number' ? { cachedInputTokens: cached } : {}),
+    ...(typeof reasoning === 'number' ? { reasoningTokens: reasoning } : {}),
   };
 }
 
 function indexed(span: Span, prefix: string, role: Message['role']): readonly Message[] {
   return unflattened(span, prefix).flatMap((item) => {
     if (!isJsonObject(item)) return [];
-    const content = member(item, 'content');
+    // A plain completion's prompt stands under the name of the role.
+    const content = member(item, 'content') ?? member(item, 'user');
     return readMessages([{ role, ...item, ...(typeof content === 'string' ? { content: parseText(content) } : {}) }], role);
   });
 }

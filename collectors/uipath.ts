@@ -9,7 +9,7 @@ export const uipath: Collector = {
   summary: 'UiPath traced functions (scope uipath.*, run_type).',
   recognisedBy: { scopePrefixes: ['uipath.'] },
   wants: { keys: ['run_type', 'input.value', 'output.value'], prefixes: [] },
-  captureHints: { content: 'Leave hide_input and hide_output of @traced at False, their default.' },
+  captureHints: { content: 'Leave hide_input and hide_output of @traced at False, their default.', tools: 'Definitions are on no span; name the tools under tools in the configuration.' },
   read,
 };
 

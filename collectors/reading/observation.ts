@@ -6,6 +6,7 @@ import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } fr
 import type { AttributeValue } from '../../src/model/span.ts';
 import type { Message, SpanFacts, ToolFacts } from '../collector.ts';
 import { readDefinitions } from './definitions.ts';
+import { readDocuments } from './documents.ts';
 import { readMessages } from './messages.ts';
 import { runInput, runOutput } from './run-values.ts';
 import { jsonOf, parseText, readArguments, readResult } from './values.ts';
@@ -30,7 +31,7 @@ export function observedRun({ input, output }: Observation): SpanFacts {
 
 /** One execution of a tool. */
 export function observedTool({ name, input, output }: Observation): ToolFacts {
-  const read = output === undefined || output === null ? undefined : readResult(output);
+  const read = output === undefined ? undefined : readResult(output);
   return {
     name,
     ...readArguments(input),
@@ -38,6 +39,12 @@ export function observedTool({ name, input, output }: Observation): ToolFacts {
     ...(read?.callId === undefined ? {} : { id: read.callId }),
     ...(read?.failed === true ? { failed: { message: typeof read.result === 'string' ? read.result : '' } } : {}),
   };
+}
+
+/** One retrieval. */
+export function observedRetrieval(output: AttributeValue | undefined): SpanFacts {
+  const documents = readDocuments(output);
+  return { role: 'retriever', ...(documents.length === 0 ? {} : { documents }) };
 }
 
 /** A request to a model, as its API takes and answers it. */
@@ -61,13 +68,13 @@ function parsed(raw: AttributeValue | undefined): JsonValue {
 
 /** Messages stand in a list, or under the name that the API gives them; the Responses API keeps the instructions apart. */
 function requestMessages(request: JsonValue): readonly Message[] {
-  if (isJsonArray(request)) return readMessages(request.filter((item) => !isDefinition(item)) as AttributeValue, 'user');
-  if (!isJsonObject(request)) return readMessages(request as AttributeValue, 'user');
+  if (isJsonArray(request)) return readMessages(request.filter((item) => !isDefinition(item)), 'user');
+  if (!isJsonObject(request)) return readMessages(request, 'user');
   const list = ['messages', 'contents', 'input', 'prompts'].map((key) => member(request, key)).find((value) => value !== undefined && value !== null);
   const instructions = member(request, 'instructions') ?? member(request, 'system');
   return [
     ...(typeof instructions === 'string' && instructions !== '' ? readMessages([{ role: 'system', content: instructions }]) : []),
-    ...readMessages((list ?? null) as AttributeValue, 'user'),
+    ...readMessages(list, 'user'),
   ];
 }
 
@@ -84,10 +91,10 @@ function mixedInDefinitions(request: JsonValue): NonNullable<SpanFacts['toolDefi
 
 /** A bare message, a list, or what the APIs wrap around it: choices, generations, output items, a message member. */
 function responseMessages(response: JsonValue): readonly Message[] {
-  if (!isJsonObject(response)) return readMessages(response as AttributeValue, 'assistant');
+  if (!isJsonObject(response)) return readMessages(response, 'assistant');
   for (const key of ['choices', 'generations', 'candidates', 'output']) {
     const list = member(response, key);
-    if (isJsonArray(list)) return readMessages(list.flat() as AttributeValue, 'assistant');
+    if (isJsonArray(list)) return readMessages(list.flat(), 'assistant');
   }
   return readMessages([response], 'assistant');
 }

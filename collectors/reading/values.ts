@@ -58,26 +58,30 @@ export function readArguments(raw: AttributeValue | undefined): ReadArguments {
       value = parsed;
     } else if (isJsonObject(value)) {
       const inner = argumentsInside(value);
+      if (inner === 'nameless') return {};
       if (inner === undefined) return { arguments: value };
-      value = inner;
+      value = inner.value;
     } else break;
   }
   if (isJsonObject(value)) return { arguments: value };
   return { arguments: null, argumentsText: typeof raw === 'string' ? raw : jsonText(value) };
 }
 
-function argumentsInside(object: JsonObject): JsonValue | undefined {
-  const keys = Object.keys(object);
+/** The arguments in a frame; nameless: they were given by their places, and which is which the span does not tell. */
+function argumentsInside(object: JsonObject): { readonly value: JsonValue } | 'nameless' | undefined {
   const kwargs = member(object, 'kwargs');
-  if (isJsonObject(kwargs) && keys.every((key) => ['args', 'kwargs', 'sanitize_inputs_outputs'].includes(key))) {
+  if (isJsonObject(kwargs) && hasOnly(object, ['args', 'kwargs', 'sanitize_inputs_outputs'])) {
     const args = member(object, 'args');
-    const only = isJsonArray(args) && args.length === 1 ? args[0] : undefined;
-    if (Object.keys(kwargs).length > 0 || only === undefined) return kwargs;
-    return only;
+    if (!isJsonArray(args) || args.length === 0) return { value: kwargs };
+    const [only, ...others] = args;
+    return only !== undefined && others.length === 0 && Object.keys(kwargs).length === 0 && mayHoldObject(only) ? { value: only } : 'nameless';
   }
   const inputText = member(object, 'input_str');
-  if (typeof inputText === 'string') return inputText;
-  return undefined;
+  return typeof inputText === 'string' ? { value: inputText } : undefined;
+}
+
+function mayHoldObject(value: JsonValue): boolean {
+  return typeof value === 'string' ? /^\s*(?:[{"]|$)/.test(value) : isJsonObject(value);
 }
 
 /** A tool's result without the message objects that frameworks put around it. */
@@ -174,6 +178,11 @@ function mcpResult(object: JsonObject): ReadResult {
 
 function hasOnly(object: JsonObject, allowed: readonly string[]): boolean {
   return Object.keys(object).every((key) => allowed.includes(key));
+}
+
+/** The value of a text that an SDK writes as JSON whatever the value is: `null`, `42` and `"42"` are three values. */
+export function writtenValue(raw: string | undefined): JsonValue | undefined {
+  return raw === undefined ? undefined : (parseJson(raw) ?? raw);
 }
 
 /** The text inside a quoted JSON text; any other text as it is. */
