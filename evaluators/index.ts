@@ -1,5 +1,6 @@
 /** The evaluators. A new one is a file of its own and a line here. */
 import type { AnyEvaluator } from './evaluator.ts';
+import { argumentProvenance } from './argument-provenance.ts';
 import { contains } from './contains.ts';
 import { directMatch } from './direct-match.ts';
 import { exactMatch } from './exact-match.ts';
@@ -14,6 +15,7 @@ import { outputContains } from './output-contains.ts';
 import { outputEquals } from './output-equals.ts';
 import { regexMatch } from './regex-match.ts';
 import { taskCompletion } from './task-completion.ts';
+import { toolArgumentHallucination } from './tool-argument-hallucination.ts';
 import { toolCallArgs } from './tool-call-args.ts';
 import { toolCallCount } from './tool-call-count.ts';
 import { toolCallOrder } from './tool-call-order.ts';
@@ -56,4 +58,6 @@ export const evaluators: readonly AnyEvaluator[] = [
   finalResponsePresent,
   toolNameReliability,
   toolDescriptionReliability,
+  argumentProvenance,
+  toolArgumentHallucination,
 ];

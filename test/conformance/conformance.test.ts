@@ -3,13 +3,14 @@ import { expect, test } from 'vitest';
 import { evaluators } from '../../evaluators/index.ts';
 import { difference } from './compare.ts';
 import { runVectors } from './conformance.ts';
+import { groups } from './groups.ts';
 import { disputed } from './disputed.ts';
 import { namesOf } from './names.ts';
 import { readVectors, vectorFolder } from './vectors.ts';
 
 const vectors = readVectors(vectorFolder());
 /** The files of evaluators that exist. */
-const complete = vectors.filter(({ evaluator }) => evaluators.some(({ id }) => id === (namesOf(evaluator).evaluator ?? evaluator))).map(({ name }) => name);
+const complete = vectors.filter(({ evaluator }) => evaluators.some(({ id }) => id === (namesOf(evaluator).evaluator ?? evaluator)) || Object.hasOwn(groups, evaluator)).map(({ name }) => name);
 const files = runVectors(vectors);
 
 for (const { name, results } of files) {

@@ -4,6 +4,7 @@ import { configuredEvaluator } from '../../evaluators/configured.ts';
 import type { ConfiguredJudge } from '../../evaluators/configured.ts';
 import { evaluationContext } from '../../evaluators/context.ts';
 import type { Answer, EvaluationContext, Question } from '../../evaluators/evaluator.ts';
+import type { GroupOutcome } from '../../evaluators/convergence.ts';
 import { evaluators } from '../../evaluators/index.ts';
 import type { AgentTrace } from '../../src/model/agent-trace.ts';
 import { isJsonObject, member, plainText } from '../../src/model/json.ts';
@@ -13,6 +14,7 @@ import { difference, near } from './compare.ts';
 import { derivedDetails } from './derived-details.ts';
 import { disputed } from './disputed.ts';
 import { extractors } from './extractors.ts';
+import { groups } from './groups.ts';
 import { entryOf, traceOf } from './inputs.ts';
 import { namesOf } from './names.ts';
 import type { Case, VectorFile } from './vectors.ts';
@@ -48,13 +50,18 @@ function judged(file: VectorFile, one: Case, context: EvaluationContext): CaseRe
 type Got =
   | { readonly kind: 'refused'; readonly paths: readonly string[] }
   | { readonly kind: 'extracted'; readonly details: JsonObject }
-  | { readonly kind: 'verdict'; readonly verdict: Verdict; readonly details: JsonObject };
+  | { readonly kind: 'verdict'; readonly verdict: Reached; readonly details: JsonObject };
+
+/** A verdict as far as it is compared; that on a group never passes or fails. */
+type Reached = Verdict | (GroupOutcome & { readonly passed?: null });
 
 function result(file: VectorFile, one: Case, context: EvaluationContext): Got | undefined {
   if (one.outcome === 'extracted') {
     const details = extractors[file.evaluator]?.(one);
     return details === undefined ? undefined : { kind: 'extracted', details };
   }
+  const group = groups[file.evaluator]?.(one);
+  if (group !== undefined) return { kind: 'verdict', verdict: group, details: group.details };
   const names = namesOf(file.evaluator);
   const evaluator = evaluators.find(({ id }) => id === (names.evaluator ?? file.evaluator));
   if (evaluator === undefined) return undefined;

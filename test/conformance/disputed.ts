@@ -16,4 +16,10 @@ export const disputed: readonly Disputed[] = [
     reason:
       'The original counts three completed tasks of one asked task. The recommended result of extra-verdict-masks counts only the first verdict for each asked task, and both cannot hold: three verdicts on one task complete one task.',
   },
+  {
+    file: 'tool_argument_hallucination',
+    id: 'more-verdicts',
+    details: ['grounded'],
+    reason: 'The original counts two grounded calls where one was made. Verdicts belong to calls here, so that two verdicts on one call ground one call; the score is the same.',
+  },
 ];

@@ -29,6 +29,7 @@ const own: { readonly [evaluator: string]: Partial<Names> } = {
   tool_call_args: { config: { subset: [] } },
   // Their words for arguments look from the call, ours from the expectation.
   trajectory_messages: { evaluator: 'trajectory_match', words: { 'options.arguments.mode': turnedModes, 'options.arguments.overrides.*.mode': turnedModes } },
+  tool_argument_hallucination: { options: { precheck: false } },
   task_completion: { options: { derive_tasks: false } },
 };
 

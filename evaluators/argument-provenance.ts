@@ -1,0 +1,67 @@
+/** The values in the arguments of each call stand in the input, the system prompt or an earlier result. What does not may be made up, or derived. */
+import type { JsonObject } from '../src/model/json.ts';
+import type { Outcome } from '../src/model/verdict.ts';
+import { callDetails, evidenceOf, noToolCalls, notCarried, partOf, placedCalls, skipped, tooLarge } from './calls.ts';
+import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
+import { tracedCalls } from './provenance.ts';
+import type { Traced } from './provenance.ts';
+import { callName, count, listed, quoted } from './wording.ts';
+
+export interface ArgumentProvenanceOptions {
+  /** Tools whose arguments a model is meant to make up. */
+  readonly ignoreTools: readonly string[];
+}
+
+export const argumentProvenance = {
+  kind: 'rule',
+  id: 'argument_provenance',
+  version: 1,
+  summary: 'The argument values of the tool calls stand in the input or in earlier results.',
+  needs: ['tool_calls', 'input'],
+  onByDefault: false,
+  defaultThreshold: null,
+  defaults: { ignoreTools: [] },
+  optionsSchema: {
+    type: 'object',
+    additionalProperties: false,
+    properties: { ignore_tools: { type: 'array', maxItems: 200, items: { type: 'string', minLength: 1 }, description: 'Tools that are left out, such as ones that take a text of the model’s own.' } },
+  },
+  source: 'the part of Dokimos ToolArgumentHallucinationEvaluator that needs no judge',
+  evaluate,
+} as const satisfies RuleEvaluator<ArgumentProvenanceOptions>;
+
+function evaluate({ trace }: Subject, { ignoreTools }: ArgumentProvenanceOptions, context: EvaluationContext): Outcome {
+  const stop = notCarried(trace) ?? tooLarge(trace, context);
+  if (stop !== undefined) return stop;
+  const calls = placedCalls(trace).filter(({ call }) => !ignoreTools.includes(call.name));
+  if (calls.length === 0) return noToolCalls({ ...trace, toolCalls: [] });
+  if (trace.input === undefined || trace.input.trim() === '') return skipped('no_input', 'The spans carry no input of the user, so nothing tells where arguments come from.');
+  const traced = tracedCalls(trace, calls);
+  if (traced === undefined) return skipped('too_large', 'The input and the results are too long to be searched for every argument.');
+  if (traced.length === 0) return skipped('arguments_not_carried', 'The spans carry no arguments of tool calls; switch on the capture of tool inputs.');
+  return verdict(traced, calls.length - traced.length);
+}
+
+function verdict(traced: readonly Traced[], unknown: number): Outcome {
+  const suspects = traced.filter(({ ungrounded }) => ungrounded.length > 0);
+  const grounded = traced.length - suspects.length;
+  return {
+    kind: 'scored',
+    score: grounded / traced.length,
+    explanation: suspects.length === 0 ? `The argument values of ${traced.length === 1 ? 'the tool call' : `all ${traced.length} tool calls`} stand in the input or in earlier results.` : `${suspects.length} of ${count(traced.length, 'tool call')} ${suspects.length === 1 ? 'has' : 'have'} arguments of unknown origin: ${listed(suspects.map(inWords), '; ')}.`,
+    evidence: evidenceOf(suspects.map(({ placed }) => placed)),
+    parts: traced.map((one) => partOf(one.placed, one.ungrounded.length === 0, one.ungrounded.length === 0 ? 'Every argument value has a source.' : `${inWords(one)} has no source.`)),
+    details: { grounded, total: traced.length, ...(unknown === 0 ? {} : { arguments_not_carried: unknown }), ungrounded: suspects.map(suspectDetails) },
+  };
+}
+
+function inWords({ placed, ungrounded }: Traced): string {
+  return `${callName(placed)}: ${listed(ungrounded.map(({ path, value }) => `${path === '' ? '' : `${path} `}${quoted(value)}`))}`;
+}
+
+/** Values of one call that the details name. */
+const valuesShown = 20;
+
+function suspectDetails({ placed, values, ungrounded }: Traced): JsonObject {
+  return { ...callDetails(placed), values, ungrounded: ungrounded.length, paths: ungrounded.slice(0, valuesShown).map(({ path }) => path) };
+}

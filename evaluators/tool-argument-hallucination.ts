@@ -1,0 +1,111 @@
+/**
+ * The arguments of the tool calls follow from the input or from the results of earlier calls, by the judgement of a model. Calls whose
+ * values stand there literally need no judge; one question asks about the rest.
+ */
+import type { AgentTrace } from '../src/model/agent-trace.ts';
+import { isJsonArray, isJsonObject, member } from '../src/model/json.ts';
+import type { JsonValue } from '../src/model/json.ts';
+import type { Outcome } from '../src/model/verdict.ts';
+import { callDetails, evidenceOf, noToolCalls, notCarried, onEmptySchema, partOf, placedCalls, skipped, tooLarge } from './calls.ts';
+import type { OnEmpty, PlacedCall } from './calls.ts';
+import type { Answer, DataBlock, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
+import { blockMax, callsText, cut } from './judge-data.ts';
+import { explanationOf, isYes, judgeFailed, verdictListSchema, verdictsFault, verdictsOn } from './numbered-verdicts.ts';
+import { tracedCalls } from './provenance.ts';
+import { callName, count, listed } from './wording.ts';
+
+export interface ToolArgumentHallucinationOptions {
+  readonly precheck: boolean;
+  readonly onEmpty: OnEmpty;
+}
+
+export const toolArgumentHallucination = {
+  kind: 'judge',
+  id: 'tool_argument_hallucination',
+  version: 1,
+  summary: 'A judge finds the arguments of the tool calls grounded in the input or in earlier results.',
+  needs: ['tool_calls', 'input'],
+  onByDefault: false,
+  defaultThreshold: 0.8,
+  defaults: { precheck: true, onEmpty: 'skip' },
+  optionsSchema: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      precheck: { type: 'boolean', description: 'Calls without arguments, and calls whose values stand literally in the input or in earlier results, are grounded without asking.' },
+      on_empty: onEmptySchema,
+    },
+  },
+  source: 'Dokimos ToolArgumentHallucinationEvaluator, with verdicts by call and only the doubtful calls asked about',
+  evaluate,
+} as const satisfies JudgeEvaluator<ToolArgumentHallucinationOptions>;
+
+const instruction =
+  'An AI agent has worked on the user input with tool calls. A call is grounded when every argument value follows from the user input, from the system prompt or from the results of earlier calls; a value that the agent made up is not. Sensible defaults and values derived by plain reasoning are grounded. Judge the calls with these numbers and no others, each in exactly one entry, first with one sentence of explanation:';
+
+const answerSchema = verdictListSchema('calls', { number: { type: 'integer' }, explanation: { type: 'string' }, grounded: { type: 'boolean' } });
+
+function* evaluate({ trace }: Subject, options: ToolArgumentHallucinationOptions, context: EvaluationContext): Generator<Question, Outcome, Answer> {
+  const stop = notCarried(trace) ?? tooLarge(trace, context);
+  if (stop !== undefined) return stop;
+  const calls = placedCalls(trace);
+  if (calls.length === 0) return options.onEmpty === 'skip' ? noToolCalls(trace) : verdict([], { judge_called: false });
+  if (trace.input === undefined || trace.input.trim() === '') return skipped('no_input', 'The spans carry no input of the user.', { judge_called: false });
+  const carried = calls.filter(({ call }) => call.arguments !== undefined || call.argumentsText !== undefined);
+  if (carried.length === 0) return skipped('arguments_not_carried', 'The spans carry no arguments of tool calls; switch on the capture of tool inputs.', { judge_called: false });
+  const plain = options.precheck ? literallyGrounded(trace, carried) : new Set<number>();
+  const doubtful = carried.filter(({ index }) => !plain.has(index));
+  const clear = carried.filter(({ index }) => plain.has(index)).map((placed): Judged => ({ placed, grounded: true, explanation: 'every value stands in the input or in an earlier result' }));
+  if (doubtful.length === 0) return verdict(clear, { judge_called: false, asked: 0 });
+  const numbers = doubtful.map(({ index }) => index + 1);
+  const { question, truncated } = asked(trace, trace.input, numbers);
+  const answer = yield question;
+  if (answer.kind === 'failed') return judgeFailed(answer.error);
+  const entries = isJsonObject(answer.value) ? member(answer.value, 'calls') : undefined;
+  if (!isJsonArray(entries)) return judgeFailed('the answer lists no calls');
+  const verdicts = verdictsOn(numbers, entries);
+  const judged = doubtful.map((placed, at): Judged => ({ placed, grounded: isYes(verdicts[at], 'grounded'), explanation: explanationOf(verdicts[at]) }));
+  return verdict([...clear, ...judged].toSorted((one, other) => one.placed.index - other.placed.index), { judge_called: true, asked: doubtful.length, ...(truncated || answer.truncated ? { truncated: true } : {}) });
+}
+
+interface Judged {
+  readonly placed: PlacedCall;
+  readonly grounded: boolean;
+  readonly explanation: string;
+}
+
+/** None where the run is too large to be searched: then the judge is asked about every call. */
+function literallyGrounded(trace: AgentTrace, calls: readonly PlacedCall[]): ReadonlySet<number> {
+  return new Set((tracedCalls(trace, calls) ?? []).filter(({ ungrounded }) => ungrounded.length === 0).map(({ placed }) => placed.index));
+}
+
+function asked(trace: AgentTrace, input: string, numbers: readonly number[]): { readonly question: Question; readonly truncated: boolean } {
+  const whole: readonly DataBlock[] = [
+    ...(trace.systemPrompt === undefined ? [] : [{ title: 'system prompt', text: trace.systemPrompt }]),
+    { title: 'user input', text: input },
+    { title: 'tool calls', text: callsText(trace) },
+  ];
+  return {
+    question: { id: 'judge', instruction: `${instruction} ${numbers.join(', ')}.`, data: whole.map(({ title, text }) => ({ title, text: cut(text, blockMax) })), answerSchema, check: (answer) => faultOf(answer, numbers) },
+    truncated: whole.some(({ text }) => text.length > blockMax),
+  };
+}
+
+function faultOf(answer: JsonValue, numbers: readonly number[]): string | undefined {
+  const entries = isJsonObject(answer) ? member(answer, 'calls') : undefined;
+  return isJsonArray(entries) ? verdictsFault(numbers, entries, 'call') : 'calls is not a list';
+}
+
+function verdict(judged: readonly Judged[], about: { readonly judge_called: boolean; readonly asked?: number; readonly truncated?: boolean }): Outcome {
+  const made = judged.filter(({ grounded }) => !grounded);
+  const grounded = judged.length - made.length;
+  const culprits = made.map(({ placed, explanation }) => `${callName(placed)} (${explanation})`);
+  return {
+    kind: 'scored',
+    score: judged.length === 0 ? 1 : grounded / judged.length,
+    explanation: judged.length === 0 ? 'No tool was called.' : made.length === 0 ? `The arguments of ${judged.length === 1 ? 'the tool call' : `all ${judged.length} tool calls`} are grounded.` : `${made.length} of ${count(judged.length, 'tool call')} ${made.length === 1 ? 'has' : 'have'} arguments without ground: ${listed(culprits, '; ')}.`,
+    evidence: evidenceOf(made.map(({ placed }) => placed)),
+    parts: judged.map((one) => partOf(one.placed, one.grounded, `${callName(one.placed)}: ${one.explanation}.`)),
+    details: { ...about, grounded, total: judged.length, ungrounded: made.map(({ placed, explanation }) => ({ ...callDetails(placed), explanation })) },
+  };
+}
