@@ -182,7 +182,8 @@ function hasOnly(object: JsonObject, allowed: readonly string[]): boolean {
 
 /** The value of a text that an SDK writes as JSON whatever the value is: `null`, `42` and `"42"` are three values. */
 export function writtenValue(raw: string | undefined): JsonValue | undefined {
-  return raw === undefined ? undefined : (parseJson(raw) ?? raw);
+  const value = raw === undefined ? undefined : parseJson(raw);
+  return value === undefined ? raw : value;
 }
 
 /** The text inside a quoted JSON text; any other text as it is. */

@@ -35,4 +35,6 @@ const cases: readonly Case[] = [
   { name: 'texts that are cut short stay texts', attributes: run('tool', '{"x":', '{"output":'), facts: { tool: { arguments: null, argumentsText: '{"x":', result: '{"output":' } } },
 ];
 
-describe('langsmith', () => testCases(langsmith, cases));
+describe('langsmith', () => {
+  testCases(langsmith, cases);
+});

@@ -34,4 +34,6 @@ const cases: readonly Case[] = [
   { name: 'broken JSON stays a text', attributes: { 'mlflow.spanType': '"TOOL"', 'mlflow.spanInputs': '{"x":', 'mlflow.spanOutputs': '{"r":' }, facts: { tool: { arguments: null, argumentsText: '{"x":', result: '{"r":' } } },
 ];
 
-describe('mlflow', () => testCases(mlflow, cases));
+describe('mlflow', () => {
+  testCases(mlflow, cases);
+});
