@@ -2,6 +2,7 @@
  * `tracejury/evaluators`: every evaluator as a factory, and `evaluate`, for unit tests and programs. A new evaluator is an import and a
  * line here. Calls are marked as pure, so that a bundler keeps only the evaluators that are used.
  */
+import { argumentProvenance as argumentProvenanceMember } from '../../evaluators/argument-provenance.ts';
 import { contains as containsMember } from '../../evaluators/contains.ts';
 import { directMatch as directMatchMember } from '../../evaluators/direct-match.ts';
 import { exactMatch as exactMatchMember } from '../../evaluators/exact-match.ts';
@@ -16,6 +17,7 @@ import { outputContains as outputContainsMember } from '../../evaluators/output-
 import { outputEquals as outputEqualsMember } from '../../evaluators/output-equals.ts';
 import { regexMatch as regexMatchMember } from '../../evaluators/regex-match.ts';
 import { taskCompletion as taskCompletionMember } from '../../evaluators/task-completion.ts';
+import { toolArgumentHallucination as toolArgumentHallucinationMember } from '../../evaluators/tool-argument-hallucination.ts';
 import { toolCallArgs as toolCallArgsMember } from '../../evaluators/tool-call-args.ts';
 import { toolCallCount as toolCallCountMember } from '../../evaluators/tool-call-count.ts';
 import { toolCallOrder as toolCallOrderMember } from '../../evaluators/tool-call-order.ts';
@@ -31,6 +33,7 @@ import { toolTrajectory as toolTrajectoryMember } from '../../evaluators/tool-tr
 import { trajectoryMatch as trajectoryMatchMember } from '../../evaluators/trajectory-match.ts';
 import { factory } from './factory.ts';
 
+export const argumentProvenance = /* @__PURE__ */ factory(argumentProvenanceMember);
 export const contains = /* @__PURE__ */ factory(containsMember);
 export const directMatch = /* @__PURE__ */ factory(directMatchMember);
 export const exactMatch = /* @__PURE__ */ factory(exactMatchMember);
@@ -45,6 +48,7 @@ export const outputContains = /* @__PURE__ */ factory(outputContainsMember);
 export const outputEquals = /* @__PURE__ */ factory(outputEqualsMember);
 export const regexMatch = /* @__PURE__ */ factory(regexMatchMember);
 export const taskCompletion = /* @__PURE__ */ factory(taskCompletionMember);
+export const toolArgumentHallucination = /* @__PURE__ */ factory(toolArgumentHallucinationMember);
 export const toolCallArgs = /* @__PURE__ */ factory(toolCallArgsMember);
 export const toolCallCount = /* @__PURE__ */ factory(toolCallCountMember);
 export const toolCallOrder = /* @__PURE__ */ factory(toolCallOrderMember);

@@ -31,7 +31,7 @@ export type Factory<Member> = Member extends { readonly kind: 'judge' }
     : (options?: Given<OptionsOf<Member>>, setting?: EvaluatorSetting) => ConfiguredRule;
 
 /** A rule of which a judge can tell more, when it is asked to. */
-interface RuleOrJudgeFactory<Options> {
+export interface RuleOrJudgeFactory<Options> {
   (options: Options, setting: EvaluatorSetting & { readonly withJudge: true }): ConfiguredJudge;
   (options?: Options, setting?: EvaluatorSetting): ConfiguredRule;
 }

@@ -1,4 +1,5 @@
 /** `tracejury/vitest`: matchers. `expect.extend(matchers)` once, in a setup file or at the top of a test. */
+import type {} from 'vitest';
 import type { ConfiguredEvaluator, ConfiguredJudge } from '../../evaluators/configured.ts';
 import type { AnyEvaluator } from '../../evaluators/evaluator.ts';
 import type { Judge } from '../judges/judge.ts';
