@@ -9,6 +9,7 @@ import type { LogRecord, Span } from '../model/span.ts';
 import { agentScopes, type AgentScope } from './agents.ts';
 import { toldById } from './asked-calls.ts';
 import { toldOf, type Reading } from './facts.ts';
+import { fragmentOf, type Fragment } from './fragments.ts';
 import { modelSpans, withoutNestedModels } from './model-calls.ts';
 import { toolCalls } from './tool-calls.ts';
 import { countBelow } from './times.ts';
@@ -36,7 +37,9 @@ export interface Draft {
   /** Its parent is named but has not arrived: it may turn out to work for another agent. */
   readonly parentMissing: boolean;
   /** What the spans announce and what has not arrived; empty = balanced. */
-  readonly waitsFor: readonly ('parent_spans' | 'tool_results' | 'log_records')[];
+  readonly waitsFor: readonly ('parent_spans' | 'tool_results' | 'log_records' | 'earlier_requests')[];
+  /** A run that is nothing but requests without a span around them: it may go on in other traces, or be the rest of one. */
+  readonly fragment?: Fragment;
 }
 
 export interface AssembleInput extends Reading {
@@ -108,19 +111,21 @@ function draftOf({ scope, all, own, first, family, key, parent, context }: Draft
   const calls = toolCalls(own, context.told, [...(scope.node === undefined ? [] : [scope.node]), ...scope.frames]);
   const outer = scope.frames.at(-1) ?? scope.node;
   const parentMissing = parent === undefined && outer?.awaits?.elsewhere === false;
+  const fragment = scope.implicit && scope.node?.told.facts.role === 'model' ? fragmentOf(own) : undefined;
+  const times = { startUnixNano: scope.node?.span.startUnixNano ?? least(all), endUnixNano: scope.node?.span.endUnixNano ?? greatest(all) };
   return {
     key,
     parent,
-    trace: agentTrace(scope, own, calls.calls, family),
+    trace: { ...agentTrace(scope, own, calls.calls, family), ...times },
     dialects: [...new Set(all.flatMap((node) => node.told.dialects))],
     span: first.span,
     spans: all.map((node) => node.span),
-    startUnixNano: scope.node?.span.startUnixNano ?? least(all),
-    endUnixNano: scope.node?.span.endUnixNano ?? greatest(all),
+    ...times,
     lastArrivedMs: family.lastArrivedMs,
     rootArrived: scope.node !== undefined && !(scope.implicit && parentMissing),
     parentMissing,
-    waitsFor: waitsFor(scope, family.strays, calls.unanswered, context),
+    waitsFor: [...waitsFor(scope, family.strays, calls.unanswered, context), ...(fragment === undefined || fragment.continues.length === 0 ? [] : ['earlier_requests' as const])],
+    ...(fragment === undefined ? {} : { fragment }),
   };
 }
 

@@ -1,0 +1,87 @@
+/** The model calls of the run kept within their budgets of tokens. */
+import type { AgentTrace } from '../src/model/agent-trace.ts';
+import type { JsonObject } from '../src/model/json.ts';
+import type { SpanId } from '../src/model/ids.ts';
+import type { Outcome } from '../src/model/verdict.ts';
+import { budgetShare } from './budget.ts';
+import { skipped } from './calls.ts';
+import type { RuleEvaluator, Subject } from './evaluator.ts';
+import { listed } from './wording.ts';
+
+export interface TokenUsageOptions {
+  readonly inputBudget: number | undefined;
+  readonly outputBudget: number | undefined;
+  readonly totalBudget: number | undefined;
+}
+
+const budget = (description: string): JsonObject => ({ type: 'integer', minimum: 1, maximum: 1_000_000_000_000, description });
+
+export const tokenUsage = {
+  kind: 'rule',
+  id: 'token_usage',
+  version: 1,
+  summary: 'The run kept within its budget of tokens.',
+  needs: ['tokens'],
+  onByDefault: false,
+  defaultThreshold: 1,
+  defaults: { inputBudget: undefined, outputBudget: undefined, totalBudget: undefined },
+  optionsSchema: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      input_budget: budget('Input tokens of all model calls of the run, cached ones among them.'),
+      output_budget: budget('Output tokens of all model calls of the run.'),
+      total_budget: budget('Both together. The score is the least over the budgets that are set: 1 up to the budget, budget / actual beyond it; without any it is skipped, and the details tell the tokens.'),
+    },
+  },
+  source: 'token objectives, as a share of a budget',
+  evaluate,
+} as const satisfies RuleEvaluator<TokenUsageOptions>;
+
+interface Spent {
+  readonly what: 'input' | 'output' | 'total';
+  readonly budget: number;
+  readonly tokens: number;
+  readonly share: number;
+}
+
+function evaluate({ trace }: Subject, options: TokenUsageOptions): Outcome {
+  const { input, output } = trace.tokens ?? {};
+  if (input === undefined && output === undefined) return skipped('no_tokens', 'The spans of this agent carry no numbers of tokens.');
+  const total = input === undefined || output === undefined ? undefined : input + output;
+  const tokens = { ...(input === undefined ? {} : { input_tokens: input }), ...(output === undefined ? {} : { output_tokens: output }), ...(total === undefined ? {} : { total_tokens: total }) };
+  const wanted = [
+    { what: 'input', budget: options.inputBudget, tokens: input },
+    { what: 'output', budget: options.outputBudget, tokens: output },
+    { what: 'total', budget: options.totalBudget, tokens: total },
+  ] as const;
+  if (wanted.every((one) => one.budget === undefined)) return skipped('no_expectation', `The run took ${inWords(tokens)}; set a budget to score it.`, tokens);
+  const spent = wanted.flatMap(({ what, budget: most, tokens: actual }): readonly Spent[] => (most === undefined || actual === undefined ? [] : [{ what, budget: most, tokens: actual, share: budgetShare(most, actual) }]));
+  if (spent.length === 0) return skipped('no_tokens', 'The spans of this agent do not carry the numbers of tokens that have a budget.', tokens);
+  return verdict(trace, spent, tokens);
+}
+
+function verdict(trace: AgentTrace, spent: readonly Spent[], tokens: JsonObject): Outcome {
+  const over = spent.filter(({ share }) => share < 1);
+  return {
+    kind: 'scored',
+    score: Math.min(...spent.map(({ share }) => share)),
+    explanation: over.length === 0 ? `The run took ${inWords(tokens)}, within its budget.` : `The run took more tokens than its budget: ${listed(over.map((one) => `${one.tokens} of ${one.budget} ${one.what} tokens`))}.`,
+    evidence: over.length === 0 ? [] : largest(trace, over),
+    details: { ...tokens, ...Object.fromEntries(spent.map((one) => [`${one.what}_budget`, one.budget])) },
+  };
+}
+
+/** The model call that took most of what is over its budget. */
+function largest({ modelCalls }: AgentTrace, over: readonly Spent[]): readonly SpanId[] {
+  const counted = over.map(({ what }) => what);
+  const tokensOf = ({ inputTokens = 0, outputTokens = 0 }: AgentTrace['modelCalls'][number]): number => (counted.includes('output') && counted.length === 1 ? outputTokens : counted.includes('total') ? inputTokens + outputTokens : inputTokens);
+  const [first, ...more] = modelCalls;
+  if (first === undefined) return [];
+  const { spanId } = more.reduce((most, one) => (tokensOf(one) > tokensOf(most) ? one : most), first);
+  return spanId === undefined ? [] : [spanId];
+}
+
+function inWords(tokens: JsonObject): string {
+  return Object.entries(tokens).map(([name, number]) => `${String(number)} ${name.replace('_tokens', '')}`).join(', ') + ' tokens';
+}
