@@ -4,7 +4,6 @@
  */
 import { argumentProvenance as argumentProvenanceMember } from '../../evaluators/argument-provenance.ts';
 import { contains as containsMember } from '../../evaluators/contains.ts';
-import { cost as costMember } from '../../evaluators/cost.ts';
 import { directMatch as directMatchMember } from '../../evaluators/direct-match.ts';
 import { exactMatch as exactMatchMember } from '../../evaluators/exact-match.ts';
 import { expectedTools as expectedToolsMember } from '../../evaluators/expected-tools.ts';
@@ -13,13 +12,11 @@ import { jsonParseable as jsonParseableMember } from '../../evaluators/json-pars
 import { jsonPath as jsonPathMember } from '../../evaluators/json-path.ts';
 import { jsonSimilarity as jsonSimilarityMember } from '../../evaluators/json-similarity.ts';
 import { keywords as keywordsMember } from '../../evaluators/keywords.ts';
-import { latency as latencyMember } from '../../evaluators/latency.ts';
 import { messageOrder as messageOrderMember } from '../../evaluators/message-order.ts';
 import { outputContains as outputContainsMember } from '../../evaluators/output-contains.ts';
 import { outputEquals as outputEqualsMember } from '../../evaluators/output-equals.ts';
 import { regexMatch as regexMatchMember } from '../../evaluators/regex-match.ts';
 import { taskCompletion as taskCompletionMember } from '../../evaluators/task-completion.ts';
-import { tokenUsage as tokenUsageMember } from '../../evaluators/token-usage.ts';
 import { toolArgumentHallucination as toolArgumentHallucinationMember } from '../../evaluators/tool-argument-hallucination.ts';
 import { toolCallArgs as toolCallArgsMember } from '../../evaluators/tool-call-args.ts';
 import { toolCallCount as toolCallCountMember } from '../../evaluators/tool-call-count.ts';
@@ -38,7 +35,6 @@ import { factory } from './factory.ts';
 
 export const argumentProvenance = /* @__PURE__ */ factory(argumentProvenanceMember);
 export const contains = /* @__PURE__ */ factory(containsMember);
-export const cost = /* @__PURE__ */ factory(costMember);
 export const directMatch = /* @__PURE__ */ factory(directMatchMember);
 export const exactMatch = /* @__PURE__ */ factory(exactMatchMember);
 export const expectedTools = /* @__PURE__ */ factory(expectedToolsMember);
@@ -47,13 +43,11 @@ export const jsonParseable = /* @__PURE__ */ factory(jsonParseableMember);
 export const jsonPath = /* @__PURE__ */ factory(jsonPathMember);
 export const jsonSimilarity = /* @__PURE__ */ factory(jsonSimilarityMember);
 export const keywords = /* @__PURE__ */ factory(keywordsMember);
-export const latency = /* @__PURE__ */ factory(latencyMember);
 export const messageOrder = /* @__PURE__ */ factory(messageOrderMember);
 export const outputContains = /* @__PURE__ */ factory(outputContainsMember);
 export const outputEquals = /* @__PURE__ */ factory(outputEqualsMember);
 export const regexMatch = /* @__PURE__ */ factory(regexMatchMember);
 export const taskCompletion = /* @__PURE__ */ factory(taskCompletionMember);
-export const tokenUsage = /* @__PURE__ */ factory(tokenUsageMember);
 export const toolArgumentHallucination = /* @__PURE__ */ factory(toolArgumentHallucinationMember);
 export const toolCallArgs = /* @__PURE__ */ factory(toolCallArgsMember);
 export const toolCallCount = /* @__PURE__ */ factory(toolCallCountMember);

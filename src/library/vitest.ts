@@ -9,6 +9,7 @@ import { unreachable } from '../model/ids.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { evaluate, ruleVerdict, type EvaluateWith } from './evaluate.ts';
 import { readyEvaluator } from './factory.ts';
+import { partText } from './part-text.ts';
 import type { ExampleResult, NamedVerdict, Report } from './report.ts';
 
 export interface ToPassWith extends EvaluateWith {
@@ -94,7 +95,7 @@ function verdictText({ name, verdict }: NamedVerdict): string {
 
 function evidenceLines({ parts, evidence }: Extract<Verdict, { readonly kind: 'scored' }>): readonly string[] {
   const faulty = parts.filter(({ passed }) => !passed);
-  const lines = faulty.slice(0, partsShown).map(({ index, tool, explanation, spanId }) => `call ${index + 1}, ${tool}: ${explanation}${spanId === undefined ? '' : ` (span ${spanId})`}`);
+  const lines = faulty.slice(0, partsShown).map(partText);
   const told = new Set(faulty.map(({ spanId }) => spanId));
   const others = evidence.filter((id) => !told.has(id)).slice(0, partsShown);
   return [...lines, ...(faulty.length > partsShown ? [`… and ${faulty.length - partsShown} more calls`] : []), ...(others.length === 0 ? [] : [`spans: ${others.join(', ')}`])];

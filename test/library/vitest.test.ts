@@ -23,7 +23,7 @@ test('toPass: a run that passes', () => {
 
 test('toPass: the message names the evaluator, the score, the call and its span', () => {
   const message = messageOf(() => expect(bad).toPass(toolError()));
-  for (const part of ['expected the run to pass tool_error: score 0.5, passes from 1.', 'call 2, book: ', 'no room left', '(span 00000000000000aa)']) expect(message).toContain(part);
+  for (const part of ['expected the run to pass tool_error: score 0.5, passes from 1.', 'book (call 2) failed', 'no room left', '(span 00000000000000aa)']) expect(message).toContain(part);
   expect(messageOf(() => expect(good).not.toPass(toolError()))).toContain('expected the run not to pass tool_error: score 1');
 });
 
@@ -52,7 +52,7 @@ test('toHaveNoFailures: the message names the example, the evaluator and the evi
   };
   const report = await experiment({ dataset, task, evaluators: [toolError()] }).run();
   const message = messageOf(() => expect(report).toHaveNoFailures());
-  for (const part of ['2 of 4 examples failed (1 skipped)', 'example full-hotel\n  tool_error: score 0.5', 'call 2, book: ', '(span 00000000000000aa)', 'example broken\n  task_failed: crashed']) expect(message).toContain(part);
+  for (const part of ['2 of 4 examples failed (1 skipped)', 'example full-hotel\n  tool_error: score 0.5', 'book (call 2) failed', '(span 00000000000000aa)', 'example broken\n  task_failed: crashed']) expect(message).toContain(part);
   expect(message).not.toContain('example fine');
   expect(report).not.toHaveNoFailures();
   expect(await experiment({ dataset: dataset.slice(0, 1), task, evaluators: [toolError()] }).run()).toHaveNoFailures();

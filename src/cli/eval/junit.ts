@@ -1,4 +1,5 @@
 /** The report as JUnit XML: one suite an evaluator, one test case a run. */
+import { partText } from '../../library/part-text.ts';
 import { classOf } from '../../library/tally.ts';
 import type { EvalReport } from './report.ts';
 import type { EvalResult } from './item.ts';
@@ -32,7 +33,7 @@ function testCase({ label, run }: EvalResult['item'], { verdict, name }: NamedVe
   const attributes = { classname: run.trace.agent ?? name, name: label, time: '0' };
   switch (classOf(verdict)) {
     case 'failed':
-      return element('testcase', attributes, [element('failure', { type: name, message: verdict.explanation }, verdict.kind === 'scored' ? verdict.parts.filter(({ passed }) => !passed).map(({ index, tool, explanation }) => escaped(`call ${index + 1}, ${tool}: ${explanation}`)) : [])]);
+      return element('testcase', attributes, [element('failure', { type: name, message: verdict.explanation }, verdict.kind === 'scored' ? verdict.parts.filter(({ passed }) => !passed).map((part) => escaped(partText(part))) : [])]);
     case 'errors':
       return element('testcase', attributes, [element('error', { type: verdict.kind === 'failed' ? verdict.error : name, message: verdict.explanation }, [])]);
     case 'skipped':

@@ -1,5 +1,5 @@
 /** Datasets: their forms, their faults, and which run an example is matched to. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -60,6 +60,12 @@ for (const { name, content } of forms) {
     expect(example?.plan?.map(({ configured }) => configured.name)).toEqual(['tool_error', 'path']);
   });
 }
+
+test('dataset: the example of docs/ci.md is one', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../../docs/ci.md'), 'utf8');
+  const [, example = ''] = /^```yaml\n(# dataset[\s\S]*?)^```$/m.exec(page) ?? [];
+  expect(read(example).map(({ id, plan }) => [id, plan?.map(({ configured }) => configured.name)])).toEqual([['paris', undefined], ['refund', ['tool_error', 'tool_trajectory']]]);
+});
 
 test('dataset: long whole numbers stay exact in JSON and YAML, an id left out is the place', () => {
   for (const content of ['[{"expect": {"output": 1234567890123456789}}]', '- expect: { output: 1234567890123456789 }']) {
