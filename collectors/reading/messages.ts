@@ -1,6 +1,6 @@
 /**
  * Conversations as SDKs write them, in one shape. Understood: OpenAI chat and Responses items, the GenAI conventions' parts, Anthropic
- * blocks, Gemini contents, the AI SDK's content parts, LangChain messages and `[role, text]` pairs.
+ * blocks, Gemini contents, Genkit's and the AI SDK's content parts, LangChain messages and `[role, text]` pairs.
  */
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import type { AttributeValue } from '../../src/model/span.ts';
@@ -124,7 +124,8 @@ function pushText(value: JsonValue | undefined, texts: string[]): void {
 function isCall(item: JsonObject, type: JsonValue | undefined): boolean {
   return (
     type === 'tool_call' || type === 'tool-call' || type === 'function_call' || type === 'tool_use' || type === 'tool_call_request' ||
-    isJsonObject(member(item, 'functionCall')) || isJsonObject(member(item, 'function_call')) || isJsonObject(member(item, 'toolUse'))
+    isJsonObject(member(item, 'functionCall')) || isJsonObject(member(item, 'function_call')) || isJsonObject(member(item, 'toolUse')) ||
+    isJsonObject(member(item, 'toolRequest'))
   );
 }
 
@@ -132,6 +133,7 @@ function isResult(item: JsonObject, type: JsonValue | undefined, role: Message['
   return (
     type === 'tool_call_response' || type === 'tool-result' || type === 'function_call_output' || type === 'tool_result' ||
     isJsonObject(member(item, 'functionResponse')) || isJsonObject(member(item, 'function_response')) || isJsonObject(member(item, 'toolResult')) ||
+    isJsonObject(member(item, 'toolResponse')) ||
     (role === 'tool' && hasOwnResult(item))
   );
 }
@@ -145,19 +147,19 @@ function hasOwnResult(item: JsonObject): boolean {
 
 function pushCall(item: JsonValue, draft: Draft): void {
   if (!isJsonObject(item)) return;
-  const inner = [member(item, 'functionCall'), member(item, 'function_call'), member(item, 'toolUse'), member(item, 'function')].find((value) => isJsonObject(value)) ?? {};
+  const inner = [member(item, 'functionCall'), member(item, 'function_call'), member(item, 'toolUse'), member(item, 'toolRequest'), member(item, 'function')].find((value) => isJsonObject(value)) ?? {};
   const from = { ...item, ...inner };
   const name = firstText(from, ['name', 'toolName', 'tool_name']);
   if (name === undefined) return;
-  const id = firstText(item, ['call_id', 'id', 'toolCallId', 'tool_call_id', 'tool_use_id']) ?? firstText(from, ['id', 'toolUseId', 'toolCallId']);
+  const id = firstText(item, ['call_id', 'id', 'toolCallId', 'tool_call_id', 'tool_use_id']) ?? firstText(from, ['id', 'toolUseId', 'toolCallId', 'ref']);
   const given = ['arguments', 'args', 'input', 'parameters'].find((key) => Object.hasOwn(from, key));
   draft.asked.push({ name, ...(id === undefined ? {} : { id }), ...(given === undefined ? {} : readArguments(from[given])) });
 }
 
 function pushResult(item: JsonObject, draft: Draft): void {
-  const inner = [member(item, 'functionResponse'), member(item, 'function_response'), member(item, 'toolResult')].find((value) => isJsonObject(value)) ?? {};
+  const inner = [member(item, 'functionResponse'), member(item, 'function_response'), member(item, 'toolResult'), member(item, 'toolResponse')].find((value) => isJsonObject(value)) ?? {};
   const from = { ...item, ...inner };
-  const id = firstText(from, ['tool_call_id', 'call_id', 'toolCallId', 'tool_use_id', 'toolUseId', 'id']);
+  const id = firstText(from, ['tool_call_id', 'call_id', 'toolCallId', 'tool_use_id', 'toolUseId', 'id', 'ref']);
   const name = firstText(from, ['name', 'toolName']);
   const key = ['response', 'result', 'output', 'content'].find((candidate) => Object.hasOwn(from, candidate));
   const isGemini = isJsonObject(member(item, 'functionResponse')) || isJsonObject(member(item, 'function_response'));

@@ -56,6 +56,13 @@ const families: readonly { readonly name: string; readonly messages: AttributeVa
     ] },
   },
   {
+    name: 'Genkit',
+    messages: { messages: [
+      { role: 'system', content: [{ text: 'be kind' }] }, { role: 'user', content: [{ text: 'q' }] }, { role: 'model', content: [{ toolRequest: { name: 'f', ref: 'c1', input: { x: 1 } } }] },
+      { role: 'tool', content: [{ toolResponse: { ref: 'c1', output: { r: 1 } } }] }, { role: 'model', content: [{ text: 'a' }] },
+    ] },
+  },
+  {
     name: 'the AI SDK',
     messages: [
       { role: 'system', content: 'be kind' }, { role: 'user', content: [{ type: 'text', text: 'q' }] }, { role: 'assistant', content: [{ type: 'tool-call', toolCallId: 'c1', toolName: 'f', input: { x: 1 } }] },

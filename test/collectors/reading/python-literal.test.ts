@@ -1,7 +1,7 @@
 /** Python's notation of values, written by a small writer of our own and read back. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parsePythonLiteral, pythonLiteralCharsMax, readQuoted } from '../../../collectors/reading/python-literal.ts';
+import { parsePythonLiteral, pythonLiteralCharsMax, pythonLiteralEnd, readQuoted } from '../../../collectors/reading/python-literal.ts';
 import type { JsonValue } from '../../../src/model/json.ts';
 
 const { value } = fc.letrec<{ value: JsonValue }>((tie) => ({
@@ -82,6 +82,21 @@ describe('python literal', () => {
 
   test('python literal: a text beyond the limit is not read', () => {
     expect(parsePythonLiteral(`['${'a'.repeat(pythonLiteralCharsMax)}']`)).toBeUndefined();
+  });
+
+  test('python literal: a literal ends behind its last bracket, whatever stands in its quotes', () => {
+    const ends: readonly (readonly [text: string, rest: string])[] = [['[1, (2, {3})], raw=[4]', ', raw=[4]'], [`['a]', "b]", 'it\\'s ]'] x`, ' x'], ['[] []', ' []'], ["{'a': ')'})", ')'], ['[1, [2]', ''], ["['open]", '']];
+    for (const [text, rest] of ends) expect(text.slice(pythonLiteralEnd(text, 0))).toBe(rest);
+    expect(pythonLiteralEnd('messages=[1], x', 9)).toBe(12);
+  });
+
+  test('python literal: the end of a written value is found whatever follows', () => {
+    fc.assert(
+      fc.property(fc.array(value), fc.string(), (written, behind) => {
+        const text = python(written, "'");
+        expect(pythonLiteralEnd(`${text}${behind}`, 0)).toBe(text.length);
+      }),
+    );
   });
 
   test('python literal: a quoted text tells where it ends', () => {

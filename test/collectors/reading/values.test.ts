@@ -1,7 +1,7 @@
 /** Arguments and results without what frameworks put around them. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { jsonOf, parseText, readArguments, readResult, textOfParts } from '../../../collectors/reading/values.ts';
+import { jsonOf, parseText, readArguments, readResult, textOfParts, writtenValue } from '../../../collectors/reading/values.ts';
 import { jsonText, type JsonValue } from '../../../src/model/json.ts';
 import type { AttributeValue } from '../../../src/model/span.ts';
 
@@ -19,6 +19,11 @@ const argumentFrames: readonly { readonly name: string; readonly raw: AttributeV
   { name: '{"args":["JSON"],"kwargs":{}}', raw: JSON.stringify({ args: [text], kwargs: {} }), read: { arguments: trip } },
   { name: 'smolagents’ three members', raw: JSON.stringify({ args: [], sanitize_inputs_outputs: true, kwargs: trip }), read: { arguments: trip } },
   { name: '{"input_str":"Python notation"}', raw: JSON.stringify({ input_str: "{'destination': 'CDG', 'nights': 2}", tags: [], metadata: {} }), read: { arguments: trip } },
+  { name: 'a frame around no arguments at all', raw: '{"args":[],"kwargs":{}}', read: { arguments: {} } },
+  { name: 'arguments by their places, whose names nobody tells', raw: '{"args":["JFK","CDG"],"kwargs":{}}', read: {} },
+  { name: 'one argument by its place', raw: '{"args":["JFK"],"kwargs":{}}', read: {} },
+  { name: 'arguments by place and by name', raw: '{"args":["JFK"],"kwargs":{"destination":"CDG"}}', read: {} },
+  { name: 'a place that holds a broken object', raw: '{"args":["{\\"x\\":"],"kwargs":{}}', read: { arguments: null, argumentsText: '{"args":["{\\"x\\":"],"kwargs":{}}' } },
   { name: 'a tool that has an argument kwargs of its own', raw: { kwargs: trip, other: 1 }, read: { arguments: { kwargs: trip, other: 1 } } },
   { name: 'nothing', raw: '  ', read: { arguments: {} } },
   { name: 'a list', raw: '[1]', read: { arguments: null, argumentsText: '[1]' } },
@@ -69,6 +74,10 @@ describe('values', () => {
         expect(jsonText(readArguments(framed).arguments ?? 'none')).toBe(jsonText(value));
       }),
     );
+  });
+
+  test('values: what is written as JSON keeps its type, and what is not stays a text', () => {
+    expect([undefined, 'null', '42', '"42"', 'true', '{"a":1}', 'plain', ''].map(writtenValue)).toEqual([undefined, null, 42, '42', true, { a: 1 }, 'plain', '']);
   });
 
   test('values: bytes anywhere in a value become base64', () => {
