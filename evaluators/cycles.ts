@@ -23,3 +23,19 @@ export function longestCycle(classes: readonly number[]): Cycle | undefined {
   }
   return longest;
 }
+
+/** Every stretch in which a period stands at least so many times in a row. One inside another, as that of twice the period, is left out. */
+export function repeatedCycles(classes: readonly number[], limits: { readonly periodMax: number; readonly minRepeats: number }): readonly Cycle[] {
+  const found: Cycle[] = [];
+  for (let period = 1; period <= Math.min(limits.periodMax, classes.length / limits.minRepeats); period++) {
+    let start = 0;
+    for (let at = period; at <= classes.length; at++) {
+      if (at < classes.length && classes[at] === classes[at - period]) continue;
+      const length = at - start;
+      const inside = found.some((other) => other.start <= start && start + length <= other.start + other.length);
+      if (length >= period * limits.minRepeats && !inside) found.push({ start, period, length });
+      start = at - period + 1;
+    }
+  }
+  return found.filter((one) => !found.some((other) => other.length > one.length && other.start <= one.start && one.start + one.length <= other.start + other.length)).sort((one, other) => one.start - other.start);
+}

@@ -10,10 +10,12 @@ import { jsonParseable } from './json-parseable.ts';
 import { jsonPath } from './json-path.ts';
 import { jsonSimilarity } from './json-similarity.ts';
 import { keywords } from './keywords.ts';
+import { loopDetection } from './loop-detection.ts';
 import { messageOrder } from './message-order.ts';
 import { outputContains } from './output-contains.ts';
 import { outputEquals } from './output-equals.ts';
 import { regexMatch } from './regex-match.ts';
+import { stepCount } from './step-count.ts';
 import { taskCompletion } from './task-completion.ts';
 import { toolArgumentHallucination } from './tool-argument-hallucination.ts';
 import { toolCallArgs } from './tool-call-args.ts';
@@ -27,13 +29,18 @@ import { toolDescriptionReliability } from './tool-description-reliability.ts';
 import { toolEfficiency } from './tool-efficiency.ts';
 import { toolError } from './tool-error.ts';
 import { toolNameReliability } from './tool-name-reliability.ts';
+import { toolPermission } from './tool-permission.ts';
+import { toolRecovery } from './tool-recovery.ts';
 import { toolTrajectory } from './tool-trajectory.ts';
 import { trajectoryMatch } from './trajectory-match.ts';
 
 export const evaluators: readonly AnyEvaluator[] = [
   toolCallValidity,
   toolError,
+  toolRecovery,
   toolEfficiency,
+  loopDetection,
+  stepCount,
   toolCorrectness,
   expectedTools,
   toolTrajectory,
@@ -42,6 +49,7 @@ export const evaluators: readonly AnyEvaluator[] = [
   toolCallCount,
   toolCallOrder,
   toolCalled,
+  toolPermission,
   messageOrder,
   trajectoryMatch,
   taskCompletion,

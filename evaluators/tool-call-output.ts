@@ -14,11 +14,13 @@ import { outputEqual } from './matching/outputs.ts';
 import { heaviestPairing, maximumPairing } from './matching/pairing.ts';
 import type { Pair } from './matching/sequences.ts';
 import { similarity } from './matching/similarity.ts';
+import { normalizeToolNamesSchema, underNormalizedNames } from './normalized-names.ts';
 import { callName, count, listed, quoted } from './wording.ts';
 
 export interface ToolCallOutputOptions {
   readonly mode: 'exact' | 'similarity';
   readonly strict: boolean;
+  readonly normalizeToolNames: boolean;
 }
 
 export const toolCallOutput = {
@@ -29,13 +31,14 @@ export const toolCallOutput = {
   needs: ['tool_calls', 'tool_results', 'expected_tool_outputs'],
   onByDefault: false,
   defaultThreshold: null,
-  defaults: { mode: 'exact', strict: false },
+  defaults: { mode: 'exact', strict: false, normalizeToolNames: false },
   optionsSchema: {
     type: 'object',
     additionalProperties: false,
     properties: {
       mode: { enum: ['exact', 'similarity'], description: 'exact: an output is equal or not. similarity: the share of the expected leaves that are found.' },
       strict: { type: 'boolean', description: 'All or nothing: the first call of the tool that is still free must return the output.' },
+      normalize_tool_names: normalizeToolNamesSchema,
     },
   },
   expectationSchema: {
@@ -51,7 +54,7 @@ export const toolCallOutput = {
     },
   },
   source: 'UiPath ToolCallOutputEvaluator, comparing values instead of texts',
-  evaluate,
+  evaluate: (subject, options, context) => underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context)),
 } as const satisfies RuleEvaluator<ToolCallOutputOptions>;
 
 interface Matched {

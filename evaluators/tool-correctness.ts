@@ -14,12 +14,14 @@ import type { ArgumentOptions } from './matching/arguments.ts';
 import { maximumPairing } from './matching/pairing.ts';
 import { longestCommonSubsequence } from './matching/sequences.ts';
 import type { Pair } from './matching/sequences.ts';
+import { normalizeToolNamesSchema, underNormalizedNames } from './normalized-names.ts';
 import { callName, count, listed } from './wording.ts';
 
 export interface ToolCorrectnessOptions {
   readonly mode: 'names_only' | 'names_and_order' | 'names_and_args';
   readonly arguments: ArgumentOptions;
   readonly onlySuccessful: boolean;
+  readonly normalizeToolNames: boolean;
 }
 
 export const toolCorrectness = {
@@ -30,7 +32,7 @@ export const toolCorrectness = {
   needs: ['tool_calls', 'expected_tool_calls'],
   onByDefault: false,
   defaultThreshold: 1,
-  defaults: { mode: 'names_only', arguments: argumentDefaults, onlySuccessful: false },
+  defaults: { mode: 'names_only', arguments: argumentDefaults, onlySuccessful: false, normalizeToolNames: false },
   optionsSchema: {
     type: 'object',
     additionalProperties: false,
@@ -38,11 +40,12 @@ export const toolCorrectness = {
       mode: { enum: ['names_only', 'names_and_order', 'names_and_args'], description: 'names_only: each tool counts once, in any order. names_and_order: the order and repeats count. names_and_args: arguments and repeats count, in any order.' },
       arguments: argumentOptionsSchema,
       only_successful: { type: 'boolean', description: 'Count only calls that ran without an error.' },
+      normalize_tool_names: normalizeToolNamesSchema,
     },
   },
   expectationSchema: { type: 'object', required: ['tool_calls'], properties: { tool_calls: expectedToolCallsSchema } },
   source: 'Dokimos ToolCorrectnessEvaluator, with the best pairing and an exact score',
-  evaluate,
+  evaluate: (subject, options, context) => underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context)),
 } as const satisfies RuleEvaluator<ToolCorrectnessOptions>;
 
 interface Found {

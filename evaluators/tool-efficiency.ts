@@ -14,12 +14,14 @@ import { argumentsOf } from './expected-calls.ts';
 import { errorField, isBlank } from './failures.ts';
 import { argumentDefaults, argumentOptionsSchema, argumentRule, argumentsMatch, preparedArguments } from './matching/arguments.ts';
 import type { ArgumentOptions, ArgumentRule, PreparedArguments } from './matching/arguments.ts';
+import { normalizeToolNamesSchema, underNormalizedNames } from './normalized-names.ts';
 import { callName, count, listed } from './wording.ts';
 
 export interface ToolEfficiencyOptions {
   readonly arguments: ArgumentOptions;
   readonly allowRetries: boolean;
   readonly allowPolls: boolean;
+  readonly normalizeToolNames: boolean;
   readonly onEmpty: OnEmpty;
 }
 
@@ -31,7 +33,7 @@ export const toolEfficiency = {
   needs: ['tool_calls'],
   onByDefault: true,
   defaultThreshold: 1,
-  defaults: { arguments: argumentDefaults, allowRetries: false, allowPolls: false, onEmpty: 'skip' },
+  defaults: { arguments: argumentDefaults, allowRetries: false, allowPolls: false, normalizeToolNames: false, onEmpty: 'skip' },
   optionsSchema: {
     type: 'object',
     additionalProperties: false,
@@ -39,11 +41,12 @@ export const toolEfficiency = {
       arguments: argumentOptionsSchema,
       allow_retries: { type: 'boolean', description: 'A repeat of a call that failed does not count as redundant.' },
       allow_polls: { type: 'boolean', description: 'A repeat that brings another result does not count as redundant.' },
+      normalize_tool_names: normalizeToolNamesSchema,
       on_empty: onEmptySchema,
     },
   },
   source: 'Dokimos ToolEfficiencyEvaluator, with retries, polls and loops told apart',
-  evaluate,
+  evaluate: (subject, options, context) => underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context)),
 } as const satisfies RuleEvaluator<ToolEfficiencyOptions>;
 
 interface Prepared extends PlacedCall {

@@ -15,6 +15,7 @@ import type { ArgumentOptions } from './matching/arguments.ts';
 import { maximumPairing } from './matching/pairing.ts';
 import { longestCommonSubsequence } from './matching/sequences.ts';
 import type { Pair } from './matching/sequences.ts';
+import { normalizeToolNamesSchema, underNormalizedNames } from './normalized-names.ts';
 import { callName, count, listed } from './wording.ts';
 
 export type TrajectoryMode = 'strict' | 'in_order' | 'contains_in_order' | 'any_order' | 'superset' | 'subset' | 'precision' | 'recall';
@@ -23,6 +24,7 @@ export interface ToolTrajectoryOptions {
   readonly mode: TrajectoryMode;
   readonly arguments: ArgumentOptions;
   readonly onlySuccessful: boolean;
+  readonly normalizeToolNames: boolean;
 }
 
 export const toolTrajectory = {
@@ -33,7 +35,7 @@ export const toolTrajectory = {
   needs: ['tool_calls', 'expected_tool_calls'],
   onByDefault: false,
   defaultThreshold: 1,
-  defaults: { mode: 'in_order', arguments: argumentDefaults, onlySuccessful: false },
+  defaults: { mode: 'in_order', arguments: argumentDefaults, onlySuccessful: false, normalizeToolNames: false },
   optionsSchema: {
     type: 'object',
     additionalProperties: false,
@@ -45,11 +47,12 @@ export const toolTrajectory = {
       },
       arguments: argumentOptionsSchema,
       only_successful: { type: 'boolean', description: 'Count only calls that ran without an error.' },
+      normalize_tool_names: normalizeToolNamesSchema,
     },
   },
   expectationSchema: { type: 'object', required: ['tool_calls'], properties: { tool_calls: expectedToolCallsSchema } },
   source: 'Dokimos ToolTrajectoryEvaluator, with contains_in_order besides',
-  evaluate,
+  evaluate: (subject, options, context) => underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context)),
 } as const satisfies RuleEvaluator<ToolTrajectoryOptions>;
 
 function evaluate({ trace, expected }: Subject, options: ToolTrajectoryOptions, context: EvaluationContext): Outcome {

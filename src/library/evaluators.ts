@@ -3,7 +3,9 @@
  * line here. Calls are marked as pure, so that a bundler keeps only the evaluators that are used.
  */
 import { argumentProvenance as argumentProvenanceMember } from '../../evaluators/argument-provenance.ts';
+import { codeParseable as codeParseableMember } from '../../evaluators/code-parseable.ts';
 import { contains as containsMember } from '../../evaluators/contains.ts';
+import { cosineSimilarity as cosineSimilarityMember } from '../../evaluators/cosine-similarity.ts';
 import { directMatch as directMatchMember } from '../../evaluators/direct-match.ts';
 import { exactMatch as exactMatchMember } from '../../evaluators/exact-match.ts';
 import { expectedTools as expectedToolsMember } from '../../evaluators/expected-tools.ts';
@@ -12,10 +14,12 @@ import { jsonParseable as jsonParseableMember } from '../../evaluators/json-pars
 import { jsonPath as jsonPathMember } from '../../evaluators/json-path.ts';
 import { jsonSimilarity as jsonSimilarityMember } from '../../evaluators/json-similarity.ts';
 import { keywords as keywordsMember } from '../../evaluators/keywords.ts';
+import { loopDetection as loopDetectionMember } from '../../evaluators/loop-detection.ts';
 import { messageOrder as messageOrderMember } from '../../evaluators/message-order.ts';
 import { outputContains as outputContainsMember } from '../../evaluators/output-contains.ts';
 import { outputEquals as outputEqualsMember } from '../../evaluators/output-equals.ts';
 import { regexMatch as regexMatchMember } from '../../evaluators/regex-match.ts';
+import { stepCount as stepCountMember } from '../../evaluators/step-count.ts';
 import { taskCompletion as taskCompletionMember } from '../../evaluators/task-completion.ts';
 import { toolArgumentHallucination as toolArgumentHallucinationMember } from '../../evaluators/tool-argument-hallucination.ts';
 import { toolCallArgs as toolCallArgsMember } from '../../evaluators/tool-call-args.ts';
@@ -29,12 +33,16 @@ import { toolDescriptionReliability as toolDescriptionReliabilityMember } from '
 import { toolEfficiency as toolEfficiencyMember } from '../../evaluators/tool-efficiency.ts';
 import { toolError as toolErrorMember } from '../../evaluators/tool-error.ts';
 import { toolNameReliability as toolNameReliabilityMember } from '../../evaluators/tool-name-reliability.ts';
+import { toolPermission as toolPermissionMember } from '../../evaluators/tool-permission.ts';
+import { toolRecovery as toolRecoveryMember } from '../../evaluators/tool-recovery.ts';
 import { toolTrajectory as toolTrajectoryMember } from '../../evaluators/tool-trajectory.ts';
 import { trajectoryMatch as trajectoryMatchMember } from '../../evaluators/trajectory-match.ts';
 import { factory } from './factory.ts';
 
 export const argumentProvenance = /* @__PURE__ */ factory(argumentProvenanceMember);
+export const codeParseable = /* @__PURE__ */ factory(codeParseableMember);
 export const contains = /* @__PURE__ */ factory(containsMember);
+export const cosineSimilarity = /* @__PURE__ */ factory(cosineSimilarityMember);
 export const directMatch = /* @__PURE__ */ factory(directMatchMember);
 export const exactMatch = /* @__PURE__ */ factory(exactMatchMember);
 export const expectedTools = /* @__PURE__ */ factory(expectedToolsMember);
@@ -43,10 +51,12 @@ export const jsonParseable = /* @__PURE__ */ factory(jsonParseableMember);
 export const jsonPath = /* @__PURE__ */ factory(jsonPathMember);
 export const jsonSimilarity = /* @__PURE__ */ factory(jsonSimilarityMember);
 export const keywords = /* @__PURE__ */ factory(keywordsMember);
+export const loopDetection = /* @__PURE__ */ factory(loopDetectionMember);
 export const messageOrder = /* @__PURE__ */ factory(messageOrderMember);
 export const outputContains = /* @__PURE__ */ factory(outputContainsMember);
 export const outputEquals = /* @__PURE__ */ factory(outputEqualsMember);
 export const regexMatch = /* @__PURE__ */ factory(regexMatchMember);
+export const stepCount = /* @__PURE__ */ factory(stepCountMember);
 export const taskCompletion = /* @__PURE__ */ factory(taskCompletionMember);
 export const toolArgumentHallucination = /* @__PURE__ */ factory(toolArgumentHallucinationMember);
 export const toolCallArgs = /* @__PURE__ */ factory(toolCallArgsMember);
@@ -60,6 +70,8 @@ export const toolDescriptionReliability = /* @__PURE__ */ factory(toolDescriptio
 export const toolEfficiency = /* @__PURE__ */ factory(toolEfficiencyMember);
 export const toolError = /* @__PURE__ */ factory(toolErrorMember);
 export const toolNameReliability = /* @__PURE__ */ factory(toolNameReliabilityMember);
+export const toolPermission = /* @__PURE__ */ factory(toolPermissionMember);
+export const toolRecovery = /* @__PURE__ */ factory(toolRecoveryMember);
 export const toolTrajectory = /* @__PURE__ */ factory(toolTrajectoryMember);
 export const trajectoryMatch = /* @__PURE__ */ factory(trajectoryMatchMember);
 

@@ -53,7 +53,8 @@ member in the configuration. An expected call without \`arguments\` accepts any.
 no number, null differs from a missing key, and whole numbers of any length are exact.
 
 Calls that a model asked for and that nothing shows to have run count where the model's decision is judged (\`tool_call_validity\`,
-\`tool_correctness\`, \`tool_trajectory\`) and are left out where the execution is (\`tool_error\`, \`tool_efficiency\`, \`tool_call_output\`).`;
+\`tool_permission\` and all that compare calls with expected ones) and are left out where the execution is (\`tool_error\`, \`tool_recovery\`,
+\`tool_efficiency\`, \`loop_detection\`, \`step_count\`, \`tool_call_output\`).`;
 
 function table(): string {
   const rows = evaluators.map((one) => `| [${one.id}](#${one.id}) | ${one.summary} | ${kind(one)} | ${one.onByDefault ? 'yes' : 'no'} | ${threshold(one)} |`);

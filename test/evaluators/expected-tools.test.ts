@@ -67,7 +67,7 @@ const skips = [
 ] as const;
 for (const { name, run, expected, options, limits, reason } of skips) {
   test(`expected_tools: it is skipped when ${name}`, () => {
-    expect(score({ entry: { ...entry, options: { ...options } as JsonObject }, trace: run, expected, limits })).toMatchObject({ kind: 'skipped', reason });
+    expect(score({ entry: { ...entry, options: { ...options } }, trace: run, expected, limits })).toMatchObject({ kind: 'skipped', reason });
   });
 }
 

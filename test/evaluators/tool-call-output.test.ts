@@ -62,3 +62,10 @@ for (const { name, toolCalls, expected, want } of outcomes) {
     expect(score({ entry, trace: agentTrace({ toolCalls: [...toolCalls] }), expected })).toMatchObject(want);
   });
 }
+
+test('tool_call_output: names may be normalised, and the details say which', () => {
+  const run = agentTrace({ toolCalls: [call({ name: 'agent_x7c9' })] });
+  const expected = { toolOutputs: [{ name: 'agent', output: 'ok' }] };
+  expect(score({ entry, trace: run, expected })).toMatchObject({ score: 0 });
+  expect(score({ entry: { ...entry, options: { normalize_tool_names: true } }, trace: run, expected })).toMatchObject({ score: 1, details: { normalized: [{ name: 'agent_x7c9', normalized: 'agent' }] } });
+});

@@ -44,3 +44,10 @@ for (const { name, trace: run, expected, options, want } of outcomes) {
     expect(score({ entry: { ...entry, options: { ...options } }, trace: run, expected })).toMatchObject(want);
   });
 }
+
+test('tool_correctness: names may be normalised, and the details say which', () => {
+  const run = agentTrace({ toolCalls: [call({ name: 'agent_x7c9' })] });
+  const expected = { toolCalls: [{ name: 'agent' }] };
+  expect(score({ entry, trace: run, expected })).toMatchObject({ score: 0 });
+  expect(score({ entry: { ...entry, options: { normalize_tool_names: true } }, trace: run, expected })).toMatchObject({ score: 1, details: { normalized: [{ name: 'agent_x7c9', normalized: 'agent' }] } });
+});

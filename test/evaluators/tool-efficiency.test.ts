@@ -41,3 +41,9 @@ test('tool_efficiency: an empty run is skipped, or full with on_empty original',
   expect(score({ entry: { ...entry, on_empty: 'original' }, trace: agentTrace() })).toMatchObject({ kind: 'scored', score: 1 });
   expect(score({ entry: { ...entry, on_empty: 'original' }, trace: agentTrace({ toolCallsCarried: false }) })).toMatchObject({ kind: 'skipped', reason: 'tool_calls_not_carried' });
 });
+
+test('tool_efficiency: names may be normalised, so that one tool under two names repeats itself', () => {
+  const trace = agentTrace({ toolCalls: [call({ name: 'agent_x7c9' }), call({ name: 'agent_b8d1' })] });
+  expect(score({ entry, trace })).toMatchObject({ score: 1 });
+  expect(score({ entry: { ...entry, options: { normalize_tool_names: true } }, trace })).toMatchObject({ score: 0.5, details: { normalized: [{ name: 'agent_x7c9', normalized: 'agent' }, { name: 'agent_b8d1', normalized: 'agent' }] } });
+});

@@ -1,0 +1,99 @@
+/**
+ * The agent did not run in circles. A loop is a stretch in which the same one or more calls come again and again, at least so many times
+ * in a row; the score is the share of calls outside of loops, so a run that is one loop from beginning to end scores 0. Calls that never
+ * ran are left out.
+ */
+import type { JsonObject } from '../src/model/json.ts';
+import type { Outcome } from '../src/model/verdict.ts';
+import { callDetails, evidenceOf, executedCalls, noToolCalls, notCarried, partOf, skipped, tooLarge } from './calls.ts';
+import type { PlacedCall } from './calls.ts';
+import { repeatedCycles } from './cycles.ts';
+import type { Cycle } from './cycles.ts';
+import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
+import { argumentsOf } from './expected-calls.ts';
+import { canonicalText } from './matching/equality.ts';
+import { normalizeToolNamesSchema, underNormalizedNames } from './normalized-names.ts';
+import { callName, count, listed } from './wording.ts';
+
+export interface LoopDetectionOptions {
+  readonly minRepeats: number;
+  readonly periodMax: number;
+  readonly compareArguments: boolean;
+  readonly compareResults: boolean;
+  readonly normalizeToolNames: boolean;
+}
+
+export const loopDetection = {
+  kind: 'rule',
+  id: 'loop_detection',
+  version: 1,
+  summary: 'The agent did not run in circles.',
+  needs: ['tool_calls'],
+  onByDefault: false,
+  defaultThreshold: 1,
+  defaults: { minRepeats: 3, periodMax: 10, compareArguments: true, compareResults: false, normalizeToolNames: false },
+  optionsSchema: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      min_repeats: { type: 'integer', minimum: 2, maximum: 1000, description: 'How many times in a row the same calls make a loop.' },
+      period_max: { type: 'integer', minimum: 1, maximum: 50, description: 'Calls in one round of a loop, at most.' },
+      compare_arguments: { type: 'boolean', description: 'Calls are the same only with the same arguments.' },
+      compare_results: { type: 'boolean', description: 'Calls are the same only with the same result, so that polling until something changes is no loop.' },
+      normalize_tool_names: normalizeToolNamesSchema,
+    },
+  },
+  source: 'DeepEval AgentLoopDetectionMetric, with loops of any period and one share instead of weights',
+  evaluate: (subject, options, context) => underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context)),
+} as const satisfies RuleEvaluator<LoopDetectionOptions>;
+
+function evaluate({ trace }: Subject, options: LoopDetectionOptions, context: EvaluationContext): Outcome {
+  const stop = notCarried(trace) ?? tooLarge(trace, context);
+  if (stop !== undefined) return stop;
+  const calls = executedCalls(trace);
+  if (calls.length === 0) return noToolCalls(trace);
+  const times = new Map<string, number>();
+  for (const { call } of calls) times.set(call.name, (times.get(call.name) ?? 0) + 1);
+  const again = calls.filter(({ call }) => (times.get(call.name) ?? 0) >= options.minRepeats);
+  if (options.compareArguments && again.some(({ call }) => argumentsOf(call) === undefined)) return skipped('arguments_not_carried', 'The spans carry no arguments for repeated tool calls, so loops cannot be told from new calls; switch on the capture of tool inputs, or set compare_arguments to false.');
+  if (options.compareResults && again.some(({ call }) => call.result === undefined && call.error === undefined)) return skipped('results_not_carried', 'The spans carry no results for repeated tool calls; switch on the capture of tool outputs, or set compare_results to false.');
+  return verdict(calls, repeatedCycles(classesOf(calls, options), options));
+}
+
+/** For every call the number of the first call that is the same. */
+function classesOf(calls: readonly PlacedCall[], options: LoopDetectionOptions): readonly number[] {
+  const first = new Map<string, number>();
+  return calls.map(({ call }, at) => {
+    const sent = options.compareArguments ? [call.arguments ?? null, call.argumentsText ?? null] : [];
+    const got = options.compareResults ? [call.result ?? null, call.error?.message ?? null] : [];
+    const key = canonicalText([call.name, ...sent, ...got]);
+    const known = first.get(key) ?? at;
+    first.set(key, known);
+    return known;
+  });
+}
+
+function verdict(calls: readonly PlacedCall[], cycles: readonly Cycle[]): Outcome {
+  const loopOf = new Map<number, Cycle>();
+  for (const cycle of cycles) for (let at = cycle.start; at < cycle.start + cycle.length; at++) if (!loopOf.has(at)) loopOf.set(at, cycle);
+  const looped = calls.filter((_, at) => loopOf.has(at));
+  return {
+    kind: 'scored',
+    score: (calls.length - looped.length) / calls.length,
+    explanation: cycles.length === 0 ? `No loop in ${count(calls.length, 'tool call')}.` : `${looped.length} of ${count(calls.length, 'tool call')} ${looped.length === 1 ? 'is' : 'are'} in loops: ${listed(cycles.map((cycle) => inWords(cycle, calls)), '; ')}.`,
+    evidence: evidenceOf(looped),
+    parts: calls.map((placed, at) => partOf(placed, !loopOf.has(at), loopOf.has(at) ? `${callName(placed)} is part of a loop of ${count(loopOf.get(at)?.period ?? 1, 'call')}.` : 'The call is in no loop.')),
+    details: { total: calls.length, looped: looped.length, loops: cycles.map((cycle) => loopDetails(cycle, calls)) },
+  };
+}
+
+function loopDetails({ start, period, length }: Cycle, calls: readonly PlacedCall[]): JsonObject {
+  const round = calls.slice(start, start + period);
+  return { first_index: round[0]?.index ?? 0, period, length, repeats: Math.floor(length / period), calls: round.map(callDetails) };
+}
+
+function inWords({ start, period, length }: Cycle, calls: readonly PlacedCall[]): string {
+  const round = calls.slice(start, start + period).map(({ call }) => call.name);
+  const from = (calls[start]?.index ?? 0) + 1;
+  return `${listed(round, ' – ')} ${count(Math.floor(length / period), 'time')} in a row from call ${from} on`;
+}

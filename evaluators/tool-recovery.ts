@@ -1,0 +1,104 @@
+/**
+ * What failed was put right: a later call of the same tool succeeded, with the same arguments or with others. One success puts right all
+ * failures of its tool before it. Calls that never ran, and calls whose outcome is not told, are left out.
+ */
+import type { JsonObject } from '../src/model/json.ts';
+import type { Outcome } from '../src/model/verdict.ts';
+import { callDetails, evidenceOf, executedCalls, noToolCalls, notCarried, partOf, skipped, tooLarge } from './calls.ts';
+import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
+import { argumentsOf } from './expected-calls.ts';
+import { failureDefaults, failureProperties, judgedCalls } from './judged-calls.ts';
+import type { Failure, FailureOptions, Judged } from './judged-calls.ts';
+import { canonicalText } from './matching/equality.ts';
+import { normalizeToolNamesSchema, underNormalizedNames } from './normalized-names.ts';
+import { callName, count, listed } from './wording.ts';
+
+export interface ToolRecoveryOptions extends FailureOptions {
+  readonly sameArguments: boolean;
+  readonly normalizeToolNames: boolean;
+}
+
+export const toolRecovery = {
+  kind: 'rule',
+  id: 'tool_recovery',
+  version: 1,
+  summary: 'Tool calls that failed were put right by later calls of the same tool.',
+  needs: ['tool_calls', 'tool_results'],
+  onByDefault: false,
+  defaultThreshold: 1,
+  defaults: { ...failureDefaults, sameArguments: false, normalizeToolNames: false },
+  optionsSchema: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      same_arguments: { type: 'boolean', description: 'Only a later success with the same arguments puts a failure right.' },
+      ...failureProperties,
+      normalize_tool_names: normalizeToolNamesSchema,
+    },
+  },
+  source: 'the question that a tool error leaves open; failures as tool_error finds them',
+  evaluate: (subject, options, context) => underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context)),
+} as const satisfies RuleEvaluator<ToolRecoveryOptions>;
+
+interface Failed extends Judged {
+  readonly failure: Failure;
+  readonly repair: Judged | undefined;
+  /** Undefined: no repair, or arguments are not carried. */
+  readonly changed: boolean | undefined;
+  /** Calls of the tool from the failure to its repair, or to the end. */
+  readonly attempts: number;
+}
+
+function evaluate({ trace }: Subject, options: ToolRecoveryOptions, context: EvaluationContext): Outcome {
+  const stop = notCarried(trace) ?? tooLarge(trace, context);
+  if (stop !== undefined) return stop;
+  const calls = executedCalls(trace);
+  if (calls.length === 0) return noToolCalls(trace);
+  const { judged, unknown } = judgedCalls(calls, options, context);
+  if (judged.length === 0) return skipped('results_not_carried', 'The spans tell neither results nor errors of tool calls; switch on the capture of tool outputs.', { unknown_outcome: unknown });
+  const failed = failedCalls(judged, options.sameArguments);
+  if (failed.length === 0) return skipped('no_errors', `None of the ${count(judged.length, 'tool call')} failed, so there was nothing to put right.`);
+  if (failed.some(({ changed, repair }) => options.sameArguments && repair !== undefined && changed === undefined)) return skipped('arguments_not_carried', 'The spans carry no arguments for calls that are compared by arguments; switch on the capture of tool inputs.');
+  const open = failed.filter(({ repair }) => repair === undefined);
+  return {
+    kind: 'scored',
+    score: (failed.length - open.length) / failed.length,
+    explanation: open.length === 0 ? `${failed.length === 1 ? 'The call that failed was' : `All ${failed.length} calls that failed were`} put right later.` : `${open.length} of ${count(failed.length, 'failure')} ${open.length === 1 ? 'was' : 'were'} not put right: ${listed(open.map(inWords), '; ')}.`,
+    evidence: evidenceOf(open),
+    parts: failed.map((one) => partOf(one, one.repair !== undefined, one.repair === undefined ? `${inWords(one)}.` : `${callName(one)} failed and ${callName(one.repair)} succeeded.`)),
+    details: { repaired: failed.length - open.length, failed: failed.length, failures: failed.map(failureDetails), ...(unknown === 0 ? {} : { unknown_outcome: unknown }) },
+  };
+}
+
+/** From the end: the nearest later success of each tool, and with the same arguments where these have to be the same. */
+function failedCalls(judged: readonly Judged[], sameArguments: boolean): readonly Failed[] {
+  const sent = judged.map(({ call }) => argumentsText(argumentsOf(call), call.argumentsText));
+  const keys = judged.map(({ call }, at) => (sameArguments ? `${call.name}\n${sent[at] ?? ''}` : call.name));
+  const success = new Map<string, number>();
+  const after = new Map<string, number>();
+  const failed: Failed[] = [];
+  for (const [at, one] of [...judged.entries()].reverse()) {
+    const key = keys[at] ?? '';
+    const repairAt = success.get(key);
+    const attempts = (after.get(key) ?? 0) + 1;
+    after.set(key, one.failure === undefined ? 1 : attempts);
+    if (one.failure === undefined) success.set(key, at);
+    else {
+      const changed = repairAt === undefined || sent[at] === undefined || sent[repairAt] === undefined ? undefined : sent[at] !== sent[repairAt];
+      failed.unshift({ ...one, failure: one.failure, repair: repairAt === undefined ? undefined : judged[repairAt], changed, attempts });
+    }
+  }
+  return failed;
+}
+
+function argumentsText(sent: JsonObject | null | undefined, text: string | undefined): string | undefined {
+  return sent === undefined ? undefined : sent === null ? `text ${text ?? ''}` : canonicalText(sent);
+}
+
+function failureDetails({ repair, changed, attempts, failure, ...placed }: Failed): JsonObject {
+  return { ...callDetails(placed), ...failure, attempts, ...(repair === undefined ? {} : { repaired_by: callDetails(repair) }), ...(changed === undefined ? {} : { arguments_changed: changed }) };
+}
+
+function inWords({ failure, attempts, ...placed }: Failed): string {
+  return `${callName(placed)} failed (${failure.message}) and ${attempts === 1 ? 'was not tried again' : `did not succeed in ${count(attempts, 'attempt')}`}`;
+}

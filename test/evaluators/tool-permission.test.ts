@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { agentTrace, call, spanId } from '../builders/agent-trace.ts';
+import { score } from './score.ts';
+
+const run = (...names: readonly string[]) => agentTrace({ toolCalls: names.map((name, at) => call({ name, spanId: spanId(at + 1) })) });
+
+const rows = [
+  { name: 'what is allowed is permitted', names: ['read', 'list'], options: { allow: ['read', 'list'] }, want: { score: 1, passed: true, explanation: 'All 2 tool calls were permitted.' } },
+  { name: 'what is not allowed is not', names: ['read', 'write'], options: { allow: ['read'] }, want: { score: 0.5, passed: false, evidence: [spanId(2)], explanation: '1 of 2 tool calls was not permitted: write (call 2) is not on the list of permitted tools.', details: { breaches: [{ index: 1, reason: 'not_allowed' }] }, parts: [{ passed: true }, { passed: false }] } },
+  { name: 'what is denied is not permitted, though it is allowed', names: ['db.drop'], options: { allow: ['db.*'], deny: ['*drop*'] }, want: { score: 0, explanation: '1 of 1 tool call was not permitted: db.drop (call 1) is denied by "*drop*".', details: { breaches: [{ reason: 'denied', pattern: '*drop*' }] } } },
+  { name: 'with deny alone all others are permitted', names: ['read', 'drop'], options: { deny: ['drop'] }, want: { score: 0.5 } },
+  { name: 'an empty list allows nothing', names: ['read'], options: { allow: [] }, want: { score: 0 } },
+  { name: 'names may be normalised', names: ['agent_x7c9'], options: { allow: ['agent'], normalize_tool_names: true }, want: { score: 1 } },
+];
+for (const { name, names, options, want } of rows) {
+  test(`tool_permission: ${name}`, () => {
+    expect(score({ entry: { use: 'tool_permission', options }, trace: run(...names) })).toMatchObject({ kind: 'scored', ...want });
+  });
+}
+
+const patterns = [
+  { pattern: 'a*', name: 'a', fits: true },
+  { pattern: 'a*', name: 'ba', fits: false },
+  { pattern: '*a', name: 'ba', fits: true },
+  { pattern: '*', name: '', fits: true },
+  { pattern: 'a*a', name: 'a', fits: false },
+  { pattern: 'a*a', name: 'aa', fits: true },
+  { pattern: 'a*b*c', name: 'axbxbyc', fits: true },
+  { pattern: 'a*b*c', name: 'axcxb', fits: false },
+  { pattern: 'a.c', name: 'abc', fits: false },
+  { pattern: 'A', name: 'a', fits: false },
+];
+for (const { pattern, name, fits } of patterns) {
+  test(`tool_permission: ${pattern} ${fits ? 'stands' : 'does not stand'} for ${JSON.stringify(name)}`, () => {
+    expect(score({ entry: { use: 'tool_permission', options: { allow: [pattern] } }, trace: run(name) })).toMatchObject({ score: fits ? 1 : 0 });
+  });
+}
+
+test('tool_permission: a call that was asked for and did not run counts', () => {
+  const trace = agentTrace({ toolCalls: [call({ name: 'drop', executed: false })] });
+  expect(score({ entry: { use: 'tool_permission', options: { deny: ['drop'] } }, trace })).toMatchObject({ score: 0 });
+});
+
+test('tool_permission: it is skipped without calls, without tool data, and when it is too large', () => {
+  const entry = { use: 'tool_permission', options: { deny: ['x'] } };
+  expect(score({ entry, trace: agentTrace() })).toMatchObject({ kind: 'skipped', reason: 'no_tool_calls' });
+  expect(score({ entry, trace: agentTrace({ toolCallsCarried: false }) })).toMatchObject({ kind: 'skipped', reason: 'tool_calls_not_carried' });
+  expect(score({ entry, trace: run('a', 'b'), limits: { toolCallsMax: 1 } })).toMatchObject({ kind: 'skipped', reason: 'too_large' });
+});
+
+test('tool_permission: without any list nothing says what is permitted', () => {
+  expect(score({ entry: { use: 'tool_permission' }, trace: run('a') })).toMatchObject({ kind: 'skipped', reason: 'no_expectation', explanation: 'Nothing says which tools (allow, deny) are expected of this run.' });
+});
