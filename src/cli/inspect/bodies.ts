@@ -25,6 +25,8 @@ export const defaultByteLimits: ByteLimits = { fileBytes: 256 * 1024 * 1024, tot
 
 /** In a folder these are the recorded bodies: `request-001.pb`, `logs-002.json.gz`. */
 const recordedBody = /^(request|logs)-[\w.-]+$/;
+/** In a folder without such names these are. */
+const recordedEnding = /\.(json|jsonl|ndjson|pb|binpb)(\.gz)?$/;
 
 /** All bodies in the order given; those of a folder by name. Throws INPUT_UNREADABLE. */
 export async function readBodies(paths: readonly string[], stdin: Readable, limits: ByteLimits = defaultByteLimits): Promise<readonly Body[]> {
@@ -50,8 +52,10 @@ export function unreadable(name: string, why: string): JuryError {
 async function filesAt(path: string, limits: ByteLimits): Promise<readonly string[]> {
   try {
     if (!(await stat(path)).isDirectory()) return [path];
-    const found = (await readdir(path)).filter((file) => recordedBody.test(file)).sort();
-    if (found.length === 0) throw unreadable(path, 'the folder holds no request-* or logs-* file.');
+    const files = (await readdir(path)).sort();
+    const named = files.filter((file) => recordedBody.test(file));
+    const found = named.length > 0 ? named : files.filter((file) => recordedEnding.test(file));
+    if (found.length === 0) throw unreadable(path, 'the folder holds no request-* or logs-* file, and none that ends in .json, .jsonl, .ndjson, .pb or .binpb.');
     if (found.length > limits.folderFiles) throw unreadable(path, `the folder holds more than ${limits.folderFiles} recorded requests.`);
     return found.map((file) => join(path, file));
   } catch (error) {

@@ -78,6 +78,14 @@ test('eval: a bare list of messages is one run, a list of such lists several', a
   expect([one.results.length, two.results.length]).toEqual([1, 2]);
 });
 
+test('eval: a folder without recorded requests gives its files by name', async () => {
+  const path = mkdtempSync(join(folder, 'runs-'));
+  writeFileSync(join(path, 'b.json'), JSON.stringify(bad));
+  writeFileSync(join(path, 'a.jsonl'), `${JSON.stringify(good)}\n`);
+  writeFileSync(join(path, 'notes.txt'), 'no run');
+  expect((await report(path)).results.map(({ label }) => label)).toEqual(['good', 'bad']);
+});
+
 test('eval: spans as protobuf, JSON and JSON lines, a folder and standard input give the same verdicts', async () => {
   const path = join(recordings, 'openinference-langchain/toolerror');
   const whole = await answer(path, '--format', 'json');
