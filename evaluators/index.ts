@@ -1,7 +1,10 @@
 /** The evaluators. A new one is a file of its own and a line here. */
 import type { AnyEvaluator } from './evaluator.ts';
 import { argumentProvenance } from './argument-provenance.ts';
+import { codeParseable } from './code-parseable.ts';
 import { contains } from './contains.ts';
+import { cosineSimilarity } from './cosine-similarity.ts';
+import { cost } from './cost.ts';
 import { directMatch } from './direct-match.ts';
 import { exactMatch } from './exact-match.ts';
 import { expectedTools } from './expected-tools.ts';
@@ -10,6 +13,7 @@ import { jsonParseable } from './json-parseable.ts';
 import { jsonPath } from './json-path.ts';
 import { jsonSimilarity } from './json-similarity.ts';
 import { keywords } from './keywords.ts';
+import { latency } from './latency.ts';
 import { loopDetection } from './loop-detection.ts';
 import { messageOrder } from './message-order.ts';
 import { outputContains } from './output-contains.ts';
@@ -17,6 +21,7 @@ import { outputEquals } from './output-equals.ts';
 import { regexMatch } from './regex-match.ts';
 import { stepCount } from './step-count.ts';
 import { taskCompletion } from './task-completion.ts';
+import { tokenUsage } from './token-usage.ts';
 import { toolArgumentHallucination } from './tool-argument-hallucination.ts';
 import { toolCallArgs } from './tool-call-args.ts';
 import { toolCallCount } from './tool-call-count.ts';
@@ -63,9 +68,14 @@ export const evaluators: readonly AnyEvaluator[] = [
   jsonParseable,
   keywords,
   directMatch,
+  codeParseable,
+  cosineSimilarity,
   finalResponsePresent,
   toolNameReliability,
   toolDescriptionReliability,
   argumentProvenance,
   toolArgumentHallucination,
+  latency,
+  tokenUsage,
+  cost,
 ];

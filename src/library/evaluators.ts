@@ -6,6 +6,7 @@ import { argumentProvenance as argumentProvenanceMember } from '../../evaluators
 import { codeParseable as codeParseableMember } from '../../evaluators/code-parseable.ts';
 import { contains as containsMember } from '../../evaluators/contains.ts';
 import { cosineSimilarity as cosineSimilarityMember } from '../../evaluators/cosine-similarity.ts';
+import { cost as costMember } from '../../evaluators/cost.ts';
 import { directMatch as directMatchMember } from '../../evaluators/direct-match.ts';
 import { exactMatch as exactMatchMember } from '../../evaluators/exact-match.ts';
 import { expectedTools as expectedToolsMember } from '../../evaluators/expected-tools.ts';
@@ -14,6 +15,7 @@ import { jsonParseable as jsonParseableMember } from '../../evaluators/json-pars
 import { jsonPath as jsonPathMember } from '../../evaluators/json-path.ts';
 import { jsonSimilarity as jsonSimilarityMember } from '../../evaluators/json-similarity.ts';
 import { keywords as keywordsMember } from '../../evaluators/keywords.ts';
+import { latency as latencyMember } from '../../evaluators/latency.ts';
 import { loopDetection as loopDetectionMember } from '../../evaluators/loop-detection.ts';
 import { messageOrder as messageOrderMember } from '../../evaluators/message-order.ts';
 import { outputContains as outputContainsMember } from '../../evaluators/output-contains.ts';
@@ -21,6 +23,7 @@ import { outputEquals as outputEqualsMember } from '../../evaluators/output-equa
 import { regexMatch as regexMatchMember } from '../../evaluators/regex-match.ts';
 import { stepCount as stepCountMember } from '../../evaluators/step-count.ts';
 import { taskCompletion as taskCompletionMember } from '../../evaluators/task-completion.ts';
+import { tokenUsage as tokenUsageMember } from '../../evaluators/token-usage.ts';
 import { toolArgumentHallucination as toolArgumentHallucinationMember } from '../../evaluators/tool-argument-hallucination.ts';
 import { toolCallArgs as toolCallArgsMember } from '../../evaluators/tool-call-args.ts';
 import { toolCallCount as toolCallCountMember } from '../../evaluators/tool-call-count.ts';
@@ -43,6 +46,7 @@ export const argumentProvenance = /* @__PURE__ */ factory(argumentProvenanceMemb
 export const codeParseable = /* @__PURE__ */ factory(codeParseableMember);
 export const contains = /* @__PURE__ */ factory(containsMember);
 export const cosineSimilarity = /* @__PURE__ */ factory(cosineSimilarityMember);
+export const cost = /* @__PURE__ */ factory(costMember);
 export const directMatch = /* @__PURE__ */ factory(directMatchMember);
 export const exactMatch = /* @__PURE__ */ factory(exactMatchMember);
 export const expectedTools = /* @__PURE__ */ factory(expectedToolsMember);
@@ -51,6 +55,7 @@ export const jsonParseable = /* @__PURE__ */ factory(jsonParseableMember);
 export const jsonPath = /* @__PURE__ */ factory(jsonPathMember);
 export const jsonSimilarity = /* @__PURE__ */ factory(jsonSimilarityMember);
 export const keywords = /* @__PURE__ */ factory(keywordsMember);
+export const latency = /* @__PURE__ */ factory(latencyMember);
 export const loopDetection = /* @__PURE__ */ factory(loopDetectionMember);
 export const messageOrder = /* @__PURE__ */ factory(messageOrderMember);
 export const outputContains = /* @__PURE__ */ factory(outputContainsMember);
@@ -58,6 +63,7 @@ export const outputEquals = /* @__PURE__ */ factory(outputEqualsMember);
 export const regexMatch = /* @__PURE__ */ factory(regexMatchMember);
 export const stepCount = /* @__PURE__ */ factory(stepCountMember);
 export const taskCompletion = /* @__PURE__ */ factory(taskCompletionMember);
+export const tokenUsage = /* @__PURE__ */ factory(tokenUsageMember);
 export const toolArgumentHallucination = /* @__PURE__ */ factory(toolArgumentHallucinationMember);
 export const toolCallArgs = /* @__PURE__ */ factory(toolCallArgsMember);
 export const toolCallCount = /* @__PURE__ */ factory(toolCallCountMember);

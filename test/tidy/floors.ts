@@ -31,7 +31,7 @@ const floors: readonly (readonly [folder: string, floor: Place['floor']])[] = [
 /** Packages by floor; floors 3 and 4 take what package.json lists. */
 const packages: { readonly [floor in Place['floor']]: RegExp | undefined } = {
   0: /^$/,
-  1: /^(ajv|ajv\/.+|re2js)$/,
+  1: /^(acorn|ajv|ajv\/.+|re2js)$/,
   2: /^$/,
   3: undefined,
   4: undefined,

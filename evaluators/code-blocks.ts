@@ -1,0 +1,30 @@
+/** Fenced code blocks in a text. */
+
+export interface CodeBlock {
+  /** As the fence names it, in lower case; empty where it names none. */
+  readonly language: string;
+  readonly code: string;
+  /** Of the first line of code, from 1. */
+  readonly line: number;
+}
+
+/** Blocks of one text. */
+export const blocksMax = 200;
+
+/** A block ends at a fence of at least its own length, or at the end of the text. Undefined: there are more blocks than are read. */
+export function codeBlocks(text: string): readonly CodeBlock[] | undefined {
+  const blocks: CodeBlock[] = [];
+  let open: { readonly fence: string; readonly language: string; readonly line: number; readonly code: string[] } | undefined;
+  for (const [at, line] of text.split('\n').entries()) {
+    const fence = /^ {0,3}(`{3,}|~{3,})[ \t]*([^\s`]*)/.exec(line);
+    const sign = fence?.[1] ?? '';
+    if (open === undefined) {
+      if (sign !== '') open = { fence: sign, language: (fence?.[2] ?? '').toLowerCase(), line: at + 2, code: [] };
+    } else if (sign.startsWith(open.fence) && line.trim() === sign) {
+      blocks.push({ language: open.language, code: open.code.join('\n'), line: open.line });
+      open = undefined;
+    } else open.code.push(line);
+    if (blocks.length > blocksMax) return undefined;
+  }
+  return open === undefined ? blocks : [...blocks, { language: open.language, code: open.code.join('\n'), line: open.line }];
+}

@@ -1,0 +1,70 @@
+/** The output is a vector that points where the expected one does. Both are given as numbers: nothing is embedded here. */
+import { isJsonArray, parseJsonContainer } from '../src/model/json.ts';
+import type { JsonValue } from '../src/model/json.ts';
+import type { Outcome } from '../src/model/verdict.ts';
+import { noExpectation, skipped } from './calls.ts';
+import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
+import { outputKeySchema, picked, pickedExpectation } from './output-key.ts';
+import { rational } from './rational.ts';
+import { checked, targetDefaults, targetSchema } from './target.ts';
+import type { Finding, TargetOptions } from './target.ts';
+import { quoted } from './wording.ts';
+
+export interface CosineSimilarityOptions extends TargetOptions {
+  readonly targetOutputKey: string;
+  readonly distance: boolean;
+}
+
+export const cosineSimilarity = {
+  kind: 'rule',
+  id: 'cosine_similarity',
+  version: 1,
+  summary: 'The output is a vector near the expected one.',
+  needs: ['final_response', 'expected_output'],
+  onByDefault: false,
+  defaultThreshold: null,
+  defaults: { targetOutputKey: '*', distance: false, ...targetDefaults },
+  optionsSchema: targetSchema({
+    target_output_key: { type: 'string', minLength: 1, maxLength: 1000, description: outputKeySchema.description },
+    distance: { type: 'boolean', description: 'The score is the distance, 1 − similarity, instead: for outputs that must differ.' },
+  }),
+  expectationSchema: { type: 'object', required: ['output'], properties: { output: { description: 'The vector that is wanted: a list of numbers, or an object or text that holds one at the key.' } } },
+  source: 'the deck of code checks',
+  evaluate,
+} as const satisfies RuleEvaluator<CosineSimilarityOptions>;
+
+function evaluate({ trace, expected }: Subject, options: CosineSimilarityOptions, context: EvaluationContext): Outcome {
+  if (expected.output === undefined) return noExpectation('outputs');
+  const wanted = vectorOf(pickedExpectation(expected.output, options.targetOutputKey));
+  if (wanted === undefined) return skipped('no_expectation', `The expected output has no vector at ${quoted(options.targetOutputKey)}.`);
+  return checked(trace, options, context, (value) => finding(wanted, vectorOf(picked(value, options.targetOutputKey).value), options.distance));
+}
+
+function finding(wanted: readonly number[], vector: readonly number[] | undefined, isDistance: boolean): Finding {
+  if (vector === undefined) return { score: rational(0), says: 'is no list of numbers', details: {} };
+  if (vector.length !== wanted.length) return { score: rational(0), says: `has ${vector.length} dimensions instead of ${wanted.length}`, details: { dimensions: vector.length } };
+  const similarity = cosine(wanted, vector);
+  const score = Math.min(1, Math.max(0, isDistance ? 1 - similarity : similarity));
+  return { score: rational(score), says: `has the cosine similarity ${Math.round(similarity * 1_000) / 1_000} to the expected vector`, details: { similarity, distance: 1 - similarity } };
+}
+
+/** Both are scaled by their greatest member first, so that no square overflows. A vector of zeros points nowhere: 0. */
+function cosine(a: readonly number[], b: readonly number[]): number {
+  const [greatestA, greatestB] = [a, b].map((vector) => vector.reduce((most, one) => Math.max(most, Math.abs(one)), 0));
+  if (greatestA === undefined || greatestB === undefined || greatestA === 0 || greatestB === 0) return 0;
+  let [dot, squaresA, squaresB] = [0, 0, 0];
+  for (const [at, one] of a.entries()) {
+    const [x, y] = [one / greatestA, (b[at] ?? 0) / greatestB];
+    dot += x * y;
+    squaresA += x * x;
+    squaresB += y * y;
+  }
+  return Math.min(1, Math.max(-1, dot / Math.sqrt(squaresA * squaresB)));
+}
+
+/** At least one number, all finite. */
+function vectorOf(value: JsonValue | undefined): readonly number[] | undefined {
+  const list = typeof value === 'string' ? parseJsonContainer(value) : value;
+  if (list === undefined || !isJsonArray(list) || list.length === 0) return undefined;
+  return list.every((one) => typeof one === 'number' && Number.isFinite(one)) ? (list as readonly number[]) : undefined;
+}
