@@ -23,7 +23,7 @@ const needWords: { readonly [need in Need]: string } = {
 };
 
 export function evaluatorsPage(): string {
-  return `${[opening, table(), ...evaluators.map(section)].join('\n\n')}\n`;
+  return `${[opening, table(), ...evaluators.map(section), closing].join('\n\n')}\n`;
 }
 
 const opening = `# Evaluators
@@ -54,7 +54,17 @@ no number, null differs from a missing key, and whole numbers of any length are 
 
 Calls that a model asked for and that nothing shows to have run count where the model's decision is judged (\`tool_call_validity\`,
 \`tool_permission\` and all that compare calls with expected ones) and are left out where the execution is (\`tool_error\`, \`tool_recovery\`,
-\`tool_efficiency\`, \`loop_detection\`, \`step_count\`, \`tool_call_output\`).`;
+\`tool_efficiency\`, \`loop_detection\`, \`step_count\`, \`tool_call_output\`).
+
+A rule that can ask \`more with a judge\` looks at every run by its rules alone until its entry names a judge (\`judge: NAME\`); then it asks
+about a sample of the runs, like a judge evaluator. Where the judge gives no usable answer, what the rules found remains, and the
+details say \`judge_error\`.`;
+
+const closing = `## Groups of runs
+
+\`convergence\` looks at several runs of one task, so it is a function and no entry of \`evaluators:\`: the mean over all runs of least
+steps / own steps, where the least is that of the runs that succeeded, or a known optimum. A run that failed or took no step counts 0,
+and the number of runs is always told: one run alone is its own optimum.`;
 
 function table(): string {
   const rows = evaluators.map((one) => `| [${one.id}](#${one.id}) | ${one.summary} | ${kind(one)} | ${one.onByDefault ? 'yes' : 'no'} | ${threshold(one)} |`);
