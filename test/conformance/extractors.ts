@@ -19,8 +19,9 @@ export const extractors: { readonly [evaluator: string]: ((one: Case) => JsonObj
 };
 
 function normalizedNames(one: Case): JsonObject {
-  const known = list(member(one.config, 'known_tools')).map(plainText);
-  return { normalized: traceOf(one).toolCalls.map(({ name }) => (member(one.config, 'normalize_tool_names') === true ? normalizedName(name, new Set(known)) : name)) };
+  const { toolCalls, toolDefinitions } = traceOf(one);
+  const known = new Set([...list(member(one.config, 'known_tools')).map(plainText), ...toolDefinitions.map(({ name }) => name)]);
+  return { normalized: toolCalls.map(({ name }) => (member(one.config, 'normalize_tool_names') === true ? normalizedName(name, known) : name)) };
 }
 
 function messages(one: Case): JsonObject {
