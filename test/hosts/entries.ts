@@ -1,10 +1,12 @@
 /** Every rule evaluator as an entry of a configuration, with whatever it cannot do without. */
 import { configuredEvaluator, type EvaluatorEntry } from '../../evaluators/configured.ts';
 import { evaluators } from '../../evaluators/index.ts';
-import type { JsonObject, JsonValue } from '../../src/model/json.ts';
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 
-/** By the name of an option that has no default. */
+/** By the name of an option that has no default; one that is not here gets a value that its schema allows. */
 const neededOptions: { readonly [option: string]: JsonValue } = {
+  max: 3,
+  prices: { '*': { input_per_million: 1, output_per_million: 2 } },
   name: 'search_flights',
   sequence: [{ name: 'search_flights' }, { name: 'book_hotel' }],
   text: 'Paris',
@@ -29,13 +31,29 @@ const expectations: { readonly [member: string]: JsonValue } = {
 
 export const ruleEntries: readonly (EvaluatorEntry & { readonly options?: JsonObject; readonly expect?: JsonObject })[] = evaluators
   .filter(({ kind }) => kind === 'rule')
-  .map(({ id, expectationSchema }) => {
+  .map(({ id, expectationSchema, optionsSchema }) => {
     const expect = chosen(expectations, Object.keys((expectationSchema?.['properties'] ?? {}) as object));
     const entry = { use: id, ...(Object.keys(expect).length === 0 ? {} : { expect }) };
     const made = configuredEvaluator(entry, evaluators);
-    const options = made.kind === 'ready' ? {} : chosen(neededOptions, made.faults.map(({ path }) => String(path.at(-1))));
+    const options = made.kind === 'ready' ? {} : Object.fromEntries(made.faults.map(({ path }) => String(path.at(-1))).map((name) => [name, neededOptions[name] ?? allowedBy(propertyOf(optionsSchema, name))]));
     return { ...entry, ...(Object.keys(options).length === 0 ? {} : { options }) };
   });
+
+function propertyOf(schema: JsonObject, name: string): JsonValue {
+  const properties = schema['properties'];
+  return isJsonObject(properties) ? (properties[name] ?? {}) : {};
+}
+
+function allowedBy(schema: JsonValue): JsonValue {
+  if (!isJsonObject(schema)) return 'book';
+  const [listed, forms, type] = [schema['enum'], schema['anyOf'], schema['type']];
+  if (isJsonArray(listed)) return listed[0] ?? null;
+  if (isJsonArray(forms)) return allowedBy(forms[0] ?? {});
+  if (type === 'integer' || type === 'number') return schema['minimum'] ?? 1;
+  if (type === 'boolean') return true;
+  if (type === 'array') return [allowedBy(schema['items'] ?? {})];
+  return type === 'object' ? {} : 'book';
+}
 
 function chosen(from: { readonly [name: string]: JsonValue }, names: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(from).filter(([name]) => names.includes(name)));
