@@ -74,6 +74,7 @@ test('hosts: the service sends the verdicts of the library', async () => {
   try {
     for (const { recording } of taken) for (const file of recording.expected.files) await send(jury.otlp, recording.folder, file);
     const runs = taken.flatMap((one) => one.runs).filter((run) => wantedEvents(run).length > 0);
+    expect(runs.length).toBeGreaterThanOrEqual(recordingsMin);
     const carriers = await eventually(() => {
       const sent = new Map(sink.received.map((request) => readCarrier(request).span).map((span) => [`${span.traceId}/${span.parentSpanId}`, (span.events ?? []).map((event) => attributes(event.attributes))]));
       return runs.every((run) => sent.has(placeOf(run))) ? sent : undefined;
