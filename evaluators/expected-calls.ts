@@ -50,14 +50,13 @@ interface Prepared {
 export function callMatching(expected: readonly ExpectedToolCall[], actual: readonly PlacedCall[], options: ArgumentOptions, same: SameTool = equalNames): CallMatching {
   const wanted = expected.map((call) => prepared(call.name, call.arguments, options));
   const made = preparedCalls(actual, options);
+  const callsOf = callsOfTools(actual, same);
   const table = new Uint8Array(wanted.length * actual.length);
   let lacksArguments = false;
   for (const [e, want] of wanted.entries()) {
     const rule = argumentRule(options, want.name);
     const free = want.arguments === undefined || (rule.mode === 'ignore' && rule.fields === undefined);
-    for (const [a, { call }] of actual.entries()) {
-      const wantedCall = expected[e];
-      if (wantedCall === undefined || !same(wantedCall, call)) continue;
+    for (const a of callsOf(expected[e])) {
       const sent = free ? undefined : made(a, want.name).arguments;
       if (!free && sent === undefined) lacksArguments = true;
       table[e * actual.length + a] = free || (sent !== undefined && want.arguments !== undefined && argumentsMatch(want.arguments, sent, rule)) ? matched : named;
@@ -75,6 +74,19 @@ export function callMatching(expected: readonly ExpectedToolCall[], actual: read
 /** Cells of the table: a call of another tool is 0. */
 const named = 1;
 const matched = 2;
+
+/** The places of the calls of an expected tool, found once for all expectations of that tool. */
+function callsOfTools(actual: readonly PlacedCall[], same: SameTool): (expected: ExpectedToolCall | undefined) => readonly number[] {
+  const known = new Map<string, Map<string | undefined, readonly number[]>>();
+  return (expected) => {
+    if (expected === undefined) return [];
+    const named = known.get(expected.name) ?? new Map<string | undefined, readonly number[]>();
+    known.set(expected.name, named);
+    const places = named.get(expected.toolId) ?? actual.flatMap(({ call }, at) => (same(expected, call) ? [at] : []));
+    named.set(expected.toolId, places);
+    return places;
+  };
+}
 
 /** Calls as the rule of the expected tool sees them, each made once for every name by which it is expected. */
 function preparedCalls(actual: readonly PlacedCall[], options: ArgumentOptions): (at: number, tool: string) => Prepared {

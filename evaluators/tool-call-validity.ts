@@ -8,7 +8,7 @@ import type { JsonObject, JsonValue } from '../src/model/json.ts';
 import type { Outcome, PartVerdict } from '../src/model/verdict.ts';
 import { callDetails, evidenceOf, noToolCalls, notCarried, onEmptySchema, partOf, placedCalls, skipped, tooLarge } from './calls.ts';
 import type { OnEmpty, PlacedCall } from './calls.ts';
-import type { EvaluationContext, RuleEvaluator, SchemaProblem, Subject } from './evaluator.ts';
+import type { CompiledSchema, EvaluationContext, RuleEvaluator, SchemaProblem, Subject } from './evaluator.ts';
 import { closedSchema } from './schema-closing.ts';
 import { callName, count, listed } from './wording.ts';
 
@@ -64,16 +64,28 @@ function evaluate({ trace }: Subject, options: ToolCallValidityOptions, context:
   if (calls.length > 0 && carried.length === 0) return skipped('arguments_not_carried', 'The spans carry no arguments of tool calls; switch on the capture of tool inputs.');
   const definitions = new Map(trace.toolDefinitions.map((definition) => [definition.name, definition]));
   const notes = new Map<string, readonly string[]>();
-  const judged = carried.map((placed) => ({ ...placed, problems: problemsOf(placed, definitions, options, context, notes) }));
+  const schemaOf = schemasOf(options, context);
+  const judged = carried.map((placed) => ({ ...placed, problems: problemsOf(placed, definitions, schemaOf, notes) }));
   return verdict(judged, calls.length - carried.length, notes);
 }
 
-function problemsOf({ call }: PlacedCall, definitions: ReadonlyMap<string, ToolDefinition>, options: ToolCallValidityOptions, context: EvaluationContext, notes: Map<string, readonly string[]>): readonly Problem[] {
+type SchemaOf = (inputSchema: JsonValue) => CompiledSchema | undefined;
+
+/** Each schema is looked up once for all calls of its tool: the key of the cache is its whole text. */
+function schemasOf({ strict }: ToolCallValidityOptions, context: EvaluationContext): SchemaOf {
+  const known = new Map<JsonValue, CompiledSchema | undefined>();
+  return (inputSchema) => {
+    if (!known.has(inputSchema)) known.set(inputSchema, context.schema(strict ? closedSchema(inputSchema) : inputSchema));
+    return known.get(inputSchema);
+  };
+}
+
+function problemsOf({ call }: PlacedCall, definitions: ReadonlyMap<string, ToolDefinition>, schemaOf: SchemaOf, notes: Map<string, readonly string[]>): readonly Problem[] {
   const definition = definitions.get(call.name);
   if (definition === undefined || call.name.trim() === '') return [{ kind: 'unknown_tool', message: 'no tool of this name is defined' }];
   if (!isJsonObject(call.arguments)) return [{ kind: 'arguments_not_object', message: 'the arguments are not a JSON object' }];
   if (definition.inputSchema === undefined || definition.inputSchema === null) return [];
-  const schema = context.schema(options.strict ? closedSchema(definition.inputSchema) : definition.inputSchema);
+  const schema = schemaOf(definition.inputSchema);
   if (schema === undefined) {
     notes.set(call.name, ['the schema is too large or cannot be compiled, so arguments were not checked against it']);
     return [];

@@ -2,7 +2,7 @@
  * The one equality of JSON values: objects by key set, lists in order, one number type (1 = 1.0, exact beyond 2^53), booleans are
  * not numbers, null is a value and differs from a missing key, texts by code points without Unicode normalisation.
  */
-import { isJsonArray, jsonDepthMax } from '../../src/model/json.ts';
+import { isJsonArray, isJsonObject, jsonDepthMax } from '../../src/model/json.ts';
 import type { JsonObject, JsonValue } from '../../src/model/json.ts';
 
 /** How texts are compared. Keys are never trimmed or folded. */
@@ -14,7 +14,7 @@ export interface TextTolerance {
 const exactText: TextTolerance = { trimStrings: false, caseInsensitive: false };
 
 export function jsonEqual(a: JsonValue, b: JsonValue, tolerance: TextTolerance = exactText): boolean {
-  return canonicalText(a, tolerance) === canonicalText(b, tolerance);
+  return equal(a, b, tolerance, 0);
 }
 
 /** Equal values have equal texts and different values have different ones, so that many comparisons cost one text each. */
@@ -28,8 +28,30 @@ export function toleratedText(text: string, tolerance: TextTolerance): string {
   return tolerance.caseInsensitive ? foldedCase(trimmed) : trimmed;
 }
 
+/** Agrees with the canonical texts, but writes none and stops at the first difference. */
+function equal(a: JsonValue, b: JsonValue, tolerance: TextTolerance, depth: number): boolean {
+  if (depth > jsonDepthMax) throw tooDeep();
+  if (typeof a === 'string') return typeof b === 'string' && (a === b || toleratedText(a, tolerance) === toleratedText(b, tolerance));
+  if (typeof a === 'number' || typeof a === 'bigint') return equalNumbers(a, b);
+  if (isJsonArray(a)) return isJsonArray(b) && a.length === b.length && a.every((item, at) => equal(item, b[at] ?? null, tolerance, depth + 1));
+  if (!isJsonObject(a)) return a === b;
+  if (!isJsonObject(b)) return false;
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && equal(a[key] ?? null, b[key] ?? null, tolerance, depth + 1));
+}
+
+function equalNumbers(a: number | bigint, b: JsonValue): boolean {
+  if (typeof a === typeof b) return a === b || Object.is(a, b);
+  const [number, whole] = typeof a === 'bigint' ? [b, a] : [a, b];
+  return typeof number === 'number' && typeof whole === 'bigint' && Number.isInteger(number) && BigInt(number) === whole;
+}
+
+function tooDeep(): RangeError {
+  return new RangeError(`a value is nested deeper than ${jsonDepthMax}`);
+}
+
 function written(value: JsonValue, tolerance: TextTolerance, depth: number): string {
-  if (depth > jsonDepthMax) throw new RangeError(`a value is nested deeper than ${jsonDepthMax}`);
+  if (depth > jsonDepthMax) throw tooDeep();
   if (value === null) return 'null';
   if (typeof value === 'string') return JSON.stringify(toleratedText(value, tolerance));
   if (typeof value === 'number') return numberText(value);

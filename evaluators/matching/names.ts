@@ -6,11 +6,14 @@ const sanitisedMax = 64;
 /** Equal names, or names that an SDK would have made equal. Names with letters beyond ASCII are never sanitised: all would be lost. */
 export function sameTool(expected: string, called: string): boolean {
   if (expected === called) return true;
+  // Nothing would be changed of either.
+  if (cleanName.test(expected) && cleanName.test(called)) return false;
   if (foreignLetter.test(expected) || foreignLetter.test(called)) return false;
   const name = sanitised(expected);
   return name !== '' && name === sanitised(called);
 }
 
+const cleanName = /^[A-Za-z0-9_-]{1,64}$/;
 const foreignLetter = /[^\P{L}A-Za-z]/u;
 
 function sanitised(name: string): string {

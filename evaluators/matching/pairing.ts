@@ -14,7 +14,9 @@ export interface WeightedPairing {
  * what a search in vain has seen can lie on no later path and is not searched again.
  */
 export function maximumPairing(expected: number, actual: number, matches: (expected: number, actual: number) => boolean): readonly Pair[] {
-  const neighbours = Array.from({ length: expected }, (_, e) => Array.from({ length: actual }, (_unused, a) => a).filter((a) => matches(e, a)));
+  if (expected === 0 || actual === 0) return [];
+  if (expected === 1) return firstPair(actual, matches);
+  const neighbours = Array.from({ length: expected }, (_, e) => matchesOf(e, actual, matches));
   const partnerOf: (number | undefined)[] = Array.from({ length: actual });
   const candidates = (e: number): number => neighbours[e]?.length ?? 0;
   const order = Array.from({ length: expected }, (_, e) => e).sort((one, other) => candidates(one) - candidates(other));
@@ -23,6 +25,18 @@ export function maximumPairing(expected: number, actual: number, matches: (expec
   return partnerOf
     .flatMap((e, a) => (e === undefined ? [] : [{ expected: e, actual: a }]))
     .sort((one, other) => one.expected - other.expected);
+}
+
+/** Most messages of a conversation ask for one call. */
+function firstPair(actual: number, matches: (expected: number, actual: number) => boolean): readonly Pair[] {
+  for (let a = 0; a < actual; a++) if (matches(0, a)) return [{ expected: 0, actual: a }];
+  return [];
+}
+
+function matchesOf(e: number, actual: number, matches: (expected: number, actual: number) => boolean): readonly number[] {
+  const found: number[] = [];
+  for (let a = 0; a < actual; a++) if (matches(e, a)) found.push(a);
+  return found;
 }
 
 /** Searches breadth first for a free actual and flips the path to it. No recursion: a path may be as long as the run. */

@@ -43,12 +43,26 @@ test('equality: values with equal texts are the values of that text', () => {
   fc.assert(fc.property(json, (a) => jsonEqual(parseJson(canonicalText(a)) ?? null, a)));
 });
 
+test('equality: values are equal when their canonical texts are, with numbers of both kinds and tolerant texts too', () => {
+  const scalar = fc.oneof(fc.constantFrom<JsonValue>(0, -0, 1, 1n, 1e20, 10n ** 20n, 0.5, true, false, null, '', ' A', 'a', '1', 'null'), fc.bigInt({ min: -3n, max: 3n }), fc.integer({ min: -3, max: 3 }));
+  const value = fc.letrec<{ readonly value: JsonValue }>((tie) => ({
+    value: fc.oneof({ depthSize: 'small', withCrossShrink: true }, scalar, fc.array(tie('value'), { maxLength: 2 }), fc.dictionary(fc.constantFrom('a', 'b', '__proto__'), tie('value'), { maxKeys: 2 })),
+  })).value;
+  const agree = (a: JsonValue, b: JsonValue, tolerance?: typeof folding): boolean => jsonEqual(a, b, tolerance) === (canonicalText(a, tolerance) === canonicalText(b, tolerance));
+  fc.assert(fc.property(value, value, (a, b) => agree(a, b) && agree(a, b, folding)), { numRuns: 2_000 });
+});
+
 test('equality: what is equal exactly is equal tolerantly', () => {
   fc.assert(fc.property(fc.string(), fc.string(), (a, b) => !jsonEqual(a, b) || jsonEqual(a, b, folding)));
 });
 
 test('equality: a value that is nested too deep is refused, not walked', () => {
-  let deep: JsonValue = 1;
-  for (let level = 0; level < 10_000; level++) deep = [deep];
+  const nested = (): JsonValue => {
+    let value: JsonValue = 1;
+    for (let level = 0; level < 10_000; level++) value = [value];
+    return value;
+  };
+  const deep = nested();
   expect(() => canonicalText(deep)).toThrow(/nested deeper/);
+  expect(() => jsonEqual(deep, nested())).toThrow(/nested deeper/);
 });
