@@ -40,6 +40,8 @@ export function agentScopes(tree: Tree): readonly AgentScope[] {
   const orphans = new Map<SpanId, Node[]>();
   const found: Draft[] = [];
   const strays: Draft[] = [];
+  /** Requests and calls with no span around them. */
+  const bare: Node[] = [];
   const marks = marksOf(tree);
   const top = topAgent(tree, marks);
   for (const root of tree.roots) {
@@ -49,11 +51,13 @@ export function agentScopes(tree: Tree): readonly AgentScope[] {
     if (agents.length > 0 || !marks.working.has(root)) continue;
     const missing = root.awaits?.spanId;
     const siblings = missing === undefined ? undefined : orphans.get(missing);
-    if (missing === undefined || isWhole(root)) found.push(implicitScope(root, marks));
+    if (isWhole(root)) found.push(implicitScope(root, marks));
+    else if (missing === undefined) bare.push(root);
     else if (siblings === undefined) orphans.set(missing, [root]);
     else siblings.push(root);
   }
   if (top !== undefined) found.push(agentScope(top, marks, strays));
+  if (bare[0] !== undefined) found.push(bareScope(bare[0], bare));
   // Spans whose common parent has not arrived belong together; the run will hang on that parent.
   for (const [spanId, roots] of orphans) found.push(orphanScope(spanId, roots));
   return found.sort(byScopeStart);
@@ -155,6 +159,12 @@ function passOn(sub: Draft, under: Node, { toolAbove }: Marks): void {
   const tool = outer === undefined ? undefined : toolAbove.get(outer);
   sub.via = tool === undefined || tool === under ? 'child_span' : 'tool';
   if (tool !== undefined && tool !== under) sub.viaToolNode = tool;
+}
+
+/** An agent whose SDK puts no span around its requests: the first of them stands in. */
+function bareScope(node: Node, roots: readonly Node[]): Draft {
+  const own = roots.flatMap((root) => [root, ...below(root)]);
+  return { node, traceId: node.span.traceId, spanId: node.span.spanId, frames: [], own, subAgents: [], implicit: true };
 }
 
 function implicitScope(root: Node, marks: Marks): Draft {

@@ -70,7 +70,7 @@ export function canonical(call: { readonly arguments?: AskedCall['arguments']; r
 }
 
 /** The messages of the present turn: those after the last thing that the user said. */
-function messagesAfterUser(messages: readonly Message[]): readonly Message[] {
+export function messagesAfterUser(messages: readonly Message[]): readonly Message[] {
   const last = messages.findLastIndex((message) => message.role === 'user' && message.told.length === 0);
   return messages.slice(last + 1);
 }

@@ -23,8 +23,6 @@ export interface Reading {
   readonly toldCache?: Map<SpanId, Told>;
 }
 
-/** Keys that the pipeline itself reads from spans and events, whatever the dialect. */
-export const pipelineKeys = ['error.type', 'exception.message', 'exception.type'] as const;
 
 const silent: Told = { facts: {}, dialects: [], fromLogs: new Set() };
 

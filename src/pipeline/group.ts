@@ -12,15 +12,17 @@ import type { Collector } from '../../collectors/collector.ts';
 import type { Completeness, Run } from '../model/agent-trace.ts';
 import { wire } from '../model/attributes.ts';
 import type { Clock } from '../model/clock.ts';
-import type { SpanId, Tenant, TraceId } from '../model/ids.ts';
+import type { Tenant } from '../model/ids.ts';
 import type { LogRecord, Span } from '../model/span.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import { assemble, type Draft, type Held } from './assemble.ts';
+import { assemble, type Draft } from './assemble.ts';
 import { deadlines } from './deadlines.ts';
-import { toldOf, type Told } from './facts.ts';
+import { toldOf } from './facts.ts';
 import { withLastingKeys } from './lasting-keys.ts';
 import { recordKey } from './records.ts';
+import { fragmentIndex } from './fragments.ts';
 import { contentHash, runOf } from './run.ts';
+import { traceTable, type Trace } from './traces.ts';
 import { isElsewhere } from './tree.ts';
 
 export interface ClosingTimes {
@@ -55,22 +57,6 @@ export interface Gathering {
   readonly traces: () => number;
 }
 
-interface Trace {
-  readonly key: string;
-  readonly tenant: Tenant;
-  readonly held: Map<SpanId, Held>;
-  readonly records: Map<SpanId, LogRecord[]>;
-  readonly recordKeys: Set<string>;
-  readonly told: Map<SpanId, Told>;
-  readonly closed: Map<SpanId, { readonly revision: number; readonly contentHash: string }>;
-  bytes: number;
-  lastMs: number;
-  /** False: no span has come that a run could close on, so there is no need to look before `abandon`. */
-  mayClose: boolean;
-  /** Everything in it is closed; it is only kept for stragglers. */
-  done: boolean;
-}
-
 export interface GatheringOptions {
   readonly collectors: readonly Collector[];
   readonly clock: Clock;
@@ -86,24 +72,13 @@ const noRun = { 'tracejury.reason': 'no_agent_model_or_tool_span' } as const;
 
 export function gathering(options: GatheringOptions): Gathering {
   const { collectors, clock, telemetry, closing = defaultClosing, limits = defaultGroupLimits } = options;
-  /** In order of arrival: the first is the oldest. */
-  const traces = new Map<string, Trace>();
-  const tombstones = new Set<string>();
+  const traces = traceTable(limits.tombstonesMax);
   /** The traces that are done, in the order in which they were. */
   const closedTraces = new Set<Trace>();
+  const fragments = fragmentIndex<Trace>();
   const queue = deadlines<Trace>();
   const ready: Run[] = [];
   let bytes = 0;
-
-  function open(tenant: Tenant, traceId: TraceId): Trace | undefined {
-    const key = `${traceId}${tenant}`;
-    const known = traces.get(key);
-    if (known !== undefined) return known;
-    if (tombstones.has(key)) return undefined;
-    const trace: Trace = { key, tenant, held: new Map(), records: new Map(), recordKeys: new Set(), told: new Map(), closed: new Map(), bytes: 0, lastMs: clock.nowMs(), mayClose: false, done: false };
-    traces.set(key, trace);
-    return trace;
-  }
 
   function grew(trace: Trace, by: number): void {
     trace.bytes += by;
@@ -128,13 +103,34 @@ export function gathering(options: GatheringOptions): Gathering {
   }
 
   function drop(trace: Trace): void {
-    traces.delete(trace.key);
+    traces.remove(trace);
     closedTraces.delete(trace);
     queue.remove(trace);
+    fragments.forget(trace);
     bytes -= trace.bytes;
-    if (trace.closed.size === 0) return;
-    tombstones.add(trace.key);
-    if (tombstones.size > limits.tombstonesMax) for (const oldest of tombstones) return void tombstones.delete(oldest);
+  }
+
+  /** Moves a trace into the one whose run it continues. */
+  function join(part: Trace, whole: Trace): void {
+    traces.join(part, whole, limits.spansPerTraceMax);
+    closedTraces.delete(part);
+    queue.remove(part);
+    fragments.forget(part);
+    whole.bytes += part.bytes;
+    whole.done = false;
+    closedTraces.delete(whole);
+    queue.set(whole, clock.nowMs());
+  }
+
+  /** Joins a trace that is nothing but requests without a span around them to its earlier or later parts. True: what came of it is looked at anew. */
+  function joined(trace: Trace, drafts: readonly Draft[]): boolean {
+    const fragment = drafts.length === 1 ? drafts[0]?.fragment : undefined;
+    if (fragment === undefined) return false;
+    const whole = fragments.earlier(trace, trace.tenant, fragment);
+    if (whole !== undefined) join(trace, whole);
+    const parts = whole === undefined ? fragments.remember(trace, trace.tenant, fragment) : [];
+    for (const part of parts) join(part, trace);
+    return whole !== undefined || parts.length > 0;
   }
 
   function close(trace: Trace, draft: Draft, completeness: Completeness): void {
@@ -156,6 +152,7 @@ export function gathering(options: GatheringOptions): Gathering {
     if (trace.done) return drop(trace);
     const now = clock.nowMs();
     const drafts = draftsOf(trace);
+    if (joined(trace, drafts)) return;
     let next = Infinity;
     for (const draft of drafts) {
       const { atMs, completeness } = closesAt(draft, trace.lastMs, closing);
@@ -192,7 +189,7 @@ export function gathering(options: GatheringOptions): Gathering {
       if (bytes <= limits.bytesMax) return;
       drop(trace);
     }
-    for (const trace of traces.values()) {
+    for (const trace of traces.all()) {
       if (bytes <= limits.bytesMax) return;
       guarded(trace, evict);
     }
@@ -212,7 +209,7 @@ export function gathering(options: GatheringOptions): Gathering {
           telemetry.add('tracejury.spans.own', 1);
           continue;
         }
-        const trace = open(tenant, span.traceId);
+        const trace = traces.open(tenant, span.traceId, clock.nowMs());
         if (trace === undefined) telemetry.add('tracejury.spans.late', 1, { 'tracejury.reason': 'after_late' });
         else if (trace.held.has(span.spanId)) telemetry.add('tracejury.spans.duplicate', 1);
         else if (trace.held.size >= limits.spansPerTraceMax) telemetry.add('tracejury.spans.over_limit', 1);
@@ -228,7 +225,7 @@ export function gathering(options: GatheringOptions): Gathering {
     addRecords(tenant, records) {
       for (const record of records) {
         if (record.spanId === undefined || record.attribute(wire.generated) === true || !collectors.some((collector) => collector.logs?.events.includes(record.eventName))) continue;
-        const trace = open(tenant, record.traceId);
+        const trace = traces.open(tenant, record.traceId, clock.nowMs());
         if (trace === undefined || trace.recordKeys.size >= limits.recordsPerTraceMax) continue;
         const key = recordKey(record);
         if (trace.recordKeys.has(key)) continue;
@@ -252,7 +249,7 @@ export function gathering(options: GatheringOptions): Gathering {
     },
     nextDueMs: () => (ready.length > 0 ? clock.nowMs() : queue.nextMs()),
     closeAll() {
-      for (const trace of traces.values()) {
+      for (const trace of traces.all()) {
         guarded(trace, () => {
           if (trace.done) return drop(trace);
           const drafts = draftsOf(trace);
@@ -264,7 +261,7 @@ export function gathering(options: GatheringOptions): Gathering {
       return ready.splice(0);
     },
     bytes: () => bytes,
-    traces: () => traces.size,
+    traces: () => traces.size(),
   };
 }
 

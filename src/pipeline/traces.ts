@@ -1,0 +1,79 @@
+/** The traces that are gathered: found by tenant and trace id, oldest first, remembered for a while after they are gone. */
+import type { SpanId, Tenant, TraceId } from '../model/ids.ts';
+import type { LogRecord } from '../model/span.ts';
+import type { Held } from './assemble.ts';
+import type { Told } from './facts.ts';
+
+export interface Trace {
+  readonly key: string;
+  readonly tenant: Tenant;
+  readonly held: Map<SpanId, Held>;
+  readonly records: Map<SpanId, LogRecord[]>;
+  readonly recordKeys: Set<string>;
+  readonly told: Map<SpanId, Told>;
+  readonly closed: Map<SpanId, { readonly revision: number; readonly contentHash: string }>;
+  /** Keys of other traces that turned out to be parts of this one's run. */
+  readonly joined: string[];
+  bytes: number;
+  lastMs: number;
+  /** False: no span has come that a run could close on, so there is no need to look before `abandon`. */
+  mayClose: boolean;
+  /** Everything in it is closed; it is only kept for stragglers. */
+  done: boolean;
+}
+
+export interface TraceTable {
+  /** The trace, a new one if need be; undefined when it is gone already, so that a straggler founds no new run. */
+  open(tenant: Tenant, traceId: TraceId, nowMs: number): Trace | undefined;
+  /** Takes a trace out. One that has closed runs is remembered. */
+  remove(trace: Trace): void;
+  /** Moves all of `part` into `whole`, and has what still comes for it go there. */
+  join(part: Trace, whole: Trace, spansMax: number): void;
+  /** Oldest first. */
+  all(): Iterable<Trace>;
+  size(): number;
+}
+
+export function traceTable(tombstonesMax: number): TraceTable {
+  const traces = new Map<string, Trace>();
+  /** By the key of a trace that was joined to another. */
+  const joinedTo = new Map<string, Trace>();
+  const tombstones = new Set<string>();
+
+  function bury(key: string): void {
+    tombstones.add(key);
+    const [oldest] = tombstones;
+    if (tombstones.size > tombstonesMax && oldest !== undefined) tombstones.delete(oldest);
+  }
+
+  return {
+    open(tenant, traceId, nowMs) {
+      const key = `${traceId}${tenant}`;
+      const known = traces.get(key) ?? joinedTo.get(key);
+      if (known !== undefined) return known;
+      if (tombstones.has(key)) return undefined;
+      const trace: Trace = { key, tenant, held: new Map(), records: new Map(), recordKeys: new Set(), told: new Map(), closed: new Map(), joined: [], bytes: 0, lastMs: nowMs, mayClose: false, done: false };
+      traces.set(key, trace);
+      return trace;
+    },
+    remove(trace) {
+      traces.delete(trace.key);
+      for (const key of trace.joined) joinedTo.delete(key);
+      if (trace.closed.size > 0) for (const key of [trace.key, ...trace.joined]) bury(key);
+    },
+    join(part, whole, spansMax) {
+      for (const [spanId, held] of part.held) if (!whole.held.has(spanId) && whole.held.size < spansMax) whole.held.set(spanId, held);
+      for (const [spanId, records] of part.records) if (!whole.records.has(spanId)) whole.records.set(spanId, records);
+      for (const key of part.recordKeys) whole.recordKeys.add(key);
+      for (const [spanId, closed] of part.closed) if (!whole.closed.has(spanId)) whole.closed.set(spanId, closed);
+      for (const key of [part.key, ...part.joined]) {
+        joinedTo.set(key, whole);
+        whole.joined.push(key);
+      }
+      whole.mayClose = true;
+      traces.delete(part.key);
+    },
+    all: () => traces.values(),
+    size: () => traces.size,
+  };
+}
