@@ -1,7 +1,7 @@
 /** OpenLIT beside the GenAI conventions: the workflow's input, and LangChain messages in Python's own notation. */
 import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts, ToolFacts } from './collector.ts';
-import { parsePythonLiteral } from './reading/python-literal.ts';
+import { pythonLiteralCharsMax, readQuoted } from './reading/python-literal.ts';
 import { runInput } from './reading/run-values.ts';
 import { readResult } from './reading/values.ts';
 
@@ -28,14 +28,19 @@ function read(span: Span): SpanFacts {
 }
 
 /** `content='…' name='…' tool_call_id='…' status='error'`: the text form of a tool message. */
-const MEMBER = /(content|tool_call_id|status)=('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")/g;
+const MEMBER = /\b(content|tool_call_id|status)=(?=['"])/g;
 
 function resultOf(text: string): ToolFacts | undefined {
-  if (!text.startsWith('content=')) return undefined;
+  if (!text.startsWith('content=') || text.length > pythonLiteralCharsMax) return undefined;
   const members = new Map<string, string>();
-  for (const [, key, quoted] of text.matchAll(MEMBER)) {
-    const list = parsePythonLiteral(`[${quoted}]`);
-    if (key !== undefined && !members.has(key) && Array.isArray(list) && typeof list[0] === 'string') members.set(key, list[0]);
+  let end = 0;
+  for (const { 0: beginning, 1: key, index } of text.matchAll(MEMBER)) {
+    // What looks like a member inside a quoted text is none.
+    if (index < end || key === undefined) continue;
+    const quoted = readQuoted(text, index + beginning.length);
+    if (quoted === undefined) break;
+    if (!members.has(key)) members.set(key, quoted.value);
+    end = quoted.end;
   }
   const content = members.get('content');
   const id = members.get('tool_call_id');

@@ -1,13 +1,13 @@
 /** Calls in the text form of Python objects: `ResponseFunctionToolCall(arguments='{"x":1}', call_id='c1', name='search')`. */
 import type { AskedCall } from '../collector.ts';
-import { readQuoted } from './python-literal.ts';
+import { pythonLiteralCharsMax, readQuoted } from './python-literal.ts';
 import { readArguments } from './values.ts';
 
 const beginning = 'ResponseFunctionToolCall(';
 
 /** The calls that a text consists of; undefined for any other text. A call that is cut short is left out. */
 export function readPythonCalls(text: string): readonly AskedCall[] | undefined {
-  if (!text.startsWith(beginning)) return undefined;
+  if (!text.startsWith(beginning) || text.length > pythonLiteralCharsMax) return undefined;
   const calls: AskedCall[] = [];
   for (let at = 0; at !== -1; at = text.indexOf(beginning, at)) {
     const { members, end } = membersFrom(text, at + beginning.length);

@@ -1,6 +1,7 @@
 /** OpenLIT: what differs from the GenAI conventions that it speaks. */
 import { describe } from 'vitest';
 import { openlit } from '../../collectors/openlit.ts';
+import { pythonLiteralCharsMax } from '../../collectors/reading/python-literal.ts';
 import { testCases, type Case } from './cases.ts';
 
 function tool(result: string): Pick<Case, 'attributes'> {
@@ -12,6 +13,10 @@ const cases: readonly Case[] = [
   { name: 'quotes of either kind, and escapes', ...tool(`content="it's \\"late\\"" name='t' tool_call_id='c1'`), facts: { tool: { result: 'it\'s "late"' } } },
   { name: 'a message that says that the call failed, while the span is well', ...tool(`content='no hotel in Atlantis' name='t' tool_call_id='c1' status='error'`), facts: { tool: { result: 'no hotel in Atlantis', failed: { message: 'no hotel in Atlantis' } } } },
   { name: 'members that stand in the content do not count', ...tool(`content="status='error' tool_call_id='x'" name='t' tool_call_id='c1'`), facts: { tool: { id: 'c1', result: "status='error' tool_call_id='x'" } }, absent: ['tool.failed'] },
+  { name: 'of two members of one name the first counts', ...tool("content='a' tool_call_id='c1' tool_call_id='c2' content='b'"), facts: { tool: { id: 'c1', result: 'a' } } },
+  { name: 'a text that Python would not write is no text', ...tool("content='\\x4' tool_call_id='c1'"), facts: {}, absent: ['tool'] },
+  { name: 'a member whose name only ends alike is another', ...tool("content='a' other_content='b' old_status='error'"), facts: { tool: { result: 'a' } }, absent: ['tool.failed'] },
+  { name: 'a text beyond the limit is left to the conventions', ...tool(`content='${'a'.repeat(pythonLiteralCharsMax)}'`), facts: {}, absent: ['tool'] },
   { name: 'any other result is left to the conventions', ...tool('{"r":1}'), facts: {}, absent: ['role', 'tool'] },
   { name: 'a message that is cut short is left to the conventions', ...tool("content='{\"r\": "), facts: {}, absent: ['role', 'tool'] },
   { name: 'a workflow’s input', attributes: { 'gen_ai.operation.name': 'invoke_workflow', 'gen_ai.workflow.input': '{"messages":[{"role":"user","content":"q"}]}' }, facts: { input: 'q' }, absent: ['role'] },

@@ -54,6 +54,7 @@ const models: readonly Case[] = [
   { name: 'the response’s model counts, with tokens under their older names', attributes: { 'llm.request.type': 'chat', 'gen_ai.request.model': 'm', 'gen_ai.response.model': 'm-1', 'gen_ai.usage.prompt_tokens': 120, 'gen_ai.usage.completion_tokens': 27, 'gen_ai.usage.cache_read_input_tokens': 16, 'gen_ai.usage.reasoning_tokens': 7, 'llm.usage.total_tokens': 147 }, facts: { model: 'm-1', inputTokens: 120, outputTokens: 27, cachedInputTokens: 16, reasoningTokens: 7 } },
   { name: 'without counts they are unknown', attributes: { 'llm.request.type': 'chat', 'gen_ai.usage.prompt_tokens': '120' }, facts: { role: 'model' }, absent: ['inputTokens', 'outputTokens', 'model', 'toolDefinitions'] },
   ...['embedding', 'rerank', 'unknown'].map((type): Case => ({ name: `a request of type ${type} is no model’s turn`, attributes: { 'llm.request.type': type, [`${p}0.content`]: 'q' }, facts: {}, absent: ['role', 'inputMessages'] })),
+  { name: 'a message that is no object is left out', attributes: { 'llm.request.type': 'chat', [`${p}0`]: 'x', [`${p}1.content`]: 'q' }, facts: { inputMessages: [{ text: 'q' }] } },
   { name: 'indexes that are none are left out', attributes: { 'llm.request.type': 'chat', [`${p}x.content`]: 'a', [`${p}99999999.content`]: 'b', [`${p}-1.content`]: 'c', [`${p}0.__proto__`]: 'd', [`${p}0.content`]: 'q' }, facts: { inputMessages: [{ text: 'q' }] } },
 ];
 

@@ -83,6 +83,7 @@ const planted: readonly Planted[] = [
   { rule: 'members are documented', name: 'sound', files: { 'evaluators/tool-error.ts': member, 'docs/evaluators.md': '## `tool_error`', 'collectors/gen-ai.ts': dialect, 'docs/dialects.md': '| gen_ai |', 'src/judges/scripted.ts': 'export function scripted(): Judge {}', 'docs/judges.md': 'the scripted judge' }, want: [] },
   { rule: 'documents name what exists', name: 'a broken link, a file that is gone, sound', files: { 'docs/a.md': 'see [b](b.md)\nand `src/cli/b.ts`\nand [c](../src/cli/c.ts), `src/cli`, [d](https://example.org), `evaluators/<name>.ts`', 'src/cli/c.ts': '' }, want: ['docs/a.md:1: docs/b.md', 'docs/a.md:2: src/cli/b.ts'] },
   { rule: 'dialects are named at home', name: 'elsewhere', files: { 'collectors/gen-ai.ts': dialect, 'src/pipeline/a.ts': "export const a = 'gen_ai';", 'test/a.ts': "export const a = 'gen_ai';" }, want: ['src/pipeline/a.ts:1'] },
+  { rule: 'dialects are named at home', name: 'an exporter of the same name', files: { 'collectors/gen-ai.ts': dialect, 'src/exporters/gen-ai.ts': "export const a = 'gen_ai';", 'src/config/sections/export.ts': "export const a = ['gen_ai'];" }, want: [] },
 ];
 
 for (const { rule, name, files, want } of planted) {

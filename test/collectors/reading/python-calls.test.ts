@@ -1,6 +1,7 @@
 /** Calls in the text form of Python objects. */
 import { describe, expect, test } from 'vitest';
 import { readPythonCalls } from '../../../collectors/reading/python-calls.ts';
+import { pythonLiteralCharsMax } from '../../../collectors/reading/python-literal.ts';
 
 const cases: readonly { readonly name: string; readonly text: string; readonly calls: readonly object[] | undefined }[] = [
   { name: 'one call', text: `ResponseFunctionToolCall(arguments='{"x": 1}', call_id='c1', name='t', type='function_call', id='fc_1', status=None)`, calls: [{ id: 'c1', name: 't', arguments: { x: 1 } }] },
@@ -15,8 +16,8 @@ const cases: readonly { readonly name: string; readonly text: string; readonly c
 const large = 20_000;
 const hostile: readonly { readonly name: string; readonly text: string }[] = [
   { name: 'beginnings', text: 'ResponseFunctionToolCall('.repeat(large) },
-  { name: 'letters', text: `ResponseFunctionToolCall(${'a'.repeat(50 * large)}` },
-  { name: 'quotes', text: `ResponseFunctionToolCall(${"'".repeat(50 * large + 1)}` },
+  { name: 'letters', text: `ResponseFunctionToolCall(${'a'.repeat(40 * large)}` },
+  { name: 'quotes', text: `ResponseFunctionToolCall(${"'".repeat(40 * large + 1)}` },
   { name: 'beginnings with open quotes', text: "ResponseFunctionToolCall('".repeat(large) },
 ];
 
@@ -29,4 +30,8 @@ describe('python calls', () => {
     });
   }
   for (const { name, text } of hostile) test(`python calls: ${text.length} characters of ${name} are looked at once`, () => expect(readPythonCalls(text)).toEqual([]));
+
+  test('python calls: a text beyond the limit is not read', () => {
+    expect(readPythonCalls(`ResponseFunctionToolCall(name='${'a'.repeat(pythonLiteralCharsMax)}')`)).toBeUndefined();
+  });
 });
