@@ -84,6 +84,7 @@ export const trajectoryMatch = /* @__PURE__ */ factory(trajectoryMatchMember);
 export { factory };
 export { evaluate, type EvaluateWith, type Expected, type UsableEvaluator } from './evaluate.ts';
 export type { EvaluatorSetting, Factory, Given } from './factory.ts';
+export { convergence, type ConvergenceOptions, type GroupOutcome, type GroupRun } from '../../evaluators/convergence.ts';
 export { evaluationContext } from '../../evaluators/context.ts';
 export type { ConfiguredEvaluator, ConfiguredJudge, ConfiguredRule } from '../../evaluators/configured.ts';
 export type { Answer, EvaluationContext, JudgeEvaluator, Question, RuleEvaluator, Subject } from '../../evaluators/evaluator.ts';

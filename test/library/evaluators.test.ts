@@ -4,7 +4,7 @@ import { readExpectation } from '../../evaluators/expectation.ts';
 import { evaluators as members } from '../../evaluators/index.ts';
 import { scriptedJudge } from '../../src/judges/scripted.ts';
 import { agentTrace, toolCall } from '../../src/library/agent-trace.ts';
-import { evaluate, evaluationContext, factory, taskCompletion, toolCallValidity, toolError, toolTrajectory, type Question, type RuleEvaluator } from '../../src/library/evaluators.ts';
+import { convergence, evaluate, evaluationContext, factory, taskCompletion, toolCallValidity, toolError, toolTrajectory, type Question, type RuleEvaluator } from '../../src/library/evaluators.ts';
 import { writtenExpectation } from '../../src/library/written-expectation.ts';
 import type { Expectation } from '../../src/model/expectation.ts';
 
@@ -82,6 +82,10 @@ test('library: what is expected of one run wins over what an evaluator expects o
   const [own] = await evaluate(trace, { expect: expected }, [path]);
   const [general] = await evaluate(trace, {}, [path]);
   expect([own, general]).toMatchObject([{ passed: true }, { passed: false }]);
+});
+
+test('library: several runs of one task are compared', () => {
+  expect(convergence([{ steps: 2 }, { steps: 4 }])).toMatchObject({ kind: 'scored', score: 0.75, details: { runs: 2 } });
 });
 
 test('library: a judge evaluator asks the judge that is given', async () => {
