@@ -7,8 +7,9 @@ const memberNames = [
   '__proto__', 'constructor', 'toString', 'valueOf', 'hasOwnProperty', '', '0', 'id', 'name', 'role', 'type', 'content', 'parts', 'text', 'value', 'messages', 'contents', 'message', 'data', 'lc', 'kwargs',
   'args', 'input_str', 'output', 'response', 'result', 'status', 'blocks', 'tool_name', 'isError', 'tool_calls', 'toolCalls', 'function', 'functions', 'functionCall', 'functionResponse', 'toolUse', 'toolResult',
   'arguments', 'input', 'parameters', 'tool_call_id', 'call_id', 'functionDeclarations', 'description', 'inputSchema', 'properties', 'metadata', 'session_id', 'raw', 'task', 'expected_output', 'answer', 'tool_call', 'document', 'score',
+  'ref', 'toolRequest', 'toolResponse', 'inputs', 'outputs', 'documents', 'page_content', 'choices', 'generations', 'candidates', 'usage', 'usage_metadata', 'total', 'prompt_tokens_details', 'function_tools', 'event.name', 'mcp_tool_name', 'config', 'tools',
 ] as const;
-const words = [...memberNames, 'user', 'assistant', 'tool', 'system', 'tool_use', 'tool-result', 'error-text', 'reasoning', 'AIMessage', 'final_answer', 'TOOL', 'LLM', 'AGENT', 'CHAIN', 'chat', 'invoke_agent', 'execute_tool', 'ai.toolCall', 'ai.generateText.doGenerate', 'ResponseFunctionToolCall('] as const;
+const words = [...memberNames, 'user', 'assistant', 'tool', 'system', 'tool_use', 'tool-result', 'error-text', 'reasoning', 'AIMessage', 'final_answer', 'TOOL', 'LLM', 'AGENT', 'CHAIN', 'chat', 'invoke_agent', 'execute_tool', 'ai.toolCall', 'ai.generateText.doGenerate', 'ResponseFunctionToolCall(', 'agent', 'generation', 'llm', 'model', 'flow', 'tool.v2', '"CHAT_MODEL"', '"TOOL"', 'workflow', 'chain', 'retriever', 'interaction', 'llm_request', 'tool_call', 'gen_ai.choice', 'agent_run', "content='x' status='error'", "[TaskOutput(messages=[{'role': 'tool'}])]"] as const;
 
 const scalar: fc.Arbitrary<AttributeValue> = fc.oneof(
   fc.constantFrom<AttributeValue>(...words),
