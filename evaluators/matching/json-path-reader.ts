@@ -23,7 +23,7 @@ export function readJsonPath(text: string): ReadPath {
     if (!isAtEnd(cursor)) fault('has something after its end');
     return { kind: 'path', path };
   } catch (error) {
-    if (error instanceof PathFault) return { kind: 'broken', at: cursor.at, problem: error.message };
+    if (error instanceof PathFault) return { kind: 'broken', at: Math.min(cursor.at, text.length), problem: error.message };
     throw error;
   }
 }

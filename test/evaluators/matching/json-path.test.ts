@@ -105,6 +105,10 @@ test('json-path: recursive descent finds as many values as there are', () => {
   fc.assert(fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => (at('$..*', value as JsonValue) as readonly JsonValue[]).length === count(value as JsonValue)));
 });
 
+test('json-path: a path that ends in the middle of an escape is refused at its end', () => {
+  expect(readJsonPath('["\\')).toMatchObject({ kind: 'broken', at: 3 });
+});
+
 test('json-path: any text is read or refused, at a place within it', () => {
   const piece = fc.constantFrom('$', '@', '.', '..', '[', ']', '(', ')', '?', '*', ':', ',', 'a', "'a'", '"', '1', '-1', '==', '<', '&&', '||', '!', ' ', '\\', 'length()');
   fc.assert(
