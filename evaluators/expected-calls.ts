@@ -80,10 +80,10 @@ function callsOfTools(actual: readonly PlacedCall[], same: SameTool): (expected:
   const known = new Map<string, Map<string | undefined, readonly number[]>>();
   return (expected) => {
     if (expected === undefined) return [];
-    const named = known.get(expected.name) ?? new Map<string | undefined, readonly number[]>();
-    known.set(expected.name, named);
-    const places = named.get(expected.toolId) ?? actual.flatMap(({ call }, at) => (same(expected, call) ? [at] : []));
-    named.set(expected.toolId, places);
+    const ofTool = known.get(expected.name) ?? new Map<string | undefined, readonly number[]>();
+    known.set(expected.name, ofTool);
+    const places = ofTool.get(expected.toolId) ?? actual.flatMap(({ call }, at) => (same(expected, call) ? [at] : []));
+    ofTool.set(expected.toolId, places);
     return places;
   };
 }
