@@ -50,13 +50,15 @@ interface Prepared {
 export function callMatching(expected: readonly ExpectedToolCall[], actual: readonly PlacedCall[], options: ArgumentOptions, same: SameTool = equalNames): CallMatching {
   const wanted = expected.map((call) => prepared(call.name, call.arguments, options));
   const made = preparedCalls(actual, options);
-  const callsOf = callsOfTools(actual, same);
+  const rowOf = toolRows(actual, same);
   const table = new Uint8Array(wanted.length * actual.length);
   let lacksArguments = false;
   for (const [e, want] of wanted.entries()) {
     const rule = argumentRule(options, want.name);
     const free = want.arguments === undefined || (rule.mode === 'ignore' && rule.fields === undefined);
-    for (const a of callsOf(expected[e])) {
+    const row = rowOf(expected[e]);
+    for (let a = 0; a < actual.length; a++) {
+      if (row[a] !== 1) continue;
       const sent = free ? undefined : made(a, want.name).arguments;
       if (!free && sent === undefined) lacksArguments = true;
       table[e * actual.length + a] = free || (sent !== undefined && want.arguments !== undefined && argumentsMatch(want.arguments, sent, rule)) ? matched : named;
@@ -75,16 +77,16 @@ export function callMatching(expected: readonly ExpectedToolCall[], actual: read
 const named = 1;
 const matched = 2;
 
-/** The places of the calls of an expected tool, found once for all expectations of that tool. */
-function callsOfTools(actual: readonly PlacedCall[], same: SameTool): (expected: ExpectedToolCall | undefined) => readonly number[] {
-  const known = new Map<string, Map<string | undefined, readonly number[]>>();
+/** For an expected tool, 1 at the places of its calls; found once for all expectations of that tool. */
+export function toolRows(actual: readonly PlacedCall[], same: SameTool): (expected: Pick<ExpectedToolCall, 'name' | 'toolId'> | undefined) => Uint8Array {
+  const known = new Map<string, Map<string | undefined, Uint8Array>>();
   return (expected) => {
-    if (expected === undefined) return [];
-    const ofTool = known.get(expected.name) ?? new Map<string | undefined, readonly number[]>();
-    known.set(expected.name, ofTool);
-    const places = ofTool.get(expected.toolId) ?? actual.flatMap(({ call }, at) => (same(expected, call) ? [at] : []));
-    ofTool.set(expected.toolId, places);
-    return places;
+    if (expected === undefined) return new Uint8Array(0);
+    const named = known.get(expected.name) ?? new Map<string | undefined, Uint8Array>();
+    known.set(expected.name, named);
+    const row = named.get(expected.toolId) ?? Uint8Array.from(actual, ({ call }) => (same(expected, call) ? 1 : 0));
+    named.set(expected.toolId, row);
+    return row;
   };
 }
 

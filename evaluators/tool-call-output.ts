@@ -9,7 +9,7 @@ import type { Outcome } from '../src/model/verdict.ts';
 import { callDetails, evidenceOf, executedCalls, noExpectation, notCarried, skipped, tooLarge } from './calls.ts';
 import type { PlacedCall } from './calls.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
-import { equalTools } from './expected-calls.ts';
+import { equalTools, toolRows } from './expected-calls.ts';
 import { outputEqual } from './matching/outputs.ts';
 import { heaviestPairing, maximumPairing } from './matching/pairing.ts';
 import type { Pair } from './matching/sequences.ts';
@@ -79,7 +79,9 @@ function evaluate({ trace, expected }: Subject, options: ToolCallOutputOptions, 
 
 function freely(wanted: readonly ExpectedToolOutput[], calls: readonly PlacedCall[], options: ToolCallOutputOptions): Matched {
   if (wanted.length === 0) return { pairs: [], score: calls.length === 0 ? 1 : 0, details: {} };
-  const weight = (e: number, a: number): number => weightOf(wanted[e], calls[a], options);
+  const rowOf = toolRows(calls, equalTools);
+  const rows = wanted.map(rowOf);
+  const weight = (e: number, a: number): number => (rows[e]?.[a] === 1 ? weightOf(wanted[e], calls[a], options) : 0);
   if (options.mode === 'exact') {
     const pairs = maximumPairing(wanted.length, calls.length, (e, a) => weight(e, a) === 1);
     return { pairs, score: pairs.length / wanted.length, details: {} };
@@ -90,7 +92,7 @@ function freely(wanted: readonly ExpectedToolOutput[], calls: readonly PlacedCal
 }
 
 function weightOf(output: ExpectedToolOutput | undefined, placed: PlacedCall | undefined, options: ToolCallOutputOptions): number {
-  if (output === undefined || placed === undefined || !equalTools(output, placed.call)) return 0;
+  if (output === undefined || placed === undefined) return 0;
   if (outputEqual(output.output, placed.call.result)) return 1;
   return options.mode === 'exact' ? 0 : similarity(output.output, placed.call.result);
 }
