@@ -1,10 +1,11 @@
 /** The commands, in the order of the usage text. */
 import type { Command } from '../command.ts';
 import { config } from './config.ts';
+import { dataset } from './dataset.ts';
 import { demo } from './demo.ts';
 import { evaluate } from './eval.ts';
 import { evaluators } from './evaluators.ts';
 import { inspect } from './inspect.ts';
 import { serve } from './serve.ts';
 
-export const commands: readonly Command[] = [serve, evaluate, inspect, config, evaluators, demo];
+export const commands: readonly Command[] = [serve, evaluate, dataset, inspect, config, evaluators, demo];

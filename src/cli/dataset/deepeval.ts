@@ -1,0 +1,47 @@
+/** Goldens and test cases of DeepEval as JSON: a list, or an object with `goldens` or `test_cases`. */
+import { isJsonObject, type JsonObject, type JsonValue } from '../../model/json.ts';
+import { callsIn, filled, listIn, others, told, toldText, type CallNames } from './entries.ts';
+import type { ImportedExample, ImportedSet, SetFormat } from './set-format.ts';
+
+export const deepeval: SetFormat = { name: 'deepeval', summary: 'goldens and test cases of DeepEval', read };
+
+const calls: CallNames = { name: 'name', arguments: 'input_parameters', result: 'output' };
+const taken = ['id', 'name', 'input', 'expected_output', 'expected_tools', 'actual_output', 'tools_called', 'tags'];
+
+function read(value: JsonValue): ImportedSet {
+  const faults: string[] = [];
+  const leftOut: string[] = [];
+  const list = listIn(value, ['goldens', 'test_cases']) ?? [];
+  if (listIn(value, ['goldens', 'test_cases']) === undefined) faults.push('it is neither a list nor an object with goldens or test_cases');
+  const examples = list.flatMap((entry, at): readonly ImportedExample[] => {
+    const where = `[${at}]`;
+    if (!isJsonObject(entry)) {
+      faults.push(`${where} is no object`);
+      return [];
+    }
+    if (toldText(entry, 'input') !== undefined) return [example(entry, where, faults)];
+    if (told(entry, 'scenario') === undefined && told(entry, 'turns') === undefined) faults.push(`${where}.input is missing`);
+    else leftOut.push(`${where} is a golden of a whole conversation, without an input of one run`);
+    return [];
+  });
+  return { examples, faults, leftOut };
+}
+
+function example(entry: JsonObject, where: string, faults: string[]): ImportedExample {
+  const input = toldText(entry, 'input') ?? '';
+  const expect = filled({ tool_calls: callsIn(told(entry, 'expected_tools'), `${where}.expected_tools`, calls, faults), output: told(entry, 'expected_output') });
+  const made = callsIn(told(entry, 'tools_called'), `${where}.tools_called`, calls, faults);
+  const answer = told(entry, 'actual_output');
+  const id = toldText(entry, 'id') ?? toldText(entry, 'name');
+  const tags = told(entry, 'tags');
+  const metadata = others(entry, taken);
+  return {
+    ...(id === undefined ? {} : { id }),
+    input,
+    ...(expect === undefined ? {} : { expect }),
+    ...(tags === undefined ? {} : { tags }),
+    ...(metadata === undefined ? {} : { metadata }),
+    // A golden has a blank answer and no calls before an agent has run.
+    ...((made === undefined || made.length === 0) && (answer === undefined || answer === '') ? {} : { run: filled({ input, tool_calls: made ?? [], final_response: answer }) ?? {} }),
+  };
+}

@@ -1,0 +1,70 @@
+/** Members of foreign entries: names in snake_case or camelCase, null as if it were not there. */
+import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../model/json.ts';
+
+/** A member under its snake_case name or the same in camelCase. */
+export function told(object: JsonObject, name: string): JsonValue | undefined {
+  const value = member(object, name) ?? member(object, camelCase(name));
+  return value === null ? undefined : value;
+}
+
+export function toldText(object: JsonObject, name: string): string | undefined {
+  const value = told(object, name);
+  if (typeof value === 'number') return String(value);
+  return typeof value === 'string' && value.trim() !== '' ? value : undefined;
+}
+
+/** The members that no name of the list takes, those that are null left out; undefined when none is left. */
+export function others(object: JsonObject, names: readonly string[]): JsonObject | undefined {
+  const taken = new Set(names.flatMap((name) => [name, camelCase(name)]));
+  const left = Object.entries(object).filter(([key, value]) => !taken.has(key) && !isEmpty(value));
+  return left.length === 0 ? undefined : Object.fromEntries(left);
+}
+
+/** The object without what is undefined; undefined when nothing is left. */
+export function filled(members: { readonly [key: string]: JsonValue | undefined }): JsonObject | undefined {
+  const entries = Object.entries(members).flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const]));
+  return entries.length === 0 ? undefined : Object.fromEntries(entries);
+}
+
+/** The list of a file: the value itself, or the first of these members that is one. Undefined: there is none. */
+export function listIn(value: JsonValue, names: readonly string[]): readonly JsonValue[] | undefined {
+  if (isJsonArray(value)) return value;
+  if (!isJsonObject(value)) return undefined;
+  return names.map((name) => told(value, name)).find(isJsonArray);
+}
+
+/** Where its own calls name members otherwise. */
+export interface CallNames {
+  readonly name: string;
+  readonly arguments: string;
+  readonly result?: string;
+}
+
+/** A list of tool calls in our form; a bare text is a name. Undefined: there is no list. */
+export function callsIn(value: JsonValue | undefined, where: string, names: CallNames, faults: string[]): readonly JsonObject[] | undefined {
+  if (value === undefined) return undefined;
+  if (!isJsonArray(value)) {
+    faults.push(`${where} is no list of tool calls`);
+    return undefined;
+  }
+  return value.flatMap((given, at) => {
+    const call = typeof given === 'string' ? { [names.name]: given } : given;
+    const name = isJsonObject(call) ? toldText(call, names.name) : undefined;
+    if (!isJsonObject(call) || name === undefined) {
+      faults.push(`${where}[${at}] has no ${names.name}`);
+      return [];
+    }
+    const sent = told(call, names.arguments);
+    if (sent !== undefined && !isJsonObject(sent)) faults.push(`${where}[${at}].${names.arguments} is no object`);
+    const result = names.result === undefined ? undefined : told(call, names.result);
+    return [filled({ name, arguments: isJsonObject(sent) ? sent : undefined, result }) ?? {}];
+  });
+}
+
+function isEmpty(value: JsonValue): boolean {
+  return value === null || (isJsonArray(value) && value.length === 0) || (isJsonObject(value) && Object.keys(value).length === 0);
+}
+
+function camelCase(name: string): string {
+  return name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
