@@ -41,14 +41,25 @@ export function parseJsonContainer(text: string): JsonObject | readonly JsonValu
 }
 
 /** JSON text. Bigints are written as numbers; `sortKeys` gives the same text for equal objects. */
-export function jsonText(value: JsonValue, options: { readonly sortKeys?: boolean } = {}): string {
+export function jsonText(value: JsonValue, { sortKeys = false }: { readonly sortKeys?: boolean } = {}): string {
+  if (!sortKeys) {
+    try {
+      return JSON.stringify(value) ?? 'null';
+    } catch {
+      // A bigint, which JSON.stringify refuses.
+    }
+  }
+  return written(value, sortKeys);
+}
+
+function written(value: JsonValue, sortKeys: boolean): string {
   if (typeof value === 'bigint') return value.toString();
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
-  if (isJsonArray(value)) return `[${value.map((item) => jsonText(item, options)).join(',')}]`;
+  if (isJsonArray(value)) return `[${value.map((item) => written(item, sortKeys)).join(',')}]`;
   const object = value;
   const keys = Object.keys(object);
-  if (options.sortKeys) keys.sort();
-  return `{${keys.map((key) => `${JSON.stringify(key)}:${jsonText(object[key] ?? null, options)}`).join(',')}}`;
+  if (sortKeys) keys.sort();
+  return `{${keys.map((key) => `${JSON.stringify(key)}:${written(object[key] ?? null, sortKeys)}`).join(',')}}`;
 }
 
 /** The text of a value as a person reads it: a text as it is, anything else as JSON. */
