@@ -82,10 +82,10 @@ export function toolRows(actual: readonly PlacedCall[], same: SameTool): (expect
   const known = new Map<string, Map<string | undefined, Uint8Array>>();
   return (expected) => {
     if (expected === undefined) return new Uint8Array(0);
-    const named = known.get(expected.name) ?? new Map<string | undefined, Uint8Array>();
-    known.set(expected.name, named);
-    const row = named.get(expected.toolId) ?? Uint8Array.from(actual, ({ call }) => (same(expected, call) ? 1 : 0));
-    named.set(expected.toolId, row);
+    const ofName = known.get(expected.name) ?? new Map<string | undefined, Uint8Array>();
+    known.set(expected.name, ofName);
+    const row = ofName.get(expected.toolId) ?? Uint8Array.from(actual, ({ call }) => (same(expected, call) ? 1 : 0));
+    ofName.set(expected.toolId, row);
     return row;
   };
 }

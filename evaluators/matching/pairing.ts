@@ -81,9 +81,14 @@ export function heaviestPairing(expected: number, actual: number, weight: (expec
 }
 
 function greedy(expected: number, actual: number, at: (e: number, a: number) => number): readonly Pair[] {
-  const candidates: Pair[] = [];
-  for (let e = 0; e < expected; e++) for (let a = 0; a < actual; a++) if (at(e, a) > 0) candidates.push({ expected: e, actual: a });
-  candidates.sort((one, other) => at(other.expected, other.actual) - at(one.expected, one.actual));
+  const candidates: (Pair & { readonly weight: number })[] = [];
+  for (let e = 0; e < expected; e++) {
+    for (let a = 0; a < actual; a++) {
+      const weight = at(e, a);
+      if (weight > 0) candidates.push({ expected: e, actual: a, weight });
+    }
+  }
+  candidates.sort((one, other) => other.weight - one.weight);
   const takenExpected = new Set<number>();
   const takenActual = new Set<number>();
   return candidates
@@ -93,6 +98,7 @@ function greedy(expected: number, actual: number, at: (e: number, a: number) => 
       takenActual.add(a);
       return true;
     })
+    .map(({ expected: e, actual: a }) => ({ expected: e, actual: a }))
     .sort((one, other) => one.expected - other.expected);
 }
 
