@@ -29,7 +29,7 @@ export async function openPeers(): Promise<Peers | { readonly kind: 'missing'; r
 
 function install(): void {
   process.stderr.write('installing the peers …\n');
-  const { status, stderr, error } = spawnSync('npm', ['ci', '--prefix', folder, '--ignore-scripts', '--no-audit', '--no-fund'], { encoding: 'utf8', timeout: installWithinMs });
+  const { status, stderr, error } = spawnSync('npm', ['ci', '--prefix', folder, '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], { encoding: 'utf8', timeout: installWithinMs });
   if (error !== undefined) throw error;
-  if (status !== 0) throw new Error(`npm ci ended with ${status}: ${stderr.split('\n').find((line) => line.startsWith('npm error')) ?? 'it did not say why'}`);
+  if (status !== 0) throw new Error(`npm ci ended with ${status}: ${stderr.split('\n').find((line) => /\b(error|ERR!)/.test(line)) ?? 'it did not say why'}`);
 }
