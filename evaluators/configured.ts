@@ -12,6 +12,7 @@ import type { Answer, AnyEvaluator, EvaluationContext, JudgeEvaluator, Question 
 import { readExpectation } from './expectation.ts';
 import type { Fault } from './expectation.ts';
 import { filledOptions, schemaFaults } from './options.ts';
+import { soundOutcome } from './sound-outcome.ts';
 
 /** An entry of `evaluators:` as far as it concerns the evaluator itself. `expect`, `options` and the switches are as the user wrote them. */
 export interface EvaluatorEntry {
@@ -88,7 +89,7 @@ function ready(evaluator: AnyEvaluator, common: Omit<Configured, 'evaluator'>, o
     evaluator,
     *judge(trace, expected, context) {
       try {
-        return verdict(yield* questions({ trace, expected: expectedOf(expected) }, options, context));
+        return verdict(soundOutcome(yield* questions({ trace, expected: expectedOf(expected) }, options, context)));
       } catch (error) {
         return verdict(crashed(error));
       }
@@ -101,7 +102,7 @@ function ready(evaluator: AnyEvaluator, common: Omit<Configured, 'evaluator'>, o
 
 function guarded(evaluate: () => Outcome): Outcome {
   try {
-    return evaluate();
+    return soundOutcome(evaluate());
   } catch (error) {
     return crashed(error);
   }

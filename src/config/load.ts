@@ -7,6 +7,7 @@ import { crossCheck } from './cross-checks.ts';
 import { configFileText } from './file.ts';
 import { parseConfigText, type ConfigDocument } from './document.ts';
 import { effectiveConfig, effectiveValue } from './effective.ts';
+import { allEvaluators, evaluatorFiles, withEvaluatorIds, withEvaluatorPaths, type EvaluatorFiles } from './evaluator-files.ts';
 import { ConfigError, pathText, type ConfigFault, type ConfigWarning, type Finding, type Path } from './fault.ts';
 import { configSchema, ownMembers, withDefaults } from './schema.ts';
 import { masked, maskedLine, secretPaths } from './secrets.ts';
@@ -23,34 +24,45 @@ export interface ConfigSource {
 
 export interface LoadedConfig {
   readonly config: Config;
+  /** Those of the table, and behind them those of files. */
+  readonly evaluators: readonly AnyEvaluator[];
   /** Keys without effect yet; to be told once. */
   readonly warnings: readonly ConfigWarning[];
   /** Under the names of the file, defaults filled in, secrets masked. */
   readonly shown: JsonValue;
 }
 
-/** The configuration of a file, or that of no file at all: every default. Throws a ConfigError with all faults. */
-export function readConfig(options: { readonly file: string | undefined; readonly env: Environment; readonly evaluators: readonly AnyEvaluator[] }): LoadedConfig {
+/** The configuration of a file, or that of no file at all: every default. Rejects with a ConfigError with all faults. */
+export async function readConfig(options: { readonly file: string | undefined; readonly env: Environment; readonly evaluators: readonly AnyEvaluator[] }): Promise<LoadedConfig> {
   const { file, env, evaluators } = options;
-  return loadConfig({ file: file ?? 'defaults', text: file === undefined ? '' : configFileText(file), env, evaluators });
+  return await loadConfigWithFiles({ file: file ?? 'defaults', text: file === undefined ? '' : configFileText(file), env, evaluators });
 }
 
-export function loadConfig(source: ConfigSource): LoadedConfig {
-  const { text, env, evaluators } = source;
+/** With the evaluators of files, which are imported first. */
+export async function loadConfigWithFiles(source: ConfigSource): Promise<LoadedConfig> {
+  return loadConfig(source, await evaluatorFiles(source));
+}
+
+/** Throws a ConfigError with all faults. */
+export function loadConfig(source: ConfigSource, files: EvaluatorFiles = new Map()): LoadedConfig {
+  const { text, env } = source;
+  const evaluators = allEvaluators(source.evaluators, files);
   const schema = configSchema(evaluators);
   const document = parseConfigText(text, env);
-  const { value, check } = checked(schema, document);
+  const named = withEvaluatorIds(document.value, files);
+  const { value, check } = checked(schema, { ...document, value: named.value });
   const filled = withDefaults(schema, value);
   const usable = isJsonObject(filled) ? filled : ownMembers([]);
   const later = unbuilt(schema, value);
   const cross = document.broken ? [] : crossCheck({ value: usable, members: evaluators, env, refused: check.findings.map(({ path }) => path) });
-  const findings = document.broken ? [] : [...check.findings, ...later.findings, ...cross];
+  const findings = document.broken ? [] : [...named.findings, ...check.findings, ...later.findings, ...cross];
   const faults = located(source, document, schema, value, findings);
   if (faults.length > 0) throw new ConfigError(faults);
   return {
     config: effectiveConfig({ value: usable, members: evaluators, env }),
+    evaluators,
     warnings: later.warnings,
-    shown: masked(schema, effectiveValue({ value: usable, members: evaluators })),
+    shown: masked(schema, withEvaluatorPaths(effectiveValue({ value: usable, members: evaluators }), files)),
   };
 }
 

@@ -26,8 +26,8 @@ const unbuiltKeys: readonly UnbuiltKey[] = [
   {
     path: ['evaluators', '*', 'use'],
     answer: 'refuse',
-    why: 'Evaluators from files and over HTTP are not run yet: their scores would be missing.',
-    values: (value) => value === 'http' || (typeof value === 'string' && value.includes('/')),
+    why: 'Evaluators over HTTP are not run yet: their scores would be missing.',
+    values: (value) => value === 'http',
   },
   { path: ['evaluators', '*', 'sample', 'raise'], answer: 'warn', why: 'Sample rates are not raised by rules yet.' },
   { path: ['judges', '*', 'budget'], answer: 'refuse', why: 'Budgets are not kept yet: a judge would go on spending. Set a limit at the provider and lower sample.rate.' },

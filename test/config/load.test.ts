@@ -14,8 +14,8 @@ function load(text: string, env: Environment = {}): LoadedConfig {
 const judge = 'judges: { main: { model: m } }\n';
 const loopback = { host: '127.0.0.1' };
 
-test('config: with no file there are the default rules, no judge, the metrics page and the console', () => {
-  const { config, warnings } = readConfig({ file: undefined, env: {}, evaluators: members });
+test('config: with no file there are the default rules, no judge, the metrics page and the console', async () => {
+  const { config, warnings } = await readConfig({ file: undefined, env: {}, evaluators: members });
   expect(warnings).toEqual([]);
   expect(config).toMatchObject({
     listen: { otlpHttp: { ...loopback, port: 4318 }, console: { ...loopback, port: 4380 }, insecure: false, tokens: [] },

@@ -6,7 +6,7 @@ import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BasicTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { pino } from 'pino';
 import { evaluators } from '../../evaluators/index.ts';
-import { loadConfig } from '../../src/config/load.ts';
+import { loadConfigWithFiles } from '../../src/config/load.ts';
 import { service } from '../../src/service.ts';
 
 export interface Running {
@@ -16,10 +16,10 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-/** `yaml` is added to a configuration that listens on free ports and closes runs quickly. */
-export async function running(yaml: string, { closing = 'settle: 5ms, quiet: 50ms', tokens = '[]' } = {}): Promise<Running> {
+/** `yaml` is added to a configuration that listens on free ports and closes runs quickly; `file` is where it is said to stand. */
+export async function running(yaml: string, { closing = 'settle: 5ms, quiet: 50ms', tokens = '[]', file = 'test.yaml' } = {}): Promise<Running> {
   const text = `listen: { otlp_http: 127.0.0.1:0, console: 127.0.0.1:0, tokens: ${tokens} }\nclosing: { ${closing} }\n${yaml}`;
-  const { config, warnings } = loadConfig({ file: 'test.yaml', text, env: {}, evaluators });
+  const { config, warnings } = await loadConfigWithFiles({ file, text, env: {}, evaluators });
   const started = service({ config, warnings, logger: pino({ level: 'silent' }), stopMs: 500 });
   const { otlpHttp, console: page } = await started.start();
   return {

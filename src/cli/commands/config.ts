@@ -7,7 +7,7 @@ import { jsonText, type JsonValue } from '../../model/json.ts';
 import { UsageError, type Command, type CommandInput, type ExitCode } from '../command.ts';
 import { faultsText, warningText } from '../faults-text.ts';
 
-const actions: { readonly [name: string]: (input: CommandInput, file: string | undefined) => ExitCode } = { check, print, schema };
+const actions: { readonly [name: string]: (input: CommandInput, file: string | undefined) => ExitCode | Promise<ExitCode> } = { check, print, schema };
 
 export const config: Command = {
   name: 'config',
@@ -15,18 +15,18 @@ export const config: Command = {
   summary: 'check: all faults of a configuration at once; print: the effective configuration, secrets masked; schema: the JSON Schema for editors',
   options: {},
   positionalsMax: 2,
-  run(input) {
+  async run(input) {
     const [action = '', file] = input.positionals;
     const run = Object.hasOwn(actions, action) ? actions[action] : undefined;
     if (run === undefined) throw new UsageError(action === '' ? 'Say check, print or schema.' : `${JSON.stringify(action)} is not check, print or schema.`);
-    return run(input, file);
+    return await run(input, file);
   },
 };
 
 /** Faults go to standard output: they are what was asked for. */
-function check(input: CommandInput, file: string | undefined): ExitCode {
+async function check(input: CommandInput, file: string | undefined): Promise<ExitCode> {
   try {
-    const { warnings } = loaded(input, file);
+    const { warnings } = await loaded(input, file);
     for (const warning of warnings) input.say(warningText(warning));
     input.say(`${file ?? 'defaults'}: no faults`);
     return 0;
@@ -37,8 +37,9 @@ function check(input: CommandInput, file: string | undefined): ExitCode {
   }
 }
 
-function print(input: CommandInput, file: string | undefined): ExitCode {
-  input.say(stringify(loaded(input, file).shown, { lineWidth: 0 }).trimEnd());
+async function print(input: CommandInput, file: string | undefined): Promise<ExitCode> {
+  const { shown } = await loaded(input, file);
+  input.say(stringify(shown, { lineWidth: 0 }).trimEnd());
   return 0;
 }
 
@@ -47,6 +48,6 @@ function schema(input: CommandInput): ExitCode {
   return 0;
 }
 
-function loaded(input: CommandInput, file: string | undefined): LoadedConfig {
-  return readConfig({ file, env: input.env, evaluators });
+async function loaded(input: CommandInput, file: string | undefined): Promise<LoadedConfig> {
+  return await readConfig({ file, env: input.env, evaluators });
 }

@@ -4,7 +4,7 @@ import { setTimeout as sleepFor } from 'node:timers/promises';
 import { evaluationContext } from '../../../evaluators/context.ts';
 import { evaluators } from '../../../evaluators/index.ts';
 import { environmentHeaders } from '../../config/endpoint.ts';
-import { readConfig } from '../../config/load.ts';
+import { loadConfig } from '../../config/load.ts';
 import type { Environment } from '../../config/substitution.ts';
 import type { Sleep } from '../../model/clock.ts';
 import { parseSpanId, parseTraceId } from '../../model/ids.ts';
@@ -101,7 +101,7 @@ function spansOf(day: Day): readonly Span[] {
 
 /** What the service will find with its default configuration, by the same parts. */
 function foreseen(spans: readonly Span[], env: Environment): { readonly runs: number; readonly failed: FailedRun | undefined } {
-  const { config } = readConfig({ file: undefined, env, evaluators });
+  const { config } = loadConfig({ file: 'defaults', text: '', env, evaluators });
   const { runs } = played({ spans, records: [], recordsWithoutTrace: 0, rejections: [] }, config.closing);
   const catalogue = { plan: config.evaluators, context: evaluationContext() };
   for (const run of runs) {

@@ -26,7 +26,7 @@ export const inspect: Command = {
     if (positionals.length === 0) throw new UsageError('Name a file of recorded spans, a folder of recorded requests, or - for standard input.');
     if (file !== undefined && typeof file !== 'string') throw new UsageError('-c takes one file.');
     if (format !== 'text' && format !== 'json') throw new UsageError('--format is text or json.');
-    const { config } = readConfig({ file, env, evaluators });
+    const { config } = await readConfig({ file, env, evaluators });
     const recorded = readRecorded(await readBodies(positionals, process.stdin));
     const result = played(recorded, config.closing);
     const runs = inspected(result.runs, { plan: config.evaluators, context: evaluationContext() });

@@ -14,7 +14,7 @@ export const serve: Command = {
   async run({ options, env, say }: CommandInput): Promise<ExitCode> {
     const file = options['config'];
     if (file !== undefined && typeof file !== 'string') throw new UsageError('-c takes one file.');
-    const { config, warnings } = readConfig({ file, env, evaluators });
+    const { config, warnings } = await readConfig({ file, env, evaluators });
     const running = service({ config, warnings });
     const stopSignal = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
     try {

@@ -34,7 +34,8 @@ export interface Catalogue {
 
 export function evaluability(run: Run, { plan, context }: Catalogue): readonly Evaluability[] {
   const expected = run.expected === undefined ? {} : readExpectation(run.expected).expectation;
-  return evaluators.flatMap((evaluator) => {
+  // Behind those of the table come those of files.
+  return [...new Set([...evaluators, ...plan.map(({ configured }) => configured.evaluator)])].flatMap((evaluator) => {
     const planned = plan.filter(({ configured }) => configured.evaluator.id === evaluator.id);
     if (planned.length > 0) return planned.map(({ configured, when }) => ofConfigured(run, configured, { on: true, outcome: when !== undefined && !when(run) ? { kind: 'filtered' } : outcomeOf(run, configured, expected, context), expected }));
     const made = configuredEvaluator({ use: evaluator.id }, evaluators);

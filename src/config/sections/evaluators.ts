@@ -89,7 +89,7 @@ export function evaluatorsSection(members: readonly AnyEvaluator[]): Section {
         additionalProperties: false,
         required: ['use'],
         properties: {
-          use: { type: 'string', maxLength: 1000, anyOf: [{ enum: ids }, { const: 'http' }, { pattern: '^\\.{0,2}/' }], description: 'Which evaluator: see `tracejury evaluators`.' },
+          use: { type: 'string', maxLength: 1000, anyOf: [{ enum: ids }, { const: 'http' }, { pattern: '^\\.{0,2}/' }], description: 'Which evaluator: see `tracejury evaluators`; or the path of a file that exports one, from the folder of the configuration: `./my-evaluator.ts`.' },
           name: { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$', 'x-words': 'Use letters, digits, dots, dashes and underscores, at most 100.', description: 'Name that its scores carry; the name of the evaluator when left out. No two entries may share one.' },
           when,
           expect: { type: 'object', description: 'What is expected of the run. The keys are those of the evaluator.' },

@@ -1,0 +1,106 @@
+/** Evaluators from files: `use: ./my-evaluator.ts`, with the path relative to the configuration. They are imported before it is checked. */
+import { statSync } from 'node:fs';
+import { dirname, extname, resolve } from 'node:path';
+import { setTimeout as sleepFor } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import type { AnyEvaluator } from '../../evaluators/evaluator.ts';
+import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
+import { parseConfigText } from './document.ts';
+import { moduleEvaluator, type ModuleEvaluator, type ModuleExports } from './evaluator-module.ts';
+import type { Finding } from './fault.ts';
+import { ownMembers } from './schema.ts';
+import type { Environment } from './substitution.ts';
+
+/** What each file gave, by its path as it is written in the configuration. */
+export type EvaluatorFiles = ReadonlyMap<string, ModuleEvaluator>;
+
+export interface EvaluatorFilesOptions {
+  /** Of the configuration. */
+  readonly file: string;
+  readonly text: string;
+  readonly env: Environment;
+  readonly evaluators: readonly AnyEvaluator[];
+  /** How long a module may take; it may wait for something at its top. */
+  readonly importMs?: number;
+}
+
+const filesMax = 100;
+const importMsDefault = 10_000;
+const endings: readonly string[] = ['.ts', '.mts', '.js', '.mjs'];
+/** A message is quoted only where it speaks of the code: what a module throws itself may hold anything. */
+const messageLengthMax = 200;
+
+export async function evaluatorFiles({ file, text, env, evaluators, importMs = importMsDefault }: EvaluatorFilesOptions): Promise<EvaluatorFiles> {
+  const found = new Map<string, ModuleEvaluator>();
+  const known: AnyEvaluator[] = [...evaluators];
+  const document = parseConfigText(text, env);
+  const written = document.broken ? [] : [...new Set(usesOf(document.value).flatMap(({ use }) => use))];
+  // One after another: the second of two with one id is at fault.
+  for (const [nth, use] of written.entries()) {
+    const read: ModuleEvaluator = nth < filesMax ? await fileEvaluator(resolve(dirname(file), use), known, importMs) : { kind: 'faulty', problem: `is one file too many: there may be ${filesMax}`, todo: 'Leave some out.' };
+    if (read.kind === 'found') known.push(read.evaluator);
+    found.set(use, read);
+  }
+  return found;
+}
+
+/** The files' evaluators behind those of the table. */
+export function allEvaluators(evaluators: readonly AnyEvaluator[], files: EvaluatorFiles): readonly AnyEvaluator[] {
+  return [...new Set([...evaluators, ...[...files.values()].flatMap((read) => (read.kind === 'found' ? [read.evaluator] : []))])];
+}
+
+/** The value of a configuration, every usable file replaced by the id of its evaluator, and what is wrong with the others. */
+export function withEvaluatorIds(value: JsonValue, files: EvaluatorFiles): { readonly value: JsonValue; readonly findings: readonly Finding[] } {
+  const findings = usesOf(value).flatMap(({ use, at }): readonly Finding[] => {
+    const read = files.get(use) ?? ({ kind: 'faulty', problem: 'was not loaded', todo: 'Give the configuration as a file.' } as const);
+    return read.kind === 'found' ? [] : [{ path: ['evaluators', at, 'use'], at: 'value', problem: `${JSON.stringify(use)} ${read.problem}`, todo: read.todo }];
+  });
+  const ids = new Map([...files].flatMap(([use, read]) => (read.kind === 'found' ? [[use, read.evaluator.id] as const] : [])));
+  return { value: withUses(value, ids), findings };
+}
+
+/** The way back, for what is shown. */
+export function withEvaluatorPaths(value: JsonObject, files: EvaluatorFiles): JsonValue {
+  return withUses(value, new Map([...files].flatMap(([use, read]) => (read.kind === 'found' ? [[read.evaluator.id, use] as const] : []))));
+}
+
+function usesOf(value: JsonValue): readonly { readonly use: string; readonly at: number }[] {
+  const list = isJsonObject(value) ? member(value, 'evaluators') : undefined;
+  return (isJsonArray(list) ? list : []).flatMap((entry, at) => {
+    const use = isJsonObject(entry) ? member(entry, 'use') : undefined;
+    return typeof use === 'string' && /^\.{0,2}\//.test(use) ? [{ use, at }] : [];
+  });
+}
+
+function withUses(value: JsonValue, names: ReadonlyMap<string, string>): JsonValue {
+  const list = isJsonObject(value) ? member(value, 'evaluators') : undefined;
+  if (!isJsonObject(value) || !isJsonArray(list) || names.size === 0) return value;
+  const evaluators = list.map((entry) => {
+    const use = isJsonObject(entry) ? member(entry, 'use') : undefined;
+    const name = typeof use === 'string' ? names.get(use) : undefined;
+    return isJsonObject(entry) && name !== undefined ? ownMembers(Object.entries({ ...entry, use: name })) : entry;
+  });
+  return ownMembers(Object.entries({ ...value, evaluators }));
+}
+
+async function fileEvaluator(path: string, known: readonly AnyEvaluator[], importMs: number): Promise<ModuleEvaluator> {
+  if (!endings.includes(extname(path))) return { kind: 'faulty', problem: 'is no file that can be loaded', todo: `Write an evaluator as a module that ends in ${endings.join(', ')}.` };
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return { kind: 'faulty', problem: 'is not there', todo: 'The path counts from the folder of the configuration.' };
+  const settled = new AbortController();
+  const late = sleepFor(importMs, 'late' as const, { signal: settled.signal }).catch(() => 'late' as const);
+  try {
+    const exports = await Promise.race([import(pathToFileURL(path).href) as Promise<ModuleExports>, late]);
+    if (exports === 'late') return { kind: 'faulty', problem: `did not finish loading within ${importMs / 1_000} s`, todo: 'Let it wait for nothing at its top.' };
+    return moduleEvaluator(exports, known);
+  } catch (error) {
+    return { kind: 'faulty', problem: `cannot be loaded: ${reasonOf(error)}`, todo: 'Run it with Node by itself to see where. Types are stripped, not compiled: no enums, and imports name the file with its ending.' };
+  } finally {
+    settled.abort();
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'it threw something that is no error';
+  const speaksOfCode = error instanceof SyntaxError || ('code' in error && typeof error.code === 'string' && error.code.startsWith('ERR_'));
+  return speaksOfCode ? `${error.name}: ${(error.message.split('\n')[0] ?? '').slice(0, messageLengthMax)}` : error.name;
+}
