@@ -1,6 +1,12 @@
 /** What an evaluator returned, if it is an outcome at all. Our own satisfy the types; one from a file has promised it only. */
-import { isJsonObject } from '../src/model/json.ts';
-import type { Outcome } from '../src/model/verdict.ts';
+import { isJsonArray, isJsonObject, jsonDepthMax } from '../src/model/json.ts';
+import type { Outcome, SkipReason } from '../src/model/verdict.ts';
+
+/** Reasons become labels of metrics: an open set of them would hold texts of runs. */
+const skipReasons: { readonly [reason in SkipReason]: true } = {
+  no_tool_calls: true, no_tool_definitions: true, no_expectation: true, no_input: true, no_final_response: true, no_tasks: true, tool_calls_not_carried: true, arguments_not_carried: true,
+  results_not_carried: true, no_errors: true, no_such_target: true, no_price: true, no_tokens: true, no_times: true, filtered: true, too_large: true,
+};
 
 /** The outcome as it is, or a failed one that says what is wrong with it. Never a score that is none. */
 export function soundOutcome(returned: unknown): Outcome {
@@ -15,9 +21,9 @@ export function soundOutcome(returned: unknown): Outcome {
     case 'scored':
       return scoredFault(outcome) ?? outcome;
     case 'skipped':
-      return textFault({ reason: outcome.reason, explanation: outcome.explanation }) ?? outcome;
+      return textFault({ reason: outcome.reason, explanation: outcome.explanation }) ?? (Object.hasOwn(skipReasons, outcome.reason) ? detailsFault(outcome.details ?? {}) : unsound(`an outcome whose reason is none of ${Object.keys(skipReasons).join(', ')}`)) ?? outcome;
     case 'failed':
-      return textFault({ error: outcome.error, explanation: outcome.explanation }) ?? outcome;
+      return textFault({ error: outcome.error, explanation: outcome.explanation }) ?? detailsFault(outcome.details ?? {}) ?? outcome;
     default:
       return unsound('an object whose kind is neither scored, skipped nor failed');
   }
@@ -26,9 +32,27 @@ export function soundOutcome(returned: unknown): Outcome {
 function scoredFault({ score, label, explanation, evidence, parts = [], details }: Extract<Outcome, { readonly kind: 'scored' }>): Outcome | undefined {
   if (!(typeof score === 'number' && score >= 0 && score <= 1)) return { kind: 'failed', error: 'score_out_of_range', explanation: `The evaluator gave the score ${typeof score === 'number' ? score : `of type ${typeof score}`}, which is not a number between 0 and 1.` };
   if (!Array.isArray(evidence) || !evidence.every((id) => typeof id === 'string')) return unsound('a score whose evidence is no list of span ids');
-  if (!Array.isArray(parts)) return unsound('a score whose parts are no list');
-  if (!isJsonObject(details)) return unsound('a score whose details are no object');
-  return textFault({ explanation, ...(label === undefined ? {} : { label }) });
+  if (!Array.isArray(parts) || !parts.every(isPart)) return unsound('a score whose parts are no list of verdicts on tool calls');
+  return textFault({ explanation, ...(label === undefined ? {} : { label }) }) ?? detailsFault(details);
+}
+
+function isPart(part: unknown): boolean {
+  if (!isJsonObject(part)) return false;
+  const { index, tool, callId, spanId, score, passed, explanation } = part;
+  const texts = [tool, explanation, callId ?? '', spanId ?? ''].every((text) => typeof text === 'string');
+  return texts && typeof index === 'number' && typeof score === 'number' && score >= 0 && score <= 1 && typeof passed === 'boolean';
+}
+
+/** Details are written as JSON: a ring or a function in them would break whoever writes. */
+function detailsFault(details: unknown): Outcome | undefined {
+  return isJsonObject(details) && isJson(details, 0) ? undefined : unsound('an outcome whose details are no object of JSON values');
+}
+
+function isJson(value: unknown, depth: number): boolean {
+  if (depth > jsonDepthMax) return false;
+  if (isJsonArray(value)) return value.every((item) => isJson(item, depth + 1));
+  if (isJsonObject(value)) return Object.values(value).every((item) => item === undefined || isJson(item, depth + 1));
+  return value === null || ['string', 'number', 'bigint', 'boolean'].includes(typeof value);
 }
 
 function textFault(texts: { readonly [name: string]: unknown }): Outcome | undefined {

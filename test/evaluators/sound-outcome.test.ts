@@ -7,11 +7,16 @@ import { soundOutcome } from '../../evaluators/sound-outcome.ts';
 import type { Outcome } from '../../src/model/verdict.ts';
 import { agentTrace } from '../../src/library/agent-trace.ts';
 
+const part = { index: 0, tool: 'a', score: 1, passed: true, explanation: '' };
+const ring: { readonly list: unknown[] } = { list: [] };
+ring.list.push(ring);
+
 const scored = { kind: 'scored', score: 1, explanation: 'So.', evidence: [], details: {} };
 
 const sound: readonly { readonly name: string; readonly outcome: object }[] = [
   { name: 'a score', outcome: scored },
   { name: 'the lowest score, with a label', outcome: { ...scored, score: 0, label: 'none' } },
+  { name: 'parts and details', outcome: { ...scored, parts: [part, { ...part, callId: 'c', spanId: '0123456789abcdef' }], details: { a: [null, 1n, { b: 'x' }] } } },
   { name: 'a reason', outcome: { kind: 'skipped', reason: 'no_input', explanation: '' } },
   { name: 'an error', outcome: { kind: 'failed', error: 'x', explanation: '' } },
 ];
@@ -27,6 +32,13 @@ const unsound: readonly { readonly name: string; readonly returned: unknown; rea
   { name: 'evidence that is no list', returned: { ...scored, evidence: 'x' }, error: 'outcome_invalid' },
   { name: 'evidence that is no text', returned: { ...scored, evidence: [1] }, error: 'outcome_invalid' },
   { name: 'parts that are no list', returned: { ...scored, parts: {} }, error: 'outcome_invalid' },
+  { name: 'a part without a tool', returned: { ...scored, parts: [{ ...part, tool: undefined }] }, error: 'outcome_invalid' },
+  { name: 'a part with a score beyond 1', returned: { ...scored, parts: [part, { ...part, score: 2 }] }, error: 'outcome_invalid' },
+  { name: 'a part that is null', returned: { ...scored, parts: [null] }, error: 'outcome_invalid' },
+  { name: 'a reason that nobody knows', returned: { kind: 'skipped', reason: 'order 4711 is strange', explanation: '' }, error: 'outcome_invalid' },
+  { name: 'a reason that every object has', returned: { kind: 'skipped', reason: 'constructor', explanation: '' }, error: 'outcome_invalid' },
+  { name: 'details that are a ring', returned: { ...scored, details: ring }, error: 'outcome_invalid' },
+  { name: 'details with a function', returned: { kind: 'failed', error: 'x', explanation: '', details: { a: () => 1 } }, error: 'outcome_invalid' },
   { name: 'no details', returned: { ...scored, details: undefined }, error: 'outcome_invalid' },
   { name: 'a label that is no text', returned: { ...scored, label: 1 }, error: 'outcome_invalid' },
   { name: 'a skip without a reason', returned: { kind: 'skipped', explanation: '' }, error: 'outcome_invalid' },
