@@ -70,6 +70,7 @@ export function service({ config, warnings, logger = pino(), stopMs = stopMsDefa
     clock,
     telemetry,
     closing: config.closing,
+    tools: config.tools,
     limits: { ...defaultGroupLimits, bytesMax: config.limits.memoryBytes * openTracesShare, spansPerTraceMax: config.limits.spansPerTrace },
     deliver,
     ask: bench.ask,

@@ -1,5 +1,6 @@
 /** The configuration as the service reads it: camelCase, milliseconds, bytes, every default filled in. */
 import type { ConfiguredEvaluator } from '../../evaluators/configured.ts';
+import type { ToolDefinition } from '../model/agent-trace.ts';
 import type { Address } from './address.ts';
 import type { RunCondition, ScoreCondition } from './conditions.ts';
 
@@ -22,6 +23,8 @@ export interface Config {
     readonly abandonMs: number;
     readonly lateMs: number;
   };
+  /** Definitions for runs whose spans carry none. */
+  readonly tools: readonly ToolDefinition[];
   /** In the order of the file. */
   readonly evaluators: readonly EvaluatorConfig[];
   readonly judges: readonly JudgeConfig[];

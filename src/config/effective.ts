@@ -3,6 +3,7 @@ import { configuredEvaluator, type ConfiguredEvaluator } from '../../evaluators/
 import type { AnyEvaluator } from '../../evaluators/evaluator.ts';
 import { snakeMembers } from '../../evaluators/option-names.ts';
 import { filledOptions } from '../../evaluators/options.ts';
+import type { ToolDefinition } from '../model/agent-trace.ts';
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
 import { addressOf, type Address } from './address.ts';
 import { parseScoreCondition, runCondition } from './conditions.ts';
@@ -36,6 +37,7 @@ export function effectiveConfig({ value, members, env }: Checked): Config {
       abandonMs: quantity('duration', closing, 'abandon'),
       lateMs: quantity('duration', closing, 'late'),
     },
+    tools: list(value, 'tools').map((entry) => tool(asObject(entry))),
     evaluators: list(value, 'evaluators').map((entry) => evaluator(entry, members)),
     judges: Object.entries(object(value, 'judges')).map(([name, judgeOf]) => judge(name, asObject(judgeOf))),
     exporters: list(value, 'export').map((entry) => exporter(asObject(entry), env)),
@@ -111,6 +113,11 @@ function exporter(written: JsonObject, env: Environment): ExporterConfig {
     headers: headers.length === 0 ? environmentHeaders(env) : Object.fromEntries(headers),
     protocol: text(written, 'protocol') === 'http/json' ? 'http/json' : 'http/protobuf',
   };
+}
+
+function tool(written: JsonObject): ToolDefinition {
+  const [description, inputSchema] = [text(written, 'description'), member(written, 'input_schema')];
+  return { name: text(written, 'name'), ...(description === '' ? {} : { description }), ...(inputSchema === undefined ? {} : { inputSchema }) };
 }
 
 function token(written: JsonValue): Config['listen']['tokens'][number] {

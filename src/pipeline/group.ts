@@ -9,7 +9,7 @@
  * Spans that come later, within `late`, make the next revision, and only if they change the content.
  */
 import type { Collector } from '../../collectors/collector.ts';
-import type { Completeness, Run } from '../model/agent-trace.ts';
+import type { Completeness, Run, ToolDefinition } from '../model/agent-trace.ts';
 import { wire } from '../model/attributes.ts';
 import type { Clock } from '../model/clock.ts';
 import type { Tenant } from '../model/ids.ts';
@@ -21,6 +21,7 @@ import { toldOf } from './facts.ts';
 import { withLastingKeys } from './lasting-keys.ts';
 import { recordKey } from './records.ts';
 import { fragmentIndex } from './fragments.ts';
+import { offeredTools } from './offered-tools.ts';
 import { contentHash, runOf } from './run.ts';
 import { traceTable, type Trace } from './traces.ts';
 import { isElsewhere } from './tree.ts';
@@ -63,6 +64,8 @@ export interface GatheringOptions {
   readonly telemetry: Telemetry;
   readonly closing?: ClosingTimes;
   readonly limits?: GroupLimits;
+  /** Definitions for runs whose spans carry none. */
+  readonly tools?: readonly ToolDefinition[];
 }
 
 /** Looking at a trace takes time for each of its spans: the larger it is, the less often it is looked at while it grows. */
@@ -71,7 +74,8 @@ const lookMsPerSpan = 0.1;
 const noRun = { 'tracejury.reason': 'no_agent_model_or_tool_span' } as const;
 
 export function gathering(options: GatheringOptions): Gathering {
-  const { collectors, clock, telemetry, closing = defaultClosing, limits = defaultGroupLimits } = options;
+  const { collectors, clock, telemetry, closing = defaultClosing, limits = defaultGroupLimits, tools = [] } = options;
+  const configuredTools = new Map(tools.map((definition) => [definition.name, definition] as const));
   const traces = traceTable(limits.tombstonesMax);
   /** The traces that are done, in the order in which they were. */
   const closedTraces = new Set<Trace>();
@@ -144,7 +148,8 @@ export function gathering(options: GatheringOptions): Gathering {
 
   function draftsOf(trace: Trace): readonly Draft[] {
     const drafts = assemble({ collectors, tenant: trace.tenant, held: [...trace.held.values()], records: trace.records, toldCache: trace.told });
-    return withLastingKeys(drafts, trace.closed);
+    const offered = drafts.map((draft) => ({ ...draft, trace: { ...draft.trace, toolDefinitions: offeredTools(draft.trace.toolDefinitions, configuredTools) } }));
+    return withLastingKeys(offered, trace.closed);
   }
 
   /** Closes what is due in one trace and sets its next deadline. */

@@ -9,7 +9,7 @@
 import type { Collector } from '../../collectors/collector.ts';
 import type { EvaluationContext } from '../../evaluators/evaluator.ts';
 import type { ScoredRun } from '../exporters/exporter.ts';
-import type { Run } from '../model/agent-trace.ts';
+import type { Run, ToolDefinition } from '../model/agent-trace.ts';
 import type { Clock } from '../model/clock.ts';
 import type { Tenant } from '../model/ids.ts';
 import type { LogRecord, Span } from '../model/span.ts';
@@ -28,6 +28,8 @@ export interface PipelineOptions {
   readonly telemetry: Telemetry;
   readonly closing?: ClosingTimes;
   readonly limits?: GroupLimits;
+  /** Definitions for runs whose spans carry none. */
+  readonly tools?: readonly ToolDefinition[];
   /** Hands verdicts on; never waits, never throws. */
   readonly deliver: (item: ScoredRun) => void;
   /** Puts a run before a judge. Calls `done` exactly once, whenever that is. */

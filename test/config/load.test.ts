@@ -55,6 +55,12 @@ const good: readonly { readonly name: string; readonly text: string; readonly en
     want: ({ judges }) => judges,
     is: [{ name: 'main', baseUrl: 'http://127.0.0.1:8000/v1', model: 'm', apiKey: 'k', concurrency: 3, timeoutMs: 5000, requestsPerMinute: 30 }],
   },
+  {
+    name: 'tool definitions',
+    text: 'tools: [ { name: a }, { name: b, description: d, input_schema: { type: object } } ]',
+    want: ({ tools }) => tools,
+    is: [{ name: 'a' }, { name: 'b', description: 'd', inputSchema: { type: 'object' } }],
+  },
   { name: 'no evaluators', text: 'evaluators: []', want: ({ evaluators }) => evaluators, is: [] },
   { name: 'the short form', text: 'evaluators: [ tool_error ]', want: ({ evaluators: [one] }) => [one?.configured.name, one?.configured.threshold, one?.sampleRate], is: ['tool_error', 1, 1] },
   { name: 'a threshold of null', text: 'evaluators: [ { use: tool_error, threshold: null } ]', want: ({ evaluators: [one] }) => one?.configured.threshold, is: null },
@@ -89,7 +95,6 @@ for (const { name, text, env, want, is } of good) {
 const warned: readonly (readonly [name: string, text: string, keys: readonly string[]])[] = [
   ['keys at their default', 'listen: { otlp_grpc: "127.0.0.1:4317" }\nredact: []\nstore: { url: "sqlite:./tracejury-data/tracejury.db", keep: { runs: 30d } }\ngroups: { task_key: attributes.task }', []],
   ['another gRPC address', 'listen: { otlp_grpc: "127.0.0.1:1" }', ['listen.otlp_grpc']],
-  ['tools', 'tools: [ { name: a }, { name: b } ]', ['tools']],
   ['retention', 'store: { keep: { runs: 1d } }', ['store.keep']],
   ['prices of two judges are told once', 'judges: { a: { model: m, price: { input_per_million: 1 } }, b: { model: m, price: { input_per_million: 2 } } }', ['judges.a.price']],
   ['raised rates', `${judge}evaluators: [ tool_error, { use: task_completion, judge: main, sample: { raise: [ { when: "tool_error < 1", to: 1 } ] } } ]`, ['evaluators[1].sample.raise']],

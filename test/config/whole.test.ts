@@ -41,7 +41,7 @@ test('config: of a file with every key exactly these are refused', () => {
 
 test('config: without these the file is accepted, with one warning for each key without effect', () => {
   const { config, warnings } = load(accepted);
-  expect(warnings.map(({ key }) => key)).toEqual(['tools', 'evaluators[3].sample.raise', 'judges.main.price', 'prices']);
+  expect(warnings.map(({ key }) => key)).toEqual(['evaluators[3].sample.raise', 'judges.main.price', 'prices']);
   expect(config.evaluators.map(({ configured }) => [configured.name, configured.evaluator.id])).toEqual([
     ['tool_call_validity', 'tool_call_validity'],
     ['tool_error', 'tool_error'],

@@ -102,7 +102,7 @@ function spansOf(day: Day): readonly Span[] {
 /** What the service will find with its default configuration, by the same parts. */
 function foreseen(spans: readonly Span[], env: Environment): { readonly runs: number; readonly failed: FailedRun | undefined } {
   const { config } = loadConfig({ file: 'defaults', text: '', env, evaluators });
-  const { runs } = played({ spans, records: [], recordsWithoutTrace: 0, rejections: [] }, config.closing);
+  const { runs } = played({ spans, records: [], recordsWithoutTrace: 0, rejections: [] }, config);
   const catalogue = { plan: config.evaluators, context: evaluationContext() };
   for (const run of runs) {
     const found = evaluability(run, catalogue).filter(({ on }) => on);

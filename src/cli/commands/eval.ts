@@ -82,7 +82,7 @@ async function evaluated({ positionals, env, say, complain }: CommandInput, sett
   const examples = settings.dataset === undefined ? [] : readDataset(settings.dataset, { members, plan: config.evaluators, judges: judgeNames });
   const plans = [config.evaluators, ...examples.map(({ plan }) => plan ?? [])].flat();
   const gates: readonly Gate[] = settings.gates.map((gate) => parseGate(gate, [...new Set(plans.map(({ configured }) => configured.name))]));
-  const { items, rejections } = readInputs(await readBodies(positionals, process.stdin), config.closing);
+  const { items, rejections } = readInputs(await readBodies(positionals, process.stdin), config);
   for (const { where, reason, count } of rejections) complain(`${where}: ${count} left out (${reason})`);
   if (items.length === 0) {
     complain('No agent run was found.');

@@ -28,7 +28,7 @@ export const inspect: Command = {
     if (format !== 'text' && format !== 'json') throw new UsageError('--format is text or json.');
     const { config } = await readConfig({ file, env, evaluators });
     const recorded = readRecorded(await readBodies(positionals, process.stdin));
-    const result = played(recorded, config.closing);
+    const result = played(recorded, config);
     const runs = inspected(result.runs, { plan: config.evaluators, context: evaluationContext() });
     say(format === 'json' ? reportJson({ recorded, played: result, runs }) : reportText({ recorded, played: result, runs }));
     if (runs.length > 0) return 0;

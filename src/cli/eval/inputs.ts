@@ -1,13 +1,12 @@
 /** Bodies of files → the runs in them: spans through the gathering of the service, agent traces and messages as they are. */
 import { createHash } from 'node:crypto';
-import type { Config } from '../../config/config.ts';
 import type { AgentTrace, Run } from '../../model/agent-trace.ts';
 import { wire } from '../../model/attributes.ts';
 import { noTenant, parseSpanId, parseTraceId, type SpanId, type TraceId } from '../../model/ids.ts';
 import { isJsonObject, jsonText, parseJson, type JsonValue } from '../../model/json.ts';
 import { textAttribute, type Span } from '../../model/span.ts';
 import { unreadable, type Body } from '../inspect/bodies.ts';
-import { played } from '../inspect/played.ts';
+import { played, type Reading } from '../inspect/played.ts';
 import { readRecorded, type Recorded } from '../inspect/recorded.ts';
 import { givenTraces, type GivenTrace } from './given-traces.ts';
 import type { EvalItem } from './item.ts';
@@ -19,7 +18,7 @@ export interface ReadInputs {
 }
 
 /** Runs out of spans by start time, then those out of agent traces and messages in their order. Throws INPUT_UNREADABLE. */
-export function readInputs(bodies: readonly Body[], closing: Config['closing']): ReadInputs {
+export function readInputs(bodies: readonly Body[], reading: Reading): ReadInputs {
   const recordedBodies: Body[] = [];
   const given: (GivenTrace & { readonly where: string })[] = [];
   for (const body of bodies) {
@@ -29,7 +28,7 @@ export function readInputs(bodies: readonly Body[], closing: Config['closing']):
   }
   const recorded = readRecorded(recordedBodies);
   const named = exampleIds(recorded.spans);
-  const { runs } = played(recorded, closing);
+  const { runs } = played(recorded, reading);
   return {
     items: [...runs.map((run) => recordedItem(run, named)), ...given.map(givenItem)],
     rejections: recorded.rejections,

@@ -4,7 +4,7 @@ import { collectors } from '../../../collectors/index.ts';
 import type { Run } from '../../model/agent-trace.ts';
 import { manualClock } from '../../model/clock.ts';
 import { noTenant } from '../../model/ids.ts';
-import { defaultGroupLimits, gathering, type ClosingTimes } from '../../pipeline/group.ts';
+import { defaultGroupLimits, gathering, type GatheringOptions } from '../../pipeline/group.ts';
 import { metricRegistry, type MetricRegistry } from '../../telemetry/registry.ts';
 import type { Recorded } from './recorded.ts';
 
@@ -25,6 +25,9 @@ export interface LeftOut {
   readonly count: number;
 }
 
+/** What of a configuration decides how spans are read. */
+export type Reading = Required<Pick<GatheringOptions, 'closing'>> & Pick<GatheringOptions, 'tools'>;
+
 interface ScopeCount {
   readonly scope: string;
   readonly spans: number;
@@ -34,11 +37,11 @@ const scopesShown = 10;
 /** Each step closes or drops something, so it ends; a fault in the gathering must not make it endless. */
 const stepsMax = 1_000_000;
 
-export function played(recorded: Recorded, closing: ClosingTimes): Played {
+export function played(recorded: Recorded, { closing, tools = [] }: Reading): Played {
   const clock = manualClock();
   const telemetry = metricRegistry();
   // The inputs are bounded already; nothing may be closed early for want of memory.
-  const gather = gathering({ collectors, clock, telemetry, closing, limits: { ...defaultGroupLimits, bytesMax: Number.MAX_SAFE_INTEGER } });
+  const gather = gathering({ collectors, clock, telemetry, closing, tools, limits: { ...defaultGroupLimits, bytesMax: Number.MAX_SAFE_INTEGER } });
   const last = new Map<string, Run>();
   gather.addRecords(noTenant, recorded.records);
   gather.addSpans(noTenant, recorded.spans);

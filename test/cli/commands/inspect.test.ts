@@ -84,6 +84,26 @@ for (const { recording, evaluator, says, hint } of lines) {
   });
 }
 
+const date = `{ type: string, pattern: '^\\d{4}-' }`;
+const search = (more: string): string => `{ name: search_flights, input_schema: { type: object, properties: { date: ${date} }, required: [date${more}] } }`;
+const configuredTools: readonly { readonly name: string; readonly recording?: string; readonly tools: string; readonly says: string }[] = [
+  { name: 'of every called tool', tools: `${search('')}, { name: book_hotel, input_schema: { type: object } }`, says: 'on pass 1' },
+  { name: 'that the arguments break', tools: `${search(', cabin')}, { name: book_hotel, input_schema: { type: object } }`, says: 'on fail 0.5' },
+  { name: 'without one of the called tools', tools: search(''), says: 'on fail 0.5' },
+  { name: 'that stand on the spans already, otherwise', recording: 'openinference-langchain/toolerror', tools: '{ name: search_flights, input_schema: { not: {} } }, { name: book_hotel, input_schema: { not: {} } }', says: 'on pass 1' },
+];
+
+for (const { name, recording = 'handmade-card/trip', tools, says } of configuredTools) {
+  test(`inspect: with definitions in the configuration ${name}, tool_call_validity is "${says}"`, async () => {
+    const file = join(folder, 'tools.yaml');
+    writeFileSync(file, `tools: [ ${tools} ]\n`);
+    const { out, err } = await answer([join(root, recordings, recording), '-c', file]);
+    const line = out.split('\n').find((one) => one.trim().startsWith('tool_call_validity ')) ?? '';
+    expect(err).toBe('');
+    expect(line.replaceAll(/ +/g, ' ').trim()).toContain(`tool_call_validity ${says}`);
+  });
+}
+
 const card = readFileSync(join(root, recordings, 'handmade-card/trip/request-01.binpb'));
 const { spans } = readTraces(card, 'protobuf');
 const asJson = writeTraces(spans, 'json');

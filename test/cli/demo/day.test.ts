@@ -93,7 +93,7 @@ for (const seed of [1, 2, 3]) {
   test(`demo: what a day with seed ${seed} tells is what is read out of its spans`, () => {
     const day = simulatedDay({ seed, runs: 120, endUnixMs });
     const { spans } = readTraces(writeTraces(spansOf(day), 'protobuf'), 'protobuf');
-    const { runs, leftOut } = played({ spans, records: [], recordsWithoutTrace: 0, rejections: [] }, defaultClosing);
+    const { runs, leftOut } = played({ spans, records: [], recordsWithoutTrace: 0, rejections: [] }, { closing: defaultClosing });
     expect(inOrder(runs.map(found))).toEqual(inOrder(day.runs.flatMap(({ item }) => family(item).map((run) => planned(run, item)))));
     expect(leftOut.map(({ metric, reason, count }) => [metric, reason, count])).toEqual([['tracejury.traces.dropped', 'no_agent_model_or_tool_span', day.webRequests.length]]);
   });

@@ -96,7 +96,7 @@ test('dataset: all faults come at once', () => {
   expect(() => read('[{"inputs": 1}, {"expect": {"tasks": 1}}]')).toThrow(/examples\[0\]\.inputs .*; examples\[1\]\.expect\.tasks /);
 });
 
-const given = (content: unknown): ReturnType<typeof readInputs>['items'] => readInputs([{ name: 'runs.json', bytes: Buffer.from(JSON.stringify(content)) }], config.closing).items;
+const given = (content: unknown): ReturnType<typeof readInputs>['items'] => readInputs([{ name: 'runs.json', bytes: Buffer.from(JSON.stringify(content)) }], config).items;
 const belongs = (runs: ReturnType<typeof given>, content: readonly object[]): { readonly pairs: readonly (string | undefined)[]; readonly missing: readonly string[] } => {
   const { items, missing } = matched(runs, read(JSON.stringify(content)));
   return { pairs: items.map(({ example }) => example?.id), missing };
@@ -125,7 +125,7 @@ test('matching: spans name their example on the run, anywhere in its trace, or o
     span({ id: 4, trace: 3, attributes: agent, resource: { 'tracejury.example.id': 'resource' } }),
     span({ id: 5, trace: 4, attributes: { 'agent.name': 'a' } }),
   ];
-  const { items } = readInputs([{ name: 'spans', bytes: writeTraces(spans, 'json') }], config.closing);
+  const { items } = readInputs([{ name: 'spans', bytes: writeTraces(spans, 'json') }], config);
   expect(belongs(items, [{ id: 'resource' }, { id: 'inside' }, { id: 'own' }, { id: 'left' }])).toEqual({ pairs: ['own', 'inside', 'resource', undefined], missing: ['left'] });
 });
 

@@ -17,7 +17,7 @@ const explained = { explanation: nasty, details: {} };
 const scored = (score: number, threshold: number | null = 1): Verdict => ({ kind: 'scored', score, threshold, passed: threshold === null ? null : score >= threshold, label: '', evidence: [], parts: score < 1 ? [{ index: 0, tool: nasty, score: 0, passed: false, explanation: nasty }] : [], ...explained });
 const verdicts: readonly Verdict[] = [scored(1), scored(0.5), scored(0.25, null), { kind: 'skipped', reason: 'no_tool_calls', ...explained }, { kind: 'failed', error: 'timed_out', ...explained }];
 
-const [item] = readInputs([{ name: 'x', bytes: Buffer.from('{"input":"hi"}') }], defaultClosing).items;
+const [item] = readInputs([{ name: 'x', bytes: Buffer.from('{"input":"hi"}') }], { closing: defaultClosing }).items;
 if (item === undefined) throw new Error('no run');
 const matchedItem: MatchedItem = { ...item, label: nasty, example: undefined };
 const outcome: EvalOutcome = {
