@@ -23,6 +23,7 @@ interface VitestReport {
 
 const checks: readonly { readonly name: string; readonly command: readonly string[] }[] = [
   { name: 'types', command: ['tsc', '-p', 'tsconfig.json'] },
+  { name: 'types of the package', command: ['tsc', '-p', 'tsconfig.build.json', '--noEmit'] },
   { name: 'lint', command: ['oxlint', '--format=unix'] },
   { name: 'unused code', command: ['knip', '--no-progress'] },
 ];
