@@ -17,7 +17,6 @@ export function crossCheck(check: CrossCheck): readonly Finding[] {
     ...twice(items(part(value, 'listen'), 'tokens'), ['listen', 'tokens'], 'value', 'Give every token its own value.'),
     ...eitherOr(items(value, 'redact'), 'redact', ['match', 'pattern']),
     ...eitherOr(items(value, 'tools'), 'tools', ['name', 'file']),
-    ...twice(items(value, 'tools'), ['tools'], 'name', 'Define every tool once.'),
     ...evaluatorFindings(check),
     ...exportFindings(check),
   ];

@@ -19,9 +19,10 @@ interface Checked {
   readonly value: JsonObject;
   readonly members: readonly AnyEvaluator[];
   readonly env: Environment;
+  readonly tools: readonly ToolDefinition[];
 }
 
-export function effectiveConfig({ value, members, env }: Checked): Config {
+export function effectiveConfig({ value, members, env, tools }: Checked): Config {
   const [listen, limits, closing] = [object(value, 'listen'), object(value, 'limits'), object(value, 'closing')];
   return {
     listen: { otlpHttp: address(listen, 'otlp_http'), console: address(listen, 'console'), insecure: member(listen, 'insecure') === true, tokens: list(listen, 'tokens').map(token) },
@@ -37,7 +38,7 @@ export function effectiveConfig({ value, members, env }: Checked): Config {
       abandonMs: quantity('duration', closing, 'abandon'),
       lateMs: quantity('duration', closing, 'late'),
     },
-    tools: list(value, 'tools').map((entry) => tool(asObject(entry))),
+    tools,
     evaluators: list(value, 'evaluators').map((entry) => evaluator(entry, members)),
     judges: Object.entries(object(value, 'judges')).map(([name, judgeOf]) => judge(name, asObject(judgeOf))),
     exporters: list(value, 'export').map((entry) => exporter(asObject(entry), env)),
@@ -45,7 +46,7 @@ export function effectiveConfig({ value, members, env }: Checked): Config {
 }
 
 /** The same under the names of the file, every evaluator with all its options. */
-export function effectiveValue({ value, members }: Omit<Checked, 'env'>): JsonObject {
+export function effectiveValue({ value, members }: Omit<Checked, 'env' | 'tools'>): JsonObject {
   const evaluators = list(value, 'evaluators').map((entry) => {
     const written = entryOf(entry);
     const { kind, evaluator: used, name, threshold } = configured(entry, members);
@@ -113,11 +114,6 @@ function exporter(written: JsonObject, env: Environment): ExporterConfig {
     headers: headers.length === 0 ? environmentHeaders(env) : Object.fromEntries(headers),
     protocol: text(written, 'protocol') === 'http/json' ? 'http/json' : 'http/protobuf',
   };
-}
-
-function tool(written: JsonObject): ToolDefinition {
-  const [description, inputSchema] = [text(written, 'description'), member(written, 'input_schema')];
-  return { name: text(written, 'name'), ...(description === '' ? {} : { description }), ...(inputSchema === undefined ? {} : { inputSchema }) };
 }
 
 function token(written: JsonValue): Config['listen']['tokens'][number] {

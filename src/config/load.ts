@@ -12,6 +12,7 @@ import { ConfigError, pathText, type ConfigFault, type ConfigWarning, type Findi
 import { configSchema, ownMembers, withDefaults } from './schema.ts';
 import { masked, maskedLine, secretPaths } from './secrets.ts';
 import type { Environment } from './substitution.ts';
+import { toolDefinitions, toolFiles, toolFindings, type ToolFiles } from './tool-files.ts';
 import { unbuilt } from './unbuilt.ts';
 
 export interface ConfigSource {
@@ -20,6 +21,11 @@ export interface ConfigSource {
   readonly text: string;
   readonly env: Environment;
   readonly evaluators: readonly AnyEvaluator[];
+}
+
+interface NamedFiles {
+  readonly evaluators: EvaluatorFiles;
+  readonly tools: ToolFiles;
 }
 
 export interface LoadedConfig {
@@ -38,31 +44,31 @@ export async function readConfig(options: { readonly file: string | undefined; r
   return await loadConfigWithFiles({ file: file ?? 'defaults', text: file === undefined ? '' : configFileText(file), env, evaluators });
 }
 
-/** With the evaluators of files, which are imported first. */
+/** With the files that it names: evaluators are imported, and tool definitions read, first. */
 export async function loadConfigWithFiles(source: ConfigSource): Promise<LoadedConfig> {
-  return loadConfig(source, await evaluatorFiles(source));
+  return loadConfig(source, { evaluators: await evaluatorFiles(source), tools: toolFiles(source) });
 }
 
 /** Throws a ConfigError with all faults. */
-export function loadConfig(source: ConfigSource, files: EvaluatorFiles = new Map()): LoadedConfig {
+export function loadConfig(source: ConfigSource, files: NamedFiles = { evaluators: new Map(), tools: new Map() }): LoadedConfig {
   const { text, env } = source;
-  const evaluators = allEvaluators(source.evaluators, files);
+  const evaluators = allEvaluators(source.evaluators, files.evaluators);
   const schema = configSchema(evaluators);
   const document = parseConfigText(text, env);
-  const named = withEvaluatorIds(document.value, files);
+  const named = withEvaluatorIds(document.value, files.evaluators);
   const { value, check } = checked(schema, { ...document, value: named.value });
   const filled = withDefaults(schema, value);
   const usable = isJsonObject(filled) ? filled : ownMembers([]);
   const later = unbuilt(schema, value);
   const cross = document.broken ? [] : crossCheck({ value: usable, members: evaluators, env, refused: check.findings.map(({ path }) => path) });
-  const findings = document.broken ? [] : [...named.findings, ...check.findings, ...later.findings, ...cross];
+  const findings = document.broken ? [] : [...named.findings, ...check.findings, ...later.findings, ...cross, ...toolFindings(value, files.tools)];
   const faults = located(source, document, schema, value, findings);
   if (faults.length > 0) throw new ConfigError(faults);
   return {
-    config: effectiveConfig({ value: usable, members: evaluators, env }),
+    config: effectiveConfig({ value: usable, members: evaluators, env, tools: toolDefinitions(usable, files.tools) }),
     evaluators,
     warnings: later.warnings,
-    shown: masked(schema, withEvaluatorPaths(effectiveValue({ value: usable, members: evaluators }), files)),
+    shown: masked(schema, withEvaluatorPaths(effectiveValue({ value: usable, members: evaluators }), files.evaluators)),
   };
 }
 

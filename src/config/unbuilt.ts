@@ -22,7 +22,6 @@ const unbuiltKeys: readonly UnbuiltKey[] = [
   { path: ['listen', 'tls'], answer: 'refuse', why: 'TLS is not served yet: traffic would go in the clear. Put a proxy in front.' },
   { path: ['limits', 'journal_bytes'], answer: 'warn', why: 'There is no journal yet.' },
   { path: ['redact'], answer: 'refuse', why: 'Nothing is redacted yet: what must not leave would leave. Redact in a Collector.' },
-  { path: ['tools', '*', 'file'], answer: 'refuse', why: 'Tool definitions are not read from files yet: calls would go unchecked. Write them here.' },
   {
     path: ['evaluators', '*', 'use'],
     answer: 'refuse',

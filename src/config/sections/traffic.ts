@@ -34,7 +34,7 @@ export const tools: Section = {
         name: { type: 'string', minLength: 1, maxLength: 1000, description: 'Name of the tool, as the spans tell it.' },
         description: { type: 'string', default: '', description: 'What the model is told about it.' },
         input_schema: { type: 'object', description: 'JSON Schema of its arguments.' },
-        file: { type: 'string', minLength: 1, description: 'Instead of the above: a JSON file with a list of definitions.' },
+        file: { type: 'string', minLength: 1, description: 'Instead of the above: a JSON file with a list of definitions, from the folder of the configuration.' },
       },
     },
   },
