@@ -24,7 +24,7 @@ export const tools: Section = {
   key: 'tools',
   schema: {
     type: 'array',
-    description: 'Tool definitions for agents whose spans carry none.',
+    description: 'Tool definitions for agents whose spans carry none. Where the spans of a run name its tools, what they lack about these is filled in, and no tool is added.',
     default: [],
     maxItems: 10_000,
     items: {
