@@ -1,5 +1,6 @@
 /** The configuration as the service reads it: camelCase, milliseconds, bytes, every default filled in. */
 import type { ConfiguredEvaluator } from '../../evaluators/configured.ts';
+import type { JudgeSettings } from '../judges/settings.ts';
 import type { ToolDefinition } from '../model/agent-trace.ts';
 import type { Address } from './address.ts';
 import type { RunCondition, ScoreCondition } from './conditions.ts';
@@ -52,16 +53,8 @@ export interface EvaluatorConfig {
   readonly raise: readonly { readonly when: ScoreCondition; readonly to: number }[];
 }
 
-export interface JudgeConfig {
-  readonly name: string;
-  readonly baseUrl: string;
-  readonly model: string;
-  /** Secret; empty: the endpoint asks for none. */
-  readonly apiKey: string;
-  readonly concurrency: number;
-  readonly timeoutMs: number;
-  readonly requestsPerMinute?: number;
-}
+/** As judges take it. */
+export type JudgeConfig = JudgeSettings;
 
 export type ExporterConfig =
   | { readonly to: 'metrics' }

@@ -5,18 +5,19 @@ import { evaluatorFindings } from './cross-checks-evaluators.ts';
 import { addressOf, isLoopback } from './address.ts';
 import { traceEndpoint } from './endpoint.ts';
 import type { Finding, Path } from './fault.ts';
+import { listAt, objectAt } from './reading.ts';
 import { quantityOf, type QuantityKind } from './quantities.ts';
 
 export function crossCheck(check: CrossCheck): readonly Finding[] {
   const { value } = check;
   return [
-    ...listenFindings(part(value, 'listen')),
+    ...listenFindings(objectAt(value, 'listen')),
     ...orderFindings(value),
-    ...memoryFindings(part(value, 'limits')),
-    ...twice(items(part(value, 'listen'), 'tokens'), ['listen', 'tokens'], 'name', 'Names of tokens are tenants: give each its own.'),
-    ...twice(items(part(value, 'listen'), 'tokens'), ['listen', 'tokens'], 'value', 'Give every token its own value.'),
-    ...eitherOr(items(value, 'redact'), 'redact', ['match', 'pattern']),
-    ...eitherOr(items(value, 'tools'), 'tools', ['name', 'file']),
+    ...memoryFindings(objectAt(value, 'limits')),
+    ...twice(listAt(objectAt(value, 'listen'), 'tokens'), ['listen', 'tokens'], 'name', 'Names of tokens are tenants: give each its own.'),
+    ...twice(listAt(objectAt(value, 'listen'), 'tokens'), ['listen', 'tokens'], 'value', 'Give every token its own value.'),
+    ...eitherOr(listAt(value, 'redact'), 'redact', ['match', 'pattern']),
+    ...eitherOr(listAt(value, 'tools'), 'tools', ['name', 'file']),
     ...evaluatorFindings(check),
     ...exportFindings(check),
   ];
@@ -55,7 +56,7 @@ function listenFindings(listen: JsonObject): readonly Finding[] {
 }
 
 function allows(listen: JsonObject, permission: string): boolean {
-  return items(listen, 'tokens').some((token) => {
+  return listAt(listen, 'tokens').some((token) => {
     const may = isJsonObject(token) ? member(token, 'may') : undefined;
     return isJsonArray(may) && may.includes(permission);
   });
@@ -71,7 +72,7 @@ function orderFindings(value: JsonObject): readonly Finding[] {
   return orders.flatMap(({ section, kind, keys }) =>
     keys.slice(1).flatMap((key, index): readonly Finding[] => {
       const smaller = keys[index] ?? '';
-      const [low, high] = [quantityOf(kind, member(part(value, section), smaller)), quantityOf(kind, member(part(value, section), key))];
+      const [low, high] = [quantityOf(kind, member(objectAt(value, section), smaller)), quantityOf(kind, member(objectAt(value, section), key))];
       if (low === undefined || high === undefined || low <= high) return [];
       return [{ path: [section, key], at: 'value', problem: `is less than ${section}.${smaller}`, todo: `Raise it, or lower ${section}.${smaller}.` }];
     }),
@@ -104,7 +105,7 @@ function eitherOr(list: readonly JsonValue[], section: string, keys: readonly [s
 }
 
 function exportFindings({ value, env }: CrossCheck): readonly Finding[] {
-  const list = items(value, 'export').map((item) => (isJsonObject(item) ? item : {}));
+  const list = listAt(value, 'export').map((item) => (isJsonObject(item) ? item : {}));
   return list.flatMap((item, index): readonly Finding[] => {
     const path = ['export', index];
     const to = member(item, 'to');
@@ -119,7 +120,7 @@ function exportFindings({ value, env }: CrossCheck): readonly Finding[] {
     if (to !== 'span_events') return [];
     const url = traceEndpoint(member(item, 'endpoint'), env);
     if (url === undefined) return [{ path, at: 'value', problem: 'lacks endpoint', todo: 'Add the base URL of the backend, or set OTEL_EXPORTER_OTLP_ENDPOINT.' }];
-    return isOwn(url, part(value, 'listen')) ? [{ path: [...path, 'endpoint'], at: 'value', problem: 'leads back to listen.otlp_http', todo: 'Name the tracing backend that shows the scores.' }] : [];
+    return isOwn(url, objectAt(value, 'listen')) ? [{ path: [...path, 'endpoint'], at: 'value', problem: 'leads back to listen.otlp_http', todo: 'Name the tracing backend that shows the scores.' }] : [];
   });
 }
 
@@ -137,14 +138,4 @@ function isOwn(url: string, listen: JsonObject): boolean {
   if (own === undefined || target === null || target.protocol !== 'http:') return false;
   const host = target.hostname.replace(/^\[|\]$/g, '');
   return Number(target.port === '' ? 80 : target.port) === own.port && (host === own.host || (isLoopback(host) && isLoopback(own.host)));
-}
-
-function part(value: JsonObject, key: string): JsonObject {
-  const below = member(value, key);
-  return isJsonObject(below) ? below : {};
-}
-
-function items(value: JsonObject, key: string): readonly JsonValue[] {
-  const list = member(value, key);
-  return isJsonArray(list) ? list : [];
 }

@@ -4,13 +4,14 @@ import type { AnyEvaluator } from '../../evaluators/evaluator.ts';
 import { snakeMembers } from '../../evaluators/option-names.ts';
 import { filledOptions } from '../../evaluators/options.ts';
 import type { ToolDefinition } from '../model/agent-trace.ts';
-import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
+import { isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
 import { addressOf, type Address } from './address.ts';
 import { parseScoreCondition, runCondition } from './conditions.ts';
 import type { Config, EvaluatorConfig, ExporterConfig, JudgeConfig } from './config.ts';
 import { environmentHeaders, traceEndpoint } from './endpoint.ts';
 import { entryOf, evaluatorEntry } from './evaluator-entry.ts';
 import { quantityOf, type QuantityKind } from './quantities.ts';
+import { asObject, listAt, objectAt } from './reading.ts';
 import { ownMembers } from './schema.ts';
 import type { Environment } from './substitution.ts';
 
@@ -23,9 +24,9 @@ interface Checked {
 }
 
 export function effectiveConfig({ value, members, env, tools }: Checked): Config {
-  const [listen, limits, closing] = [object(value, 'listen'), object(value, 'limits'), object(value, 'closing')];
+  const [listen, limits, closing] = [objectAt(value, 'listen'), objectAt(value, 'limits'), objectAt(value, 'closing')];
   return {
-    listen: { otlpHttp: address(listen, 'otlp_http'), console: address(listen, 'console'), insecure: member(listen, 'insecure') === true, tokens: list(listen, 'tokens').map(token) },
+    listen: { otlpHttp: address(listen, 'otlp_http'), console: address(listen, 'console'), insecure: member(listen, 'insecure') === true, tokens: listAt(listen, 'tokens').map(token) },
     limits: {
       bodyBytes: quantity('bytes', limits, 'body_bytes'),
       inflatedBytes: quantity('bytes', limits, 'inflated_bytes'),
@@ -39,18 +40,18 @@ export function effectiveConfig({ value, members, env, tools }: Checked): Config
       lateMs: quantity('duration', closing, 'late'),
     },
     tools,
-    evaluators: list(value, 'evaluators').map((entry) => evaluator(entry, members)),
-    judges: Object.entries(object(value, 'judges')).map(([name, judgeOf]) => judge(name, asObject(judgeOf))),
-    exporters: list(value, 'export').map((entry) => exporter(asObject(entry), env)),
+    evaluators: listAt(value, 'evaluators').map((entry) => evaluator(entry, members)),
+    judges: Object.entries(objectAt(value, 'judges')).map(([name, judgeOf]) => judge(name, asObject(judgeOf))),
+    exporters: listAt(value, 'export').map((entry) => exporter(asObject(entry), env)),
   };
 }
 
 /** The same under the names of the file, every evaluator with all its options. */
 export function effectiveValue({ value, members }: Omit<Checked, 'env' | 'tools'>): JsonObject {
-  const evaluators = list(value, 'evaluators').map((entry) => {
+  const evaluators = listAt(value, 'evaluators').map((entry) => {
     const written = entryOf(entry);
     const { kind, evaluator: used, name, threshold } = configured(entry, members);
-    const options = filledOptions(used.optionsSchema, used.defaults, object(written, 'options')) as JsonObject;
+    const options = filledOptions(used.optionsSchema, used.defaults, objectAt(written, 'options')) as JsonObject;
     const kept = kind === 'judge' ? ['when', 'expect', 'on_empty', 'judge', 'sample'] : ['when', 'expect', 'on_empty'];
     return ownMembers([
       ['use', used.id],
@@ -61,7 +62,7 @@ export function effectiveValue({ value, members }: Omit<Checked, 'env' | 'tools'
       ['include_explanation', member(written, 'include_explanation') !== false],
     ]);
   });
-  const exporters = list(value, 'export').map((entry) => (text(asObject(entry), 'to') === 'metrics' ? { to: 'metrics' } : entry));
+  const exporters = listAt(value, 'export').map((entry) => (text(asObject(entry), 'to') === 'metrics' ? { to: 'metrics' } : entry));
   const lists: JsonObject = { evaluators, export: exporters };
   return ownMembers(Object.entries(value).map(([key, below]) => [key, member(lists, key) ?? below]));
 }
@@ -69,14 +70,14 @@ export function effectiveValue({ value, members }: Omit<Checked, 'env' | 'tools'
 function evaluator(entry: JsonValue, members: readonly AnyEvaluator[]): EvaluatorConfig {
   const written = entryOf(entry);
   const [when, judgeName] = [member(written, 'when'), member(written, 'judge')];
-  const sample = object(written, 'sample');
+  const sample = objectAt(written, 'sample');
   const rate = member(sample, 'rate');
   const evaluatorOf = configured(entry, members);
   return {
     configured: evaluatorOf,
     // Rules look at every run.
     sampleRate: evaluatorOf.kind === 'judge' && typeof rate === 'number' ? rate : 1,
-    raise: list(sample, 'raise').flatMap((item) => raised(asObject(item))),
+    raise: listAt(sample, 'raise').flatMap((item) => raised(asObject(item))),
     ...(isJsonObject(when) ? { when: runCondition(when) } : {}),
     ...(typeof judgeName === 'string' ? { judge: judgeName } : {}),
   };
@@ -107,7 +108,7 @@ function judge(name: string, written: JsonObject): JudgeConfig {
 
 function exporter(written: JsonObject, env: Environment): ExporterConfig {
   if (text(written, 'to') !== 'span_events') return { to: 'metrics' };
-  const headers = Object.entries(object(written, 'headers')).map(([name, value]) => [name, String(value)] as const);
+  const headers = Object.entries(objectAt(written, 'headers')).map(([name, value]) => [name, String(value)] as const);
   return {
     to: 'span_events',
     tracesEndpoint: traceEndpoint(member(written, 'endpoint'), env) ?? '',
@@ -118,7 +119,7 @@ function exporter(written: JsonObject, env: Environment): ExporterConfig {
 
 function token(written: JsonValue): Config['listen']['tokens'][number] {
   const from = asObject(written);
-  return { name: text(from, 'name'), value: text(from, 'value'), may: list(from, 'may') as Config['listen']['tokens'][number]['may'] };
+  return { name: text(from, 'name'), value: text(from, 'value'), may: listAt(from, 'may') as Config['listen']['tokens'][number]['may'] };
 }
 
 function address(from: JsonObject, key: string): Address {
@@ -136,17 +137,4 @@ function number(from: JsonObject, key: string): number {
 function text(from: JsonObject, key: string): string {
   const value = member(from, key);
   return typeof value === 'string' ? value : '';
-}
-
-function object(from: JsonObject, key: string): JsonObject {
-  return asObject(member(from, key));
-}
-
-function asObject(value: JsonValue | undefined): JsonObject {
-  return isJsonObject(value) ? value : {};
-}
-
-function list(from: JsonObject, key: string): readonly JsonValue[] {
-  const value = member(from, key);
-  return isJsonArray(value) ? value : [];
 }

@@ -5,11 +5,11 @@ import { setTimeout as sleepFor } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import type { AnyEvaluator } from '../../evaluators/evaluator.ts';
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
-import { parseConfigText } from './document.ts';
+import type { ConfigDocument } from './document.ts';
 import { moduleEvaluator, type ModuleEvaluator, type ModuleExports } from './evaluator-module.ts';
 import type { Finding } from './fault.ts';
+import { asObject, listAt } from './reading.ts';
 import { ownMembers } from './schema.ts';
-import type { Environment } from './substitution.ts';
 
 /** What each file gave, by its path as it is written in the configuration. */
 export type EvaluatorFiles = ReadonlyMap<string, ModuleEvaluator>;
@@ -17,8 +17,7 @@ export type EvaluatorFiles = ReadonlyMap<string, ModuleEvaluator>;
 export interface EvaluatorFilesOptions {
   /** Of the configuration. */
   readonly file: string;
-  readonly text: string;
-  readonly env: Environment;
+  readonly document: ConfigDocument;
   readonly evaluators: readonly AnyEvaluator[];
   /** How long a module may take; it may wait for something at its top. */
   readonly importMs?: number;
@@ -30,10 +29,9 @@ const endings: readonly string[] = ['.ts', '.mts', '.js', '.mjs'];
 /** A message is quoted only where it speaks of the code: what a module throws itself may hold anything. */
 const messageLengthMax = 200;
 
-export async function evaluatorFiles({ file, text, env, evaluators, importMs = importMsDefault }: EvaluatorFilesOptions): Promise<EvaluatorFiles> {
+export async function evaluatorFiles({ file, document, evaluators, importMs = importMsDefault }: EvaluatorFilesOptions): Promise<EvaluatorFiles> {
   const found = new Map<string, ModuleEvaluator>();
   const known: AnyEvaluator[] = [...evaluators];
-  const document = parseConfigText(text, env);
   const written = document.broken ? [] : [...new Set(usesOf(document.value).flatMap(({ use }) => use))];
   // One after another: the second of two with one id is at fault.
   for (const [nth, use] of written.entries()) {
@@ -65,8 +63,7 @@ export function withEvaluatorPaths(value: JsonObject, files: EvaluatorFiles): Js
 }
 
 function usesOf(value: JsonValue): readonly { readonly use: string; readonly at: number }[] {
-  const list = isJsonObject(value) ? member(value, 'evaluators') : undefined;
-  return (isJsonArray(list) ? list : []).flatMap((entry, at) => {
+  return listAt(asObject(value), 'evaluators').flatMap((entry, at) => {
     const use = isJsonObject(entry) ? member(entry, 'use') : undefined;
     return typeof use === 'string' && /^\.{0,2}\//.test(use) ? [{ use, at }] : [];
   });

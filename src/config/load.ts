@@ -46,15 +46,20 @@ export async function readConfig(options: { readonly file: string | undefined; r
 
 /** With the files that it names: evaluators are imported, and tool definitions read, first. */
 export async function loadConfigWithFiles(source: ConfigSource): Promise<LoadedConfig> {
-  return loadConfig(source, { evaluators: await evaluatorFiles(source), tools: toolFiles(source) });
+  const { file, text, env, evaluators } = source;
+  const document = parseConfigText(text, env);
+  return loaded(source, document, { evaluators: await evaluatorFiles({ file, document, evaluators }), tools: toolFiles(file, document) });
 }
 
-/** Throws a ConfigError with all faults. */
-export function loadConfig(source: ConfigSource, files: NamedFiles = { evaluators: new Map(), tools: new Map() }): LoadedConfig {
-  const { text, env } = source;
+/** Without the files that it names: each is a fault. Throws a ConfigError with all faults. */
+export function loadConfig(source: ConfigSource): LoadedConfig {
+  return loaded(source, parseConfigText(source.text, source.env), { evaluators: new Map(), tools: new Map() });
+}
+
+function loaded(source: ConfigSource, document: ConfigDocument, files: NamedFiles): LoadedConfig {
+  const { env } = source;
   const evaluators = allEvaluators(source.evaluators, files.evaluators);
   const schema = configSchema(evaluators);
-  const document = parseConfigText(text, env);
   const named = withEvaluatorIds(document.value, files.evaluators);
   const { value, check } = checked(schema, { ...document, value: named.value });
   const filled = withDefaults(schema, value);

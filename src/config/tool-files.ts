@@ -3,10 +3,10 @@ import { dirname, resolve } from 'node:path';
 import { definitionsMax, readDefinitions } from '../../collectors/reading/definitions.ts';
 import type { ToolDefinition } from '../model/agent-trace.ts';
 import { isJsonArray, isJsonObject, member, parseJson, type JsonObject, type JsonValue } from '../model/json.ts';
-import { parseConfigText } from './document.ts';
+import type { ConfigDocument } from './document.ts';
 import { ConfigError, type Finding } from './fault.ts';
 import { configFileText } from './file.ts';
-import type { Environment } from './substitution.ts';
+import { asObject, listAt } from './reading.ts';
 
 type ToolFile = { readonly kind: 'read'; readonly definitions: readonly ToolDefinition[] } | { readonly kind: 'faulty'; readonly problem: string; readonly todo: string };
 
@@ -15,8 +15,8 @@ export type ToolFiles = ReadonlyMap<string, ToolFile>;
 
 const filesMax = 100;
 
-export function toolFiles({ file, text, env }: { readonly file: string; readonly text: string; readonly env: Environment }): ToolFiles {
-  const document = parseConfigText(text, env);
+/** `file` is the configuration's own path. */
+export function toolFiles(file: string, document: ConfigDocument): ToolFiles {
   const names = document.broken ? [] : [...new Set(entriesOf(document.value).flatMap(fileOf))];
   return new Map(names.map((name, nth) => [name, nth < filesMax ? readToolFile(resolve(dirname(file), name)) : { kind: 'faulty', problem: `is one file too many: there may be ${filesMax}`, todo: 'Write more definitions into one file.' }]));
 }
@@ -75,8 +75,7 @@ function readToolFile(path: string): ToolFile {
 }
 
 function entriesOf(value: JsonValue): readonly JsonValue[] {
-  const list = isJsonObject(value) ? member(value, 'tools') : undefined;
-  return isJsonArray(list) ? list : [];
+  return listAt(asObject(value), 'tools');
 }
 
 function fileOf(entry: JsonValue): readonly string[] {

@@ -6,7 +6,7 @@ export interface JudgeSettings {
   readonly name: string;
   readonly baseUrl: string;
   readonly model: string;
-  /** Empty: none is sent. */
+  /** Secret; empty: none is sent. */
   readonly apiKey: string;
   readonly concurrency: number;
   /** Longest wait for one whole answer. */

@@ -148,6 +148,7 @@ export function gathering(options: GatheringOptions): Gathering {
 
   function draftsOf(trace: Trace): readonly Draft[] {
     const drafts = assemble({ collectors, tenant: trace.tenant, held: [...trace.held.values()], records: trace.records, toldCache: trace.told });
+    if (configuredTools.size === 0) return withLastingKeys(drafts, trace.closed);
     const offered = drafts.map((draft) => ({ ...draft, trace: { ...draft.trace, toolDefinitions: offeredTools(draft.trace.toolDefinitions, configuredTools) } }));
     return withLastingKeys(offered, trace.closed);
   }

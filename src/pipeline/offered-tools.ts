@@ -7,7 +7,6 @@ import type { ToolDefinition } from '../model/agent-trace.ts';
  * was offered.
  */
 export function offeredTools(told: readonly ToolDefinition[], configured: ReadonlyMap<string, ToolDefinition>): readonly ToolDefinition[] {
-  if (configured.size === 0) return told;
   if (told.length === 0) return [...configured.values()];
   return told.map((definition) => ({ ...configured.get(definition.name), ...definition }));
 }

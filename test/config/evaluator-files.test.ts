@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { stringify } from 'yaml';
+import { parseConfigText } from '../../src/config/document.ts';
 import { evaluatorFiles } from '../../src/config/evaluator-files.ts';
 import { ConfigError } from '../../src/config/fault.ts';
 import { loadConfigWithFiles, type LoadedConfig } from '../../src/config/load.ts';
@@ -141,10 +142,10 @@ test('evaluator files: of two files with one id the second is at fault, and all 
 
 test('evaluator files: a module that never finishes loading is given up', async () => {
   write('waiting.mjs', `await new Promise(() => undefined);\n${moduleText()}`);
-  const found = await evaluatorFiles({ file: join(folder, 'a.yaml'), text: 'evaluators: [ { use: ./waiting.mjs } ]', env: {}, evaluators: members, importMs: 1 });
+  const found = await evaluatorFiles({ file: join(folder, 'a.yaml'), document: parseConfigText('evaluators: [ { use: ./waiting.mjs } ]', {}), evaluators: members, importMs: 1 });
   expect(found.get('./waiting.mjs')).toMatchObject({ kind: 'faulty', problem: 'did not finish loading within 0.001 s' });
 });
 
 test('evaluator files: nothing is loaded for a text that is no YAML', async () => {
-  expect((await evaluatorFiles({ file: join(folder, 'a.yaml'), text: 'evaluators: [ { use: ./own.ts }', env: {}, evaluators: members })).size).toBe(0);
+  expect((await evaluatorFiles({ file: join(folder, 'a.yaml'), document: parseConfigText('evaluators: [ { use: ./own.ts }', {}), evaluators: members })).size).toBe(0);
 });
