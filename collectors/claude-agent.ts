@@ -12,6 +12,14 @@ export const claudeAgent: Collector = {
     content: 'Set OTEL_LOG_USER_PROMPTS=1, OTEL_LOG_TOOL_DETAILS=1, OTEL_LOG_TOOL_CONTENT=1 and OTEL_LOGS_EXPORTER=otlp: arguments and answers are in log records only.',
     tools: 'The list of tools is sent nowhere; name the tools under tools in the configuration.',
   },
+  carriedBy: {
+    input: ['user_prompt', 'record user_prompt'],
+    final_response: ['record assistant_response'],
+    tool_calls: ['span.type', 'record tool_result'],
+    tool_arguments: ['record tool_result'],
+    tool_results: ['event tool.output', 'record tool_result'],
+    tokens: ['input_tokens', 'output_tokens'],
+  },
   read,
   logs: {
     events: ['user_prompt', 'tool_result', 'assistant_response'],

@@ -100,6 +100,12 @@ export interface CaptureHints {
   readonly tools?: string;
 }
 
+/** What evaluators look at and spans can carry. */
+export type Carried = 'input' | 'final_response' | 'tool_calls' | 'tool_arguments' | 'tool_results' | 'tool_definitions' | 'tokens';
+
+/** The places where a dialect writes it, the most direct first: a span's attribute (`*` ends a prefix), `event NAME` on a span, `record NAME` in the log. */
+export type CarriedBy = { readonly [field in Carried]?: readonly string[] };
+
 export interface Collector {
   readonly id: string;
   /** One line for the dialect page. */
@@ -109,6 +115,8 @@ export interface Collector {
   read(span: Span): SpanFacts;
   /** What to switch on in the SDK so that the spans carry what evaluators need, a sentence each. */
   readonly captureHints?: CaptureHints;
+  /** What the dialect writes itself, beside what spans of it say in another dialect. A test proves each place with a recording. */
+  readonly carriedBy?: CarriedBy;
   /** Log records that carry content of this dialect. `read` gets all records of one span, in order of time. */
   readonly logs?: {
     readonly events: readonly string[];

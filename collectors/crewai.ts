@@ -13,6 +13,14 @@ export const crewai: Collector = {
   recognisedBy: { scopes: ['opentelemetry.instrumentation.crewai.instrumentation'] },
   wants: { keys: ['crewai.crew.tasks', 'crewai.crew.result', 'crewai.crew.tasks_output', 'crewai.agent.role', 'crewai.agent.tools', 'crewai.agent.llm', 'crewai.task.description'], prefixes: [] },
   captureHints: { content: 'Leave TRACELOOP_TRACE_CONTENT at true, its default.', tools: 'Names and descriptions of tools are sent, schemas are not; name the tools under tools in the configuration.' },
+  carriedBy: {
+    input: ['crewai.task.description', 'crewai.crew.tasks'],
+    final_response: ['crewai.crew.result', 'crewai.crew.tasks_output'],
+    tool_calls: ['crewai.crew.tasks_output'],
+    tool_arguments: ['crewai.crew.tasks_output'],
+    tool_results: ['crewai.crew.tasks_output'],
+    tool_definitions: ['crewai.agent.tools'],
+  },
   read,
 };
 

@@ -30,6 +30,15 @@ export const genAi: Collector = {
     content: 'Set OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true, and OTEL_LOGS_EXPORTER=otlp for instrumentations that send messages as log records.',
     tools: 'Where the instrumentation knows the tools, they come with message content, for some only with OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental; else set gen_ai.tool.definitions (JSON) on the agent’s span.',
   },
+  carriedBy: {
+    input: ['gen_ai.input.messages', 'record gen_ai.user.message', 'record gen_ai.client.inference.operation.details'],
+    final_response: ['gen_ai.output.messages', 'record gen_ai.choice', 'record gen_ai.client.inference.operation.details'],
+    tool_calls: ['gen_ai.operation.name', 'gen_ai.output.messages', 'gen_ai.input.messages', 'record gen_ai.choice', 'record gen_ai.assistant.message', 'record gen_ai.client.inference.operation.details'],
+    tool_arguments: ['gen_ai.tool.call.arguments', 'gen_ai.output.messages', 'gen_ai.input.messages', 'record gen_ai.choice', 'record gen_ai.assistant.message', 'record gen_ai.client.inference.operation.details'],
+    tool_results: ['gen_ai.tool.call.result', 'gen_ai.input.messages', 'record gen_ai.tool.message', 'record gen_ai.client.inference.operation.details'],
+    tool_definitions: ['gen_ai.tool.definitions', 'record gen_ai.client.inference.operation.details'],
+    tokens: ['gen_ai.usage.input_tokens', 'gen_ai.usage.output_tokens'],
+  },
   read,
   logs: { events: [...messageEvents, detailsEvent], wants: { keys: [...contentKeys, 'event.name'], prefixes: [] }, read: readRecords },
 };

@@ -11,6 +11,15 @@ export const genkit: Collector = {
   recognisedBy: { keys: ['genkit:name'] },
   wants: { keys: ['genkit:name', 'genkit:metadata:subtype', 'genkit:input', 'genkit:output', 'genkit:state', 'genkit:sessionId'], prefixes: [] },
   captureHints: { content: 'Inputs and outputs are on the spans by default.', tools: 'Tools travel with the requests, in the input of model spans.' },
+  carriedBy: {
+    input: ['genkit:input'],
+    final_response: ['genkit:output'],
+    tool_calls: ['genkit:metadata:subtype', 'genkit:output', 'genkit:input'],
+    tool_arguments: ['genkit:input', 'genkit:output'],
+    tool_results: ['genkit:output', 'genkit:input'],
+    tool_definitions: ['genkit:input'],
+    tokens: ['genkit:output'],
+  },
   read,
 };
 

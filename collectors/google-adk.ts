@@ -21,6 +21,15 @@ export const googleAdk: Collector = {
     content: 'Version 1 for Python and the JavaScript version send content by default; version 2 for Python needs OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT and OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental.',
     tools: 'Definitions come by default; version 2 for Python sends their schemas only with the two settings for content.',
   },
+  carriedBy: {
+    input: ['gcp.vertex.agent.llm_request'],
+    final_response: ['gcp.vertex.agent.llm_response'],
+    tool_calls: ['gcp.vertex.agent.llm_response', 'gcp.vertex.agent.llm_request'],
+    tool_arguments: ['gcp.vertex.agent.tool_call_args', 'gcp.vertex.agent.llm_response', 'gcp.vertex.agent.llm_request'],
+    tool_results: ['gcp.vertex.agent.tool_response', 'gcp.vertex.agent.llm_request'],
+    tool_definitions: ['gcp.vertex.agent.llm_request'],
+    tokens: ['gcp.vertex.agent.llm_response'],
+  },
   read,
 };
 

@@ -18,6 +18,15 @@ export const langfuse: Collector = {
     prefixes: [],
   },
   captureHints: { content: 'Inputs and outputs are on the spans by default.', tools: 'Tools are read from the input of a generation: pass {messages, tools}.' },
+  carriedBy: {
+    input: ['langfuse.observation.input'],
+    final_response: ['langfuse.observation.output'],
+    tool_calls: ['langfuse.observation.type', 'langfuse.observation.output', 'langfuse.observation.input'],
+    tool_arguments: ['langfuse.observation.input', 'langfuse.observation.output'],
+    tool_results: ['langfuse.observation.output', 'langfuse.observation.input'],
+    tool_definitions: ['langfuse.observation.input'],
+    tokens: ['langfuse.observation.usage_details'],
+  },
   read,
 };
 

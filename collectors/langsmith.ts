@@ -11,6 +11,14 @@ export const langsmith: Collector = {
   recognisedBy: { keys: ['langsmith.span.kind'] },
   wants: { keys: ['langsmith.span.kind', 'langsmith.is_root', 'langsmith.metadata.lc_agent_name', ...sessionKeys, 'gen_ai.prompt', 'gen_ai.completion', 'gen_ai.tool.name', 'gen_ai.tool.call.id'], prefixes: [] },
   captureHints: { content: 'Inputs and outputs are on the spans by default.', tools: 'Tools travel with the requests to models.' },
+  carriedBy: {
+    input: ['gen_ai.prompt'],
+    final_response: ['gen_ai.completion'],
+    tool_calls: ['langsmith.span.kind', 'gen_ai.completion', 'gen_ai.prompt'],
+    tool_arguments: ['gen_ai.prompt', 'gen_ai.completion'],
+    tool_results: ['gen_ai.completion', 'gen_ai.prompt'],
+    tool_definitions: ['gen_ai.prompt'],
+  },
   read,
 };
 

@@ -11,6 +11,10 @@ export const mastra: Collector = {
   recognisedBy: { keys: ['mastra.span.type'] },
   wants: { keys: ['mastra.span.type', 'mastra.agent_run.input', 'mastra.agent_run.output', 'mastra.workflow_run.input', 'mastra.workflow_run.output', 'gen_ai.usage.reasoning_tokens', ...sessionKeys], prefixes: [] },
   captureHints: { content: 'Content is on by default.', tools: 'Tools are sent as bare names, without schemas; name the tools under tools in the configuration.' },
+  carriedBy: {
+    input: ['mastra.agent_run.input'],
+    final_response: ['mastra.agent_run.output'],
+  },
   read,
 };
 

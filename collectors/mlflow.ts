@@ -12,6 +12,15 @@ export const mlflow: Collector = {
   recognisedBy: { keys: ['mlflow.spanType'] },
   wants: { keys: ['mlflow.spanType', 'mlflow.spanInputs', 'mlflow.spanOutputs', 'mlflow.llm.model', 'mlflow.chat.tools', 'mlflow.chat.tokenUsage', 'mlflow.openai.agent_run_root'], prefixes: [] },
   captureHints: { content: 'Inputs and outputs are on the spans by default.', tools: 'Tools are read from mlflow.chat.tools on model spans.' },
+  carriedBy: {
+    input: ['mlflow.spanInputs'],
+    final_response: ['mlflow.spanOutputs'],
+    tool_calls: ['mlflow.spanType', 'mlflow.spanOutputs', 'mlflow.spanInputs'],
+    tool_arguments: ['mlflow.spanInputs', 'mlflow.spanOutputs'],
+    tool_results: ['mlflow.spanOutputs', 'mlflow.spanInputs'],
+    tool_definitions: ['mlflow.chat.tools'],
+    tokens: ['mlflow.chat.tokenUsage'],
+  },
   read,
 };
 

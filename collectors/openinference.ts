@@ -25,6 +25,15 @@ export const openInference: Collector = {
     content: 'Content is on unless it is hidden: unset the OPENINFERENCE_HIDE_* variables and the same settings of TraceConfig.',
     tools: 'Tools travel on model spans (llm.tools.*): instrument the model client too, and unset OPENINFERENCE_HIDE_INPUTS and OPENINFERENCE_HIDE_LLM_INVOCATION_PARAMETERS.',
   },
+  carriedBy: {
+    input: ['input.value', 'llm.input_messages.*'],
+    final_response: ['output.value', 'llm.output_messages.*'],
+    tool_calls: ['openinference.span.kind', 'llm.output_messages.*', 'llm.input_messages.*'],
+    tool_arguments: ['input.value', 'llm.output_messages.*', 'llm.input_messages.*'],
+    tool_results: ['output.value', 'llm.input_messages.*'],
+    tool_definitions: ['llm.tools.*', 'tool.parameters'],
+    tokens: ['llm.token_count.prompt', 'llm.token_count.completion'],
+  },
   read,
 };
 

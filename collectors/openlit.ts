@@ -11,6 +11,10 @@ export const openlit: Collector = {
   recognisedBy: { scopePrefixes: ['openlit.'] },
   wants: { keys: ['gen_ai.operation.name', 'gen_ai.workflow.input', 'gen_ai.tool.call.result', 'gen_ai.agent.name'], prefixes: [] },
   captureHints: { content: 'Leave capture_message_content on, its default.', tools: 'Definitions come with LangChain; for OpenAI they are not on the spans, so name the tools under tools in the configuration.' },
+  carriedBy: {
+    input: ['gen_ai.workflow.input'],
+    tool_results: ['gen_ai.tool.call.result'],
+  },
   read,
 };
 

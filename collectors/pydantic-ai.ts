@@ -15,6 +15,14 @@ export const pydanticAi: Collector = {
     prefixes: [],
   },
   captureHints: { content: 'Leave InstrumentationSettings(include_content=True), its default.', tools: 'Definitions come by default, with the requests to models.' },
+  carriedBy: {
+    input: ['pydantic_ai.all_messages', 'all_messages_events', 'events'],
+    final_response: ['final_result', 'events'],
+    tool_calls: ['gen_ai.tool.name', 'events'],
+    tool_arguments: ['tool_arguments', 'events'],
+    tool_results: ['tool_response', 'events'],
+    tool_definitions: ['model_request_parameters'],
+  },
   read,
 };
 

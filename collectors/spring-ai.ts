@@ -21,6 +21,12 @@ export const springAi: Collector = {
     content: 'Set spring.ai.tools.observations.include-content=true; inputs and answers are on no span.',
     tools: 'All tools are sent by name, schemas only of tools that were called; name the tools under tools in the configuration.',
   },
+  carriedBy: {
+    tool_calls: ['spring.ai.kind'],
+    tool_arguments: ['spring.ai.tool.call.arguments'],
+    tool_results: ['spring.ai.tool.call.result'],
+    tool_definitions: ['spring.ai.tool.definition.schema', 'spring.ai.model.request.tool.names', 'spring.ai.chat.client.tool.names'],
+  },
   read,
 };
 

@@ -12,6 +12,14 @@ export const strands: Collector = {
   recognisedBy: { scopes: ['strands.telemetry.tracer'] },
   wants: { keys: ['gen_ai.operation.name', 'gen_ai.agent.name', 'gen_ai.agent.tools', 'gen_ai.tool.status', 'tool.status', 'gen_ai.tool.json_schema', 'system_prompt'], prefixes: [] },
   captureHints: { content: 'Content is on by default.', tools: 'Newer versions send the schemas of tools that were called, older ones names only; name the tools under tools in the configuration.' },
+  carriedBy: {
+    input: ['event gen_ai.user.message', 'event gen_ai.client.inference.operation.details'],
+    final_response: ['event gen_ai.choice', 'event gen_ai.client.inference.operation.details'],
+    tool_calls: ['event gen_ai.choice', 'event gen_ai.assistant.message', 'event gen_ai.client.inference.operation.details'],
+    tool_arguments: ['event gen_ai.tool.message', 'event gen_ai.choice', 'event gen_ai.assistant.message', 'event gen_ai.client.inference.operation.details'],
+    tool_results: ['event gen_ai.choice', 'event gen_ai.tool.message', 'event gen_ai.client.inference.operation.details'],
+    tool_definitions: ['gen_ai.tool.json_schema', 'gen_ai.agent.tools'],
+  },
   read,
 };
 

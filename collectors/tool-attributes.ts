@@ -13,6 +13,13 @@ export const toolAttributes: Collector = {
     content: 'Set input.value and output.value on the span of the run and on the span of each tool call.',
     tools: 'These attributes have no place for schemas: set gen_ai.operation.name=invoke_agent, gen_ai.agent.name and gen_ai.tool.definitions (JSON) on the agent’s span beside them.',
   },
+  carriedBy: {
+    input: ['input.value'],
+    final_response: ['output.value'],
+    tool_calls: ['tool.name'],
+    tool_arguments: ['input.value'],
+    tool_results: ['output.value'],
+  },
   read,
 };
 

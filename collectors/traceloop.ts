@@ -22,6 +22,15 @@ export const traceloop: Collector = {
     prefixes: ['gen_ai.prompt.', 'gen_ai.completion.', 'llm.request.functions.'],
   },
   captureHints: { content: 'Leave TRACELOOP_TRACE_CONTENT at true, its default.', tools: 'Tools travel with the requests to models.' },
+  carriedBy: {
+    input: ['traceloop.entity.input', 'gen_ai.prompt.*'],
+    final_response: ['traceloop.entity.output', 'gen_ai.completion.*'],
+    tool_calls: ['traceloop.span.kind', 'gen_ai.completion.*', 'gen_ai.prompt.*'],
+    tool_arguments: ['traceloop.entity.input', 'gen_ai.completion.*', 'gen_ai.prompt.*'],
+    tool_results: ['traceloop.entity.output', 'gen_ai.prompt.*'],
+    tool_definitions: ['llm.request.functions.*'],
+    tokens: ['gen_ai.usage.prompt_tokens', 'gen_ai.usage.completion_tokens'],
+  },
   read,
 };
 

@@ -10,6 +10,10 @@ export const uipath: Collector = {
   recognisedBy: { scopePrefixes: ['uipath.'] },
   wants: { keys: ['run_type', 'input.value', 'output.value'], prefixes: [] },
   captureHints: { content: 'Leave hide_input and hide_output of @traced at False, their default.', tools: 'Definitions are on no span; name the tools under tools in the configuration.' },
+  carriedBy: {
+    input: ['input.value'],
+    final_response: ['output.value'],
+  },
   read,
 };
 

@@ -25,6 +25,15 @@ export const vercelAi: Collector = {
     content: 'Leave recordInputs and recordOutputs of experimental_telemetry at true, their default.',
     tools: 'Tools travel with the prompts: leave recordInputs of experimental_telemetry at true.',
   },
+  carriedBy: {
+    input: ['ai.prompt', 'ai.prompt.messages'],
+    final_response: ['ai.response.text'],
+    tool_calls: ['ai.toolCall.name', 'ai.response.toolCalls', 'ai.prompt.messages'],
+    tool_arguments: ['ai.toolCall.args', 'ai.response.toolCalls', 'ai.prompt.messages'],
+    tool_results: ['ai.toolCall.result', 'ai.prompt.messages'],
+    tool_definitions: ['ai.prompt.tools'],
+    tokens: ['ai.usage.inputTokens', 'ai.usage.outputTokens', 'ai.usage.promptTokens', 'ai.usage.completionTokens'],
+  },
   read,
 };
 

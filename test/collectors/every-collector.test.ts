@@ -8,6 +8,7 @@ import type { Attributed, LogRecord, Span } from '../../src/model/span.ts';
 import { hostileValue } from '../builders/hostile-values.ts';
 import { seeded } from '../builders/seeded.ts';
 import { contentsOf, recordingsIn } from '../recordings/read.ts';
+import { carries, fields, told } from './carried.ts';
 
 const contents = recordingsIn(fileURLToPath(new URL('../fixtures/recordings', import.meta.url))).map(contentsOf);
 const spans = contents.flatMap((one) => one.spans);
@@ -29,6 +30,13 @@ describe('every collector', () => {
 
     test(`${collector.id}: tells of a recorded span the same when it sees only what it declares`, () => {
       for (const span of own) expect(collector.read({ ...span, ...declaredOnly(span, collector.wants) })).toEqual(collector.read(span));
+    });
+
+    test(`${collector.id}: each place that it names for a field carries it in a recording, and each field that it reads has a place`, () => {
+      const named = fields.flatMap((field) => (collector.carriedBy?.[field] ?? []).map((place) => ({ field, place })));
+      expect(named.filter(({ field, place }) => !carries(place, field, collector, { spans: own, records: ownRecords }))).toEqual([]);
+      const read = fields.filter((field) => own.some((span) => told(field, collector.read(span)) !== undefined));
+      expect(read.filter((field) => collector.carriedBy?.[field] === undefined)).toEqual([]);
     });
 
     test(`${collector.id}: no value of any attribute makes it throw`, () => {
