@@ -5,9 +5,10 @@ import type { JsonObject } from '../src/model/json.ts';
 import { callDetails } from './calls.ts';
 import type { PlacedCall } from './calls.ts';
 import type { JsonSchema } from './evaluator.ts';
-import { argumentDifference, argumentRule, argumentsMatch, preparedArguments } from './matching/arguments.ts';
-import type { ArgumentOptions, PreparedArguments } from './matching/arguments.ts';
+import { argumentDifference, argumentRule, argumentsAgree, argumentsMatch, preparedArguments } from './matching/arguments.ts';
+import type { ArgumentOptions, ArgumentRule, PreparedArguments } from './matching/arguments.ts';
 import { sameTool } from './matching/names.ts';
+import type { Pair } from './matching/sequences.ts';
 import { callName, quoted } from './wording.ts';
 
 /** What `expect.tool_calls` may hold. */
@@ -40,42 +41,103 @@ export interface CallMatching {
   readonly difference: (expected: number, actual: number) => string | undefined;
 }
 
-interface Prepared {
-  readonly name: string;
-  /** Undefined: any arguments (of an expectation), or arguments that were not carried (of a call). */
-  readonly arguments: PreparedArguments | undefined;
-}
+/** Up to so many pairs are compared value by value; beyond, every call's arguments are written out once and the texts are compared. */
+const directPairsMax = 1_024;
 
-/** The match relation, computed once: every comparison after it is a look into a table. */
+/** The match relation. Each pair is compared when somebody asks for it, and once. */
 export function callMatching(expected: readonly ExpectedToolCall[], actual: readonly PlacedCall[], options: ArgumentOptions, same: SameTool = equalNames): CallMatching {
-  const wanted = expected.map((call) => prepared(call.name, call.arguments, options));
-  const made = preparedCalls(actual, options);
-  const rowOf = toolRows(actual, same);
-  const table = new Uint8Array(wanted.length * actual.length);
-  let lacksArguments = false;
-  for (const [e, want] of wanted.entries()) {
-    const rule = argumentRule(options, want.name);
-    const free = want.arguments === undefined || (rule.mode === 'ignore' && rule.fields === undefined);
-    const row = rowOf(expected[e]);
-    for (let a = 0; a < actual.length; a++) {
-      if (row[a] !== 1) continue;
-      const sent = free ? undefined : made(a, want.name).arguments;
-      if (!free && sent === undefined) lacksArguments = true;
-      table[e * actual.length + a] = free || (sent !== undefined && want.arguments !== undefined && argumentsMatch(want.arguments, sent, rule)) ? matched : named;
-    }
-  }
-  const cell = (e: number, a: number): number => (a >= 0 && a < actual.length ? (table[e * actual.length + a] ?? 0) : 0);
+  const { rules, isSame, agree } = (expected.length * actual.length <= directPairsMax ? fewPairs : manyPairs)({ expected, actual, rules: rulesOf(expected, options), same });
+  const width = actual.length;
+  const cells = new Uint8Array(expected.length * width);
+  const compared = (e: number, a: number): number => (!isSame(e, a) ? otherTool : isFree(expected[e], rules[e]) || agree(e, a) ? matched : named);
+  const cell = (e: number, a: number): number => {
+    if (a < 0 || a >= width || e < 0 || e >= expected.length) return otherTool;
+    const known = cells[e * width + a];
+    return known === undefined || known === unknown ? (cells[e * width + a] = compared(e, a)) : known;
+  };
   return {
-    same: (e, a) => cell(e, a) > 0,
+    same: (e, a) => cell(e, a) !== otherTool,
     matches: (e, a) => cell(e, a) === matched,
-    lacksArguments,
-    difference: (e, a) => (wanted[e] === undefined || cell(e, a) === 0 ? undefined : differenceInWords(wanted[e], made(a, wanted[e].name), options)),
+    lacksArguments: lacksArguments(expected, actual, rules, isSame),
+    difference: (e, a) => (cell(e, a) === otherTool ? undefined : differenceInWords(expected[e], actual[a]?.call, rules[e])),
   };
 }
 
-/** Cells of the table: a call of another tool is 0. */
-const named = 1;
-const matched = 2;
+/** Cells of the table. */
+const unknown = 0;
+const otherTool = 1;
+const named = 2;
+const matched = 3;
+
+interface Pairs {
+  readonly expected: readonly ExpectedToolCall[];
+  readonly actual: readonly PlacedCall[];
+  /** One for each expectation. */
+  readonly rules: readonly ArgumentRule[];
+  readonly same: SameTool;
+}
+
+/** How pairs are compared; both ways give the same answers. */
+interface Comparing extends Pick<Pairs, 'rules'> {
+  readonly isSame: (expected: number, actual: number) => boolean;
+  /** False for arguments that were not carried. */
+  readonly agree: (expected: number, actual: number) => boolean;
+}
+
+function fewPairs({ expected, actual, rules, same }: Pairs): Comparing {
+  return {
+    rules,
+    isSame: (e, a) => {
+      const want = expected[e];
+      const placed = actual[a];
+      return want !== undefined && placed !== undefined && same(want, placed.call);
+    },
+    agree: (e, a) => {
+      const want = expected[e]?.arguments;
+      const rule = rules[e];
+      const placed = actual[a];
+      const sent = placed === undefined ? undefined : argumentsOf(placed.call);
+      return want !== undefined && rule !== undefined && sent !== undefined && argumentsAgree(want, sent, rule);
+    },
+  };
+}
+
+function manyPairs({ expected, actual, rules, same }: Pairs): Comparing {
+  const rowOf = toolRows(actual, same);
+  const rows = expected.map((call) => rowOf(call));
+  const wanted = expected.map(({ arguments: args }, e) => prepared(args, rules[e]));
+  const made = preparedCalls(actual, rules);
+  return {
+    rules,
+    isSame: (e, a) => rows[e]?.[a] === 1,
+    agree: (e, a) => {
+      const want = wanted[e];
+      const sent = made(e, a);
+      const rule = rules[e];
+      return want !== undefined && sent !== undefined && rule !== undefined && argumentsMatch(want, sent, rule);
+    },
+  };
+}
+
+/** The rule of each expectation; one object for all of one tool, so that what is made by a rule is made once. */
+function rulesOf(expected: readonly ExpectedToolCall[], options: ArgumentOptions): readonly ArgumentRule[] {
+  const known = new Map<string, ArgumentRule>();
+  return expected.map(({ name }) => {
+    const rule = known.get(name) ?? argumentRule(options, name);
+    known.set(name, rule);
+    return rule;
+  });
+}
+
+function isFree(want: ExpectedToolCall | undefined, rule: ArgumentRule | undefined): boolean {
+  return want?.arguments === undefined || (rule?.mode === 'ignore' && rule.fields === undefined);
+}
+
+function lacksArguments(expected: readonly ExpectedToolCall[], actual: readonly PlacedCall[], rules: readonly ArgumentRule[], isSame: Comparing['isSame']): boolean {
+  if (actual.every(({ call }) => argumentsOf(call) !== undefined)) return false;
+  const unsent = actual.flatMap(({ call }, a) => (argumentsOf(call) === undefined ? [a] : []));
+  return expected.some((want, e) => !isFree(want, rules[e]) && unsent.some((a) => isSame(e, a)));
+}
 
 /** For an expected tool, 1 at the places of its calls; found once for all expectations of that tool. */
 export function toolRows(actual: readonly PlacedCall[], same: SameTool): (expected: Pick<ExpectedToolCall, 'name' | 'toolId'> | undefined) => Uint8Array {
@@ -90,16 +152,16 @@ export function toolRows(actual: readonly PlacedCall[], same: SameTool): (expect
   };
 }
 
-/** Calls as the rule of the expected tool sees them, each made once for every name by which it is expected. */
-function preparedCalls(actual: readonly PlacedCall[], options: ArgumentOptions): (at: number, tool: string) => Prepared {
-  const known = new Map<string, (Prepared | undefined)[]>();
-  return (at, tool) => {
-    const calls = known.get(tool) ?? [];
-    known.set(tool, calls);
-    const placed = actual[at];
-    const call = calls[at] ?? prepared(tool, placed === undefined ? undefined : argumentsOf(placed.call), options);
-    calls[at] = call;
-    return call;
+/** Calls as the rule of the expected tool sees them, each made once for every rule. */
+function preparedCalls(actual: readonly PlacedCall[], rules: readonly ArgumentRule[]): (expected: number, actual: number) => PreparedArguments | undefined {
+  const known = new Map<ArgumentRule, (PreparedArguments | undefined)[]>();
+  return (e, a) => {
+    const rule = rules[e];
+    if (rule === undefined) return undefined;
+    const calls = known.get(rule) ?? [];
+    known.set(rule, calls);
+    const placed = actual[a];
+    return (calls[a] ??= placed === undefined ? undefined : prepared(argumentsOf(placed.call), rule));
   };
 }
 
@@ -108,13 +170,14 @@ export function argumentsOf(call: ToolCall): JsonObject | null | undefined {
   return call.arguments === undefined && call.argumentsText !== undefined ? null : call.arguments;
 }
 
-function prepared(name: string, value: JsonObject | null | undefined, options: ArgumentOptions): Prepared {
-  return { name, arguments: value === undefined ? undefined : preparedArguments(value, argumentRule(options, name)) };
+function prepared(value: JsonObject | null | undefined, rule: ArgumentRule | undefined): PreparedArguments | undefined {
+  return value === undefined || rule === undefined ? undefined : preparedArguments(value, rule);
 }
 
-function differenceInWords(want: Prepared, call: Prepared, options: ArgumentOptions): string | undefined {
-  if (want.arguments === undefined || call.arguments === undefined) return undefined;
-  const difference = argumentDifference(want.arguments, call.arguments, argumentRule(options, want.name));
+function differenceInWords(want: ExpectedToolCall | undefined, call: ToolCall | undefined, rule: ArgumentRule | undefined): string | undefined {
+  const [wanted, sent] = [prepared(want?.arguments, rule), call === undefined ? undefined : prepared(argumentsOf(call), rule)];
+  if (wanted === undefined || sent === undefined || rule === undefined) return undefined;
+  const difference = argumentDifference(wanted, sent, rule);
   if (difference === undefined) return undefined;
   switch (difference.problem) {
     case 'not_an_object':
@@ -128,6 +191,11 @@ function differenceInWords(want: Prepared, call: Prepared, options: ArgumentOpti
   }
 }
 
+/** The members of one-to-one pairs, by side. */
+export function partneredOf(pairs: readonly Pair[]): { readonly expected: ReadonlySet<number>; readonly actual: ReadonlySet<number> } {
+  return { expected: new Set(pairs.map(({ expected }) => expected)), actual: new Set(pairs.map(({ actual }) => actual)) };
+}
+
 /** Expected calls without a partner, for details and sentences. */
 export interface MissingCall {
   readonly index: number;
@@ -136,7 +204,9 @@ export interface MissingCall {
   readonly nearest?: string;
 }
 
-export function missingCalls(expected: readonly ExpectedToolCall[], actual: readonly PlacedCall[], matching: CallMatching, partnered: { readonly expected: ReadonlySet<number>; readonly actual: ReadonlySet<number> }): readonly MissingCall[] {
+export function missingCalls(expected: readonly ExpectedToolCall[], actual: readonly PlacedCall[], matching: CallMatching, pairs: readonly Pair[]): readonly MissingCall[] {
+  if (pairs.length === expected.length) return [];
+  const partnered = partneredOf(pairs);
   return expected.flatMap((call, index) => {
     if (partnered.expected.has(index)) return [];
     const at = actual.findIndex((_, a) => !partnered.actual.has(a) && matching.same(index, a));
@@ -150,7 +220,9 @@ export function missingDetails(missing: readonly MissingCall[]): readonly JsonOb
   return missing.map((call) => ({ ...call }));
 }
 
-export function extraCalls(actual: readonly PlacedCall[], partnered: ReadonlySet<number>): readonly PlacedCall[] {
+export function extraCalls(actual: readonly PlacedCall[], pairs: readonly Pair[]): readonly PlacedCall[] {
+  if (pairs.length === actual.length) return [];
+  const partnered = partneredOf(pairs).actual;
   return actual.filter((_, at) => !partnered.has(at));
 }
 

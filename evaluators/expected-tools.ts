@@ -10,7 +10,7 @@ import type { Outcome } from '../src/model/verdict.ts';
 import { callDetails, evidenceOf, noExpectation, notCarried, partOf, placedCalls, skipped, tooLarge } from './calls.ts';
 import type { PlacedCall } from './calls.ts';
 import type { Answer, EvaluationContext, Question, RuleEvaluator, Subject } from './evaluator.ts';
-import { countedCalls, expectedToolCallsSchema, extraCalls, extraDetails } from './expected-calls.ts';
+import { countedCalls, expectedToolCallsSchema, extraCalls, extraDetails, partneredOf } from './expected-calls.ts';
 import { heaviestPairing } from './matching/pairing.ts';
 import { heaviestCommonSubsequence } from './matching/sequences.ts';
 import type { Pair } from './matching/sequences.ts';
@@ -108,10 +108,10 @@ function verdict(expected: readonly ExpectedToolCall[], calls: readonly PlacedCa
   const { pairs, method } = paired(expected, calls, weights, options);
   const share = shareOf(expected, calls, pairs, weights, options);
   const score = options.strict && share < 1 ? 0 : share;
-  const [done, taken] = [new Set(pairs.map((pair) => pair.expected)), new Set(pairs.map((pair) => pair.actual))];
-  const missing = expected.flatMap(({ name }, index) => (done.has(index) ? [] : [{ index, tool: name, nearest: calls.findIndex((_, a) => !taken.has(a) && weights.same(index, a)) }]));
+  const partnered = partneredOf(pairs);
+  const missing = expected.flatMap(({ name }, index) => (partnered.expected.has(index) ? [] : [{ index, tool: name, nearest: calls.findIndex((_, a) => !partnered.actual.has(a) && weights.same(index, a)) }]));
   const partial = pairs.filter((pair) => weights.weight(pair.expected, pair.actual) < 1);
-  const extra = extraCalls(calls, taken);
+  const extra = extraCalls(calls, pairs);
   const extrasCost = options.exactMatch || expected.length === 0;
   const near = missing.flatMap(({ index, nearest }) => (nearest === -1 ? [] : [{ expected: index, actual: nearest }]));
   return {

@@ -43,22 +43,19 @@ export function readMessages(value: JsonValue): ReadMessages {
   const faults: Fault[] = [];
   const asked: Asked[] = [];
   const told: Told[] = [];
-  const list = isJsonArray(value) && value.length <= messagesMax ? value : [];
-  if (!isJsonArray(value)) faults.push({ path: [], problem: 'must be a list of messages' });
-  else if (value.length > messagesMax) faults.push({ path: [], problem: `has more than ${messagesMax} messages` });
-  const messages = list.flatMap((one, at): readonly TraceMessage[] => {
-    if (!isJsonObject(one) || typeof one['role'] !== 'string') {
+  const messages: TraceMessage[] = [];
+  for (const [at, one] of listed(value, faults).entries()) {
+    const role = isJsonObject(one) ? member(one, 'role') : undefined;
+    if (!isJsonObject(one) || typeof role !== 'string') {
       faults.push({ path: isJsonObject(one) ? [at, 'role'] : [at], problem: isJsonObject(one) ? 'must be a text' : 'must be a message with a role' });
-      return [];
+      continue;
     }
-    const first = asked.length;
-    const calls = one['role'] === 'assistant' ? callsOf(one, at, callsMax - first, faults) : [];
-    asked.push(...calls.map((call) => ({ call, at })));
-    if (one['role'] === 'tool' || one['role'] === 'function') told.push(toldOf(one, at));
     const text = textOf(member(one, 'content'));
-    return [{ role: one['role'], ...(text === undefined ? {} : { text }), calls: calls.map((_, nth) => first + nth) }];
-  });
-  const orphanResults = told.filter((result) => !answered(asked, result)).length;
+    const calls = role === 'assistant' ? askedBy(one, at, asked, faults) : noCalls;
+    if (role === 'tool' || role === 'function') told.push(toldOf(one, at));
+    messages.push(text === undefined ? { role, calls } : { role, text, calls });
+  }
+  const orphanResults = withAnswers(asked, told);
   const assistant = messages.filter(({ role }) => role === 'assistant');
   return {
     messages,
@@ -68,6 +65,14 @@ export function readMessages(value: JsonValue): ReadMessages {
     finalResponse: assistant.findLast(({ calls }) => calls.length === 0)?.text,
     faults,
   };
+}
+
+const noCalls: readonly number[] = [];
+
+function listed(value: JsonValue, faults: Fault[]): readonly JsonValue[] {
+  if (isJsonArray(value) && value.length <= messagesMax) return value;
+  faults.push({ path: [], problem: isJsonArray(value) ? `has more than ${messagesMax} messages` : 'must be a list of messages' });
+  return [];
 }
 
 /** The text of a content: as it is, or the text parts of a list together. Undefined: there is none. */
@@ -81,25 +86,37 @@ function textOf(content: JsonValue | undefined): string | undefined {
   return texts.length === 0 ? undefined : texts.join('');
 }
 
-function callsOf(message: JsonObject, at: number, max: number, faults: Fault[]): readonly ToolCall[] {
-  const listed = member(message, 'tool_calls');
-  const older = member(message, 'function_call');
-  const given = isJsonArray(listed) ? listed.slice(0, max) : isJsonObject(older) ? [older] : [];
-  if (listed !== undefined && listed !== null && !isJsonArray(listed)) faults.push({ path: [at, 'tool_calls'], problem: 'must be a list' });
-  if (isJsonArray(listed) && listed.length > max) faults.push({ path: [at, 'tool_calls'], problem: `makes more than ${callsMax} calls with those before it` });
-  return given.flatMap((one, nth) => {
+/** Adds the calls of a message to those before it, and gives their places among them. */
+function askedBy(message: JsonObject, at: number, asked: Asked[], faults: Fault[]): readonly number[] {
+  const given = givenCalls(message, at, callsMax - asked.length, faults);
+  const calls: number[] = [];
+  for (const [nth, one] of given.entries()) {
     const call = isJsonObject(one) ? callOf(one, at) : undefined;
     if (call === undefined) faults.push({ path: [at, 'tool_calls', nth], problem: 'must be a call with a name' });
-    return call === undefined ? [] : [call];
-  });
+    else calls.push(asked.push({ call, at }) - 1);
+  }
+  return calls;
+}
+
+function givenCalls(message: JsonObject, at: number, max: number, faults: Fault[]): readonly JsonValue[] {
+  const list = member(message, 'tool_calls');
+  if (isJsonArray(list)) {
+    if (list.length > max) faults.push({ path: [at, 'tool_calls'], problem: `makes more than ${callsMax} calls with those before it` });
+    return list.length > max ? list.slice(0, max) : list;
+  }
+  if (list !== undefined && list !== null) faults.push({ path: [at, 'tool_calls'], problem: 'must be a list' });
+  const older = member(message, 'function_call');
+  return isJsonObject(older) ? [older] : [];
 }
 
 function callOf(given: JsonObject, turn: number): ToolCall | undefined {
   const inner = member(given, 'function');
   const told = isJsonObject(inner) ? inner : given;
-  const [id, name] = [member(given, 'id'), member(told, 'name')];
+  const name = member(told, 'name');
   if (typeof name !== 'string') return undefined;
-  return { name, ...(typeof id === 'string' && id !== '' ? { id } : {}), ...sentArguments(member(told, 'arguments') ?? member(told, 'args')), executed: false, turn };
+  const id = member(given, 'id');
+  const sent = sentArguments(member(told, 'arguments') ?? member(told, 'args'));
+  return typeof id === 'string' && id !== '' ? { name, id, ...sent, executed: false, turn } : { name, ...sent, executed: false, turn };
 }
 
 /** No text and the word null are no arguments; what is not an object is kept as text. */
@@ -113,21 +130,28 @@ function sentArguments(sent: JsonValue | undefined): Pick<ToolCall, 'arguments' 
 }
 
 function toldOf(message: JsonObject, at: number): Told {
-  const [id, name, content] = [member(message, 'tool_call_id'), member(message, 'name'), member(message, 'content')];
+  const id = member(message, 'tool_call_id');
+  const name = member(message, 'name');
+  const content = member(message, 'content');
   const sign = member(message, 'is_error') === true ? 'is_error' : member(message, 'status') === 'error' ? 'result_status' : undefined;
   return { at, id: typeof id === 'string' && id !== '' ? id : undefined, name: typeof name === 'string' ? name : undefined, result: textOf(content) ?? content ?? null, sign };
 }
 
-/** False: no call is there that it answers. A later answer with the same id replaces an earlier one. */
-function answered(asked: readonly Asked[], told: Told): boolean {
-  const found = told.id === undefined ? unanswered(asked, told) : withId(asked, told.id, told.at);
-  if (found !== undefined) found.answer = told;
-  return found !== undefined;
+/** Gives each answer to its call; a later answer with the same id replaces an earlier one. Returns how many answer no call. */
+function withAnswers(asked: readonly Asked[], told: readonly Told[]): number {
+  const byId = Map.groupBy(asked, ({ call }) => call.id);
+  let orphans = 0;
+  for (const answer of told) {
+    const found = answer.id === undefined ? unanswered(asked, answer) : latest(byId.get(answer.id) ?? [], answer.at);
+    if (found === undefined) orphans++;
+    else found.answer = answer;
+  }
+  return orphans;
 }
 
 /** The latest call before the answer, else the first after it: an id may be used again in a later turn. */
-function withId(asked: readonly Asked[], id: string, at: number): Asked | undefined {
-  return asked.findLast((one) => one.call.id === id && one.at < at) ?? asked.find((one) => one.call.id === id);
+function latest(asked: readonly Asked[], at: number): Asked | undefined {
+  return asked.findLast((one) => one.at < at) ?? asked[0];
 }
 
 function unanswered(asked: readonly Asked[], { at, name }: Told): Asked | undefined {

@@ -8,7 +8,7 @@ import type { Outcome } from '../src/model/verdict.ts';
 import { callDetails, evidenceOf, noExpectation, notCarried, partOf, placedCalls, skipped, tooLarge } from './calls.ts';
 import type { PlacedCall } from './calls.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
-import { argumentsOf, callMatching, countedCalls, equalTools, expectedToolCallsSchema, missingCalls, missingDetails } from './expected-calls.ts';
+import { argumentsOf, callMatching, countedCalls, equalTools, expectedToolCallsSchema, missingCalls, missingDetails, partneredOf } from './expected-calls.ts';
 import type { CallMatching } from './expected-calls.ts';
 import { agreement, agreementWeight, disagreement, preparedSelection } from './matching/agreement.ts';
 import type { PreparedValue } from './matching/agreement.ts';
@@ -74,15 +74,14 @@ function verdict(expected: readonly ExpectedToolCall[], calls: readonly PlacedCa
   const whole = pairs.filter(({ credit }) => numberOf(credit) === 1);
   const share = expected.length === 0 ? rational(calls.length === 0 ? 1 : 0) : quotient(sum(pairs.map(({ credit }) => credit)), rational(expected.length));
   const score = options.strict && numberOf(share) < 1 ? 0 : numberOf(share);
-  const partnered = { expected: new Set(pairs.map((pair) => pair.expected)), actual: new Set(pairs.map((pair) => pair.actual)) };
-  const missing = missingCalls(expected, calls, matching, partnered);
+  const missing = missingCalls(expected, calls, matching, pairs);
   const partial = pairs.filter((pair) => !whole.includes(pair));
   const culprits = [...partial.map((pair) => inPartOnly(pair, calls, matching)), ...missing.map(({ tool, nearest }) => (nearest === undefined ? `${tool} was not called` : `${tool} (nearest is ${nearest})`))];
   return {
     kind: 'scored',
     score,
     explanation: explained(expected, calls, culprits),
-    evidence: evidenceOf(nearestCalls(expected, calls, matching, partnered, partial)),
+    evidence: evidenceOf(nearestCalls(expected, calls, matching, pairs, partial)),
     parts: pairs.flatMap((pair) => part(pair, calls, matching)),
     details: {
       matched: whole.length,
@@ -134,7 +133,8 @@ function inPartOnly(pair: Credited, calls: readonly PlacedCall[], matching: Call
 }
 
 /** The calls that come nearest to an expected call without being it. */
-function nearestCalls(expected: readonly ExpectedToolCall[], calls: readonly PlacedCall[], matching: CallMatching, partnered: { readonly expected: ReadonlySet<number>; readonly actual: ReadonlySet<number> }, partial: readonly Pair[]): readonly PlacedCall[] {
+function nearestCalls(expected: readonly ExpectedToolCall[], calls: readonly PlacedCall[], matching: CallMatching, pairs: readonly Pair[], partial: readonly Pair[]): readonly PlacedCall[] {
+  const partnered = partneredOf(pairs);
   const free = expected.flatMap((_, e) => (partnered.expected.has(e) ? [] : [calls.findIndex((_call, a) => !partnered.actual.has(a) && matching.same(e, a))]));
   return [...partial.map((pair) => pair.actual), ...free].flatMap((at) => calls[at] ?? []);
 }

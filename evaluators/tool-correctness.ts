@@ -86,9 +86,8 @@ function paired(expected: readonly ExpectedToolCall[], calls: readonly PlacedCal
   const matching = callMatching(expected, calls, byOrder ? { ...options.arguments, mode: 'ignore', overrides: {} } : options.arguments);
   if (matching.lacksArguments) return skipped('arguments_not_carried', 'The spans carry no arguments for tool calls that are compared by arguments; switch on the capture of tool inputs.');
   const found = byOrder ? inOrder(expected, calls, matching.matches) : byArguments(expected, calls, matching.matches);
-  const partnered = { expected: new Set(found.pairs.map((pair) => pair.expected)), actual: new Set(found.pairs.map((pair) => pair.actual)) };
-  const missing = missingCalls(expected, calls, matching, partnered);
-  const extra = extraCalls(calls, partnered.actual);
+  const missing = missingCalls(expected, calls, matching, found.pairs);
+  const extra = extraCalls(calls, found.pairs);
   return {
     kind: 'scored',
     score: found.score,

@@ -68,9 +68,8 @@ function evaluate({ trace, expected }: Subject, options: ToolTrajectoryOptions, 
 function verdict(expected: readonly ExpectedToolCall[], calls: readonly PlacedCall[], mode: TrajectoryMode, matching: CallMatching): Outcome {
   const pairs = pairsOf(mode, expected.length, calls.length, matching.matches);
   const score = scoreOf(mode, pairs.length, calls.length, expected.length);
-  const partnered = { expected: new Set(pairs.map((pair) => pair.expected)), actual: new Set(pairs.map((pair) => pair.actual)) };
-  const missing = missingCalls(expected, calls, matching, partnered);
-  const extra = extraCalls(calls, partnered.actual);
+  const missing = missingCalls(expected, calls, matching, pairs);
+  const extra = extraCalls(calls, pairs);
   const culprits = extrasCost(mode) ? extra : [];
   const firstDifference = mode === 'strict' && score < 1 ? differentPlace(expected.length, calls.length, matching.matches) : undefined;
   return {

@@ -73,9 +73,8 @@ function evaluate({ trace, expected: { messages: reference } }: Subject, options
   const found = options.compare === 'strict' ? messageByMessage(reference, messages, matching) : { pairs: maximumPairing(wanted.length, calls.length, matching.matches), steps: [], agreeing: 0 };
   const size = { expected: wanted.length, actual: calls.length, matched: found.pairs.length, messages: Math.max(reference.length, messages.length), agreeing: found.agreeing };
   const share = shareOf(options.compare, size);
-  const partnered = { expected: new Set(found.pairs.map((pair) => pair.expected)), actual: new Set(found.pairs.map((pair) => pair.actual)) };
-  const missing = options.compare === 'subset' ? [] : missingCalls(wanted, calls, matching, partnered);
-  const extra = options.compare === 'superset' ? [] : extraCalls(calls, partnered.actual);
+  const missing = options.compare === 'subset' ? [] : missingCalls(wanted, calls, matching, found.pairs);
+  const extra = options.compare === 'superset' ? [] : extraCalls(calls, found.pairs);
   return {
     kind: 'scored',
     score: options.graded ? share : Math.floor(share),
@@ -112,20 +111,22 @@ interface Compared {
 function messageByMessage(reference: readonly ExpectedMessage[], messages: readonly TraceMessage[], matching: CallMatching): Compared {
   const pairs: Pair[] = [];
   const steps: Difference[] = [];
+  const length = Math.max(reference.length, messages.length);
   let first = 0;
-  for (let at = 0; at < Math.max(reference.length, messages.length); at++) {
-    const [want, got] = [reference[at], messages[at]];
+  for (let at = 0; at < length; at++) {
+    const want = reference[at];
+    const got = messages[at];
     if (want === undefined) steps.push({ index: at, problem: 'extra_message', role: got?.role ?? '' });
     else if (got === undefined) steps.push({ index: at, problem: 'missing_message', expected_role: want.role });
     else {
-      const own = maximumPairing(want.toolCalls.length, got.calls.length, (e, a) => matching.matches(first + e, got.calls[a] ?? -1)).map((pair) => ({ expected: first + pair.expected, actual: got.calls[pair.actual] ?? -1 }));
-      pairs.push(...own);
+      const own = maximumPairing(want.toolCalls.length, got.calls.length, (e, a) => matching.matches(first + e, got.calls[a] ?? -1));
+      for (const pair of own) pairs.push({ expected: first + pair.expected, actual: got.calls[pair.actual] ?? -1 });
       if (want.role !== got.role) steps.push({ index: at, problem: 'role', role: got.role, expected_role: want.role });
       else if (own.length < Math.max(want.toolCalls.length, got.calls.length)) steps.push({ index: at, problem: 'calls', matched: own.length, calls: got.calls.length, expected_calls: want.toolCalls.length });
     }
     first += want?.toolCalls.length ?? 0;
   }
-  return { pairs, steps, agreeing: Math.max(reference.length, messages.length) - steps.length };
+  return { pairs, steps, agreeing: length - steps.length };
 }
 
 interface Size {

@@ -5,7 +5,7 @@
 import type { JsonObject, JsonValue } from '../../src/model/json.ts';
 import { isJsonArray, isJsonObject, member } from '../../src/model/json.ts';
 import type { JsonSchema } from '../evaluator.ts';
-import { canonicalText, type TextTolerance } from './equality.ts';
+import { canonicalText, jsonEqual, type TextTolerance } from './equality.ts';
 
 export type ArgumentMode = 'exact' | 'subset' | 'superset' | 'ignore';
 
@@ -83,6 +83,17 @@ export function argumentsMatch(expected: PreparedArguments, actual: PreparedArgu
   return rule.mode === 'subset' ? contains(actual.members, expected.members) : contains(expected.members, actual.members);
 }
 
+/** As `argumentsMatch` of both prepared, without preparing them: less work for a pair that is compared once. */
+export function argumentsAgree(expected: JsonObject | null, actual: JsonObject | null, rule: ArgumentRule): boolean {
+  if (rule.mode === 'ignore' && rule.fields === undefined) return true;
+  if (expected === null) return false;
+  const wanted = selectedArguments(expected, rule);
+  if (actual === null) return rule.mode === 'subset' && Object.keys(wanted).length === 0;
+  const sent = selectedArguments(actual, rule);
+  if (rule.fields !== undefined || rule.mode === 'exact') return jsonEqual(wanted, sent, rule);
+  return rule.mode === 'subset' ? hasMembers(sent, wanted, rule) : hasMembers(wanted, sent, rule);
+}
+
 /** The first member that keeps the arguments from matching, in words; undefined when they match. */
 export function argumentDifference(expected: PreparedArguments, actual: PreparedArguments, rule: ArgumentRule): { readonly path: string; readonly problem: 'missing' | 'unexpected' | 'different' | 'not_an_object' } | undefined {
   if (argumentsMatch(expected, actual, rule)) return undefined;
@@ -100,6 +111,10 @@ export function argumentDifference(expected: PreparedArguments, actual: Prepared
 function contains(whole: ReadonlyMap<string, string>, part: ReadonlyMap<string, string>): boolean {
   for (const [key, text] of part) if (whole.get(key) !== text) return false;
   return true;
+}
+
+function hasMembers(whole: JsonObject, part: JsonObject, rule: ArgumentRule): boolean {
+  return Object.keys(part).every((key) => Object.hasOwn(whole, key) && jsonEqual(part[key] ?? null, whole[key] ?? null, rule));
 }
 
 /** A literal member of that name wins over the path that it spells. */

@@ -7,6 +7,21 @@ export interface Pair {
 
 /** Pairs in order, as many as can be; of several longest ones the one that takes partners earliest. */
 export function longestCommonSubsequence(expected: number, actual: number, matches: (expected: number, actual: number) => boolean): readonly Pair[] {
+  const begun = commonBeginning(Math.min(expected, actual), matches);
+  if (begun.length === Math.min(expected, actual)) return begun;
+  const from = begun.length;
+  const rest = longestOfRest(expected - from, actual - from, (e, a) => matches(from + e, from + a));
+  return from === 0 ? rest : [...begun, ...rest.map((pair) => ({ expected: from + pair.expected, actual: from + pair.actual }))];
+}
+
+/** Pairs at equal places from the beginning on: a longest subsequence never does better than to take them. */
+function commonBeginning(length: number, matches: (expected: number, actual: number) => boolean): readonly Pair[] {
+  const pairs: Pair[] = [];
+  for (let at = 0; at < length && matches(at, at); at++) pairs.push({ expected: at, actual: at });
+  return pairs;
+}
+
+function longestOfRest(expected: number, actual: number, matches: (expected: number, actual: number) => boolean): readonly Pair[] {
   const width = actual + 1;
   /** lengths[e × width + a]: the longest over expected[e…] and actual[a…]. */
   const lengths = new Uint32Array((expected + 1) * width);

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { agentTrace, call, spanId } from '../builders/agent-trace.ts';
 import { score } from './score.ts';
@@ -81,4 +82,19 @@ test('tool_trajectory: names may be normalised, and the details say which', () =
   const expected = { toolCalls: [{ name: 'agent' }] };
   expect(score({ entry, trace: run, expected })).toMatchObject({ score: 0 });
   expect(score({ entry: { ...entry, options: { normalize_tool_names: true } }, trace: run, expected })).toMatchObject({ score: 1, details: { normalized: [{ name: 'agent_x7c9', normalized: 'agent' }] } });
+});
+
+const anyCall = fc.record({ name: fc.constantFrom('a', 'b'), arguments: fc.option(fc.dictionary(fc.constantFrom('x', 'y'), fc.integer({ min: 0, max: 1 }), { maxKeys: 2 }), { nil: undefined }) }, { requiredKeys: ['name'] });
+const padding = Array.from({ length: 40 }, (_, at) => ({ name: `step_${at}`, arguments: { at } }));
+
+test('tool_trajectory: a long run is compared as its parts are', () => {
+  fc.assert(
+    fc.property(fc.array(anyCall, { maxLength: 5 }), fc.array(anyCall, { maxLength: 5 }), fc.constantFrom('in_order', 'any_order'), fc.constantFrom('exact', 'subset', 'superset', 'ignore'), (called, expected, mode, args) => {
+      const matched = (more: typeof padding): unknown => {
+        const entry = { use: 'tool_trajectory', options: { mode, arguments: { mode: args, overrides: { b: 'exact' } } }, expect: { tool_calls: [...expected.map((one) => ({ ...one, arguments: one.arguments ?? null })), ...more] } };
+        return score({ entry, trace: agentTrace({ toolCalls: [...called.map(({ name, arguments: sent = {} }) => call({ name, arguments: sent })), ...more.map(call)] }) }).details['matched_count'];
+      };
+      expect(matched(padding)).toBe(Number(matched([])) + padding.length);
+    }),
+  );
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { argumentDefaults, argumentDifference, argumentRule, argumentsMatch, preparedArguments } from '../../../evaluators/matching/arguments.ts';
+import { argumentDefaults, argumentDifference, argumentRule, argumentsAgree, argumentsMatch, preparedArguments } from '../../../evaluators/matching/arguments.ts';
 import type { ArgumentMode, ArgumentRule } from '../../../evaluators/matching/arguments.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
 
@@ -28,6 +28,14 @@ test('arguments: a difference is told when and only when they do not match', () 
       return (argumentDifference(preparedArguments(a, rule), preparedArguments(b, rule), rule) === undefined) === matches(a, b, rule);
     }),
   );
+});
+
+const leaf = fc.constantFrom(1, 1n, 2, true, null, 'x', ' x ', 'X', '');
+const nested = fc.dictionary(fc.constantFrom('a', 'b', 'constructor'), fc.oneof(leaf, fc.dictionary(fc.constantFrom('a', 'b'), leaf, { maxKeys: 2 }), fc.array(leaf, { maxLength: 2 })), { maxKeys: 3 });
+const anyRule = fc.record({ mode: fc.constantFrom<ArgumentMode>('exact', 'subset', 'superset', 'ignore'), trimStrings: fc.boolean(), caseInsensitive: fc.boolean(), fields: fc.option(fc.subarray(['a', 'b', 'a.b', 'c'], { minLength: 1 }), { nil: undefined }) }).map(({ fields, ...rule }): ArgumentRule => (fields === undefined ? rule : { ...rule, fields }));
+
+test('arguments: compared at once or written out before, the answer is the same', () => {
+  fc.assert(fc.property(fc.option(nested), fc.option(nested), anyRule, (a, b, rule) => argumentsAgree(a, b, rule) === matches(a, b, rule)), { numRuns: 1_000 });
 });
 
 const rows = [
