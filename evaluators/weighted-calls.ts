@@ -38,7 +38,11 @@ interface Made extends PlacedCall {
 export function weightedCalls(expected: readonly ExpectedToolCall[], calls: readonly PlacedCall[], compare: Comparison): WeightedCalls {
   const wanted = expected.map((call) => (compare.arguments && call.arguments !== undefined ? preparedValue(call.arguments) : undefined));
   const made = calls.map((placed): Made => ({ ...placed, sent: compare.arguments ? preparedArguments(placed) : undefined }));
-  const same = (e: number, a: number): boolean => made[a] !== undefined && expected[e]?.name === made[a].call.name;
+  // A pairing asks for every pair: numbers are compared sooner than names.
+  const numbers = new Map<string, number>();
+  const numbered = (name: string): number => numbers.get(name) ?? (numbers.set(name, numbers.size), numbers.size - 1);
+  const [wantedNames, madeNames] = [expected.map(({ name }) => numbered(name)), calls.map(({ call }) => numbered(call.name))];
+  const same = (e: number, a: number): boolean => wantedNames[e] !== undefined && wantedNames[e] === madeNames[a];
   const outputDiffers = (e: number, a: number): boolean => {
     const [want, got] = [expected[e]?.result, made[a]?.call];
     return compare.output && want !== undefined && got !== undefined && !outputEqual(want, got.result);

@@ -37,7 +37,15 @@ function equal(a: JsonValue, b: JsonValue, tolerance: TextTolerance, depth: numb
   if (!isJsonObject(a)) return a === b;
   if (!isJsonObject(b)) return false;
   const keys = Object.keys(a);
-  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && equal(a[key] ?? null, b[key] ?? null, tolerance, depth + 1));
+  return keys.length === Object.keys(b).length && keys.every((key) => equalMembers(a, b, key, tolerance, depth + 1));
+}
+
+/** Most members are texts and numbers that are the same; these need no further look. */
+function equalMembers(a: JsonObject, b: JsonObject, key: string, tolerance: TextTolerance, depth: number): boolean {
+  const one = a[key];
+  const other = b[key];
+  if (one === other && typeof one !== 'object' && one !== undefined) return true;
+  return Object.hasOwn(b, key) && equal(one ?? null, other ?? null, tolerance, depth);
 }
 
 function equalNumbers(a: number | bigint, b: JsonValue): boolean {

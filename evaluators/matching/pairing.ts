@@ -16,7 +16,7 @@ export interface WeightedPairing {
 export function maximumPairing(expected: number, actual: number, matches: (expected: number, actual: number) => boolean): readonly Pair[] {
   if (expected === 0 || actual === 0) return [];
   if (expected === 1) return firstPair(actual, matches);
-  if (expected === actual && eachAtItsPlace(expected, matches)) return Array.from({ length: expected }, (_, at) => ({ expected: at, actual: at }));
+  if (expected === actual && eachAtItsPlace(expected, matches)) return inPlace(expected);
   const neighbours = Array.from({ length: expected }, (_, e) => matchesOf(e, actual, matches));
   const partnerOf: (number | undefined)[] = Array.from({ length: actual });
   const candidates = (e: number): number => neighbours[e]?.length ?? 0;
@@ -38,6 +38,10 @@ function firstPair(actual: number, matches: (expected: number, actual: number) =
 function eachAtItsPlace(length: number, matches: (expected: number, actual: number) => boolean): boolean {
   for (let at = 0; at < length; at++) if (!matches(at, at)) return false;
   return true;
+}
+
+function inPlace(length: number): readonly Pair[] {
+  return Array.from({ length }, (_, at) => ({ expected: at, actual: at }));
 }
 
 function matchesOf(e: number, actual: number, matches: (expected: number, actual: number) => boolean): readonly number[] {
@@ -78,8 +82,9 @@ function heldBy(expected: number, partnerOf: readonly (number | undefined)[]): n
   return at === -1 ? undefined : at;
 }
 
-/** The pairing with the greatest total weight; pairs of weight 0 are left out. Weights are 0 or more. */
+/** The pairing with the greatest total weight; pairs of weight 0 are left out. Weights are 0 to 1. */
 export function heaviestPairing(expected: number, actual: number, weight: (expected: number, actual: number) => number): WeightedPairing {
+  if (expected === actual && eachAtItsPlace(expected, (e, a) => weight(e, a) === 1)) return { pairs: inPlace(expected), method: 'exact' };
   const matrix = Array.from({ length: expected }, (_, e) => Array.from({ length: actual }, (_unused, a) => weight(e, a)));
   const at = (e: number, a: number): number => matrix[e]?.[a] ?? 0;
   const exact = Math.max(expected, actual) <= exactWeightMax;

@@ -40,7 +40,7 @@ test('pairing: one more match never makes fewer pairs', () => {
 test('pairing: as much weight as any pairing has', () => {
   fc.assert(
     fc.property(matrix, (rows) => {
-      const { pairs, method } = heaviestPairing(rows.length, widthOf(rows), (e, a) => rows[e]?.[a] ?? 0);
+      const { pairs, method } = heaviestPairing(rows.length, widthOf(rows), (e, a) => (rows[e]?.[a] ?? 0) / 3);
       const weight = pairs.reduce((sum, pair) => sum + (rows[pair.expected]?.[pair.actual] ?? 0), 0);
       return method === 'exact' && isOneToOne(pairs) && weight === best(rows);
     }),
@@ -50,9 +50,13 @@ test('pairing: as much weight as any pairing has', () => {
 
 test('pairing: beyond the limit it is greedy and says so', () => {
   const size = exactWeightMax + 1;
-  const { pairs, method } = heaviestPairing(size, size, (e, a) => (e === a ? 1 : 0));
+  const { pairs, method } = heaviestPairing(size, size, (e, a) => (e === size - 1 - a ? 1 : 0));
   expect({ pairs: pairs.length, method }).toEqual({ pairs: size, method: 'greedy' });
   expect(heaviestPairing(exactWeightMax, exactWeightMax, () => 1).method).toBe('exact');
+});
+
+test('pairing: when each is at its place, that is the heaviest pairing at any size', () => {
+  expect(heaviestPairing(1_000, 1_000, (e, a) => (e === a ? 1 : 0.5))).toMatchObject({ method: 'exact', pairs: { length: 1_000 } });
 });
 
 test('pairing: equal calls are paired by position', () => {
