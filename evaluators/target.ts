@@ -64,21 +64,31 @@ interface Target {
 
 type Found = { readonly kind: 'found'; readonly targets: readonly Target[]; readonly what: string } | Skipped;
 
+/** The values that `checked` would look at, for checks that must prepare something for all of them first. */
+export function targetValues(trace: AgentTrace, options: TargetOptions, context: EvaluationContext): { readonly kind: 'found'; readonly values: readonly JsonValue[] } | Skipped {
+  const found = withinLimits(targetsOf(trace, options), context);
+  return found.kind === 'skipped' ? found : { kind: 'found', values: found.targets.map(({ value }) => value) };
+}
+
 /** Checks each target; several give the mean, with a part for each call. */
 export function checked(trace: AgentTrace, options: TargetOptions, context: EvaluationContext, check: (value: JsonValue) => Finding | Skipped): Outcome {
-  const found = targetsOf(trace, options);
+  const found = withinLimits(targetsOf(trace, options), context);
   if (found.kind === 'skipped') return found;
-  const { targets } = found;
-  if (targets.length > context.toolCallsMax) return skipped('too_large', `${targets.length} ${found.what} are more than the ${context.toolCallsMax} that are scored in one run.`, { targets: targets.length });
-  const large = targets.find(({ value }) => plainText(value).length > valueCharsMax);
-  if (large !== undefined) return skipped('too_large', `${sentenceStart(large.name)} is longer than the ${valueCharsMax} characters that are looked at.`);
   const judged: Judged[] = [];
-  for (const target of targets) {
+  for (const target of found.targets) {
     const finding = check(target.value);
     if ('kind' in finding) return finding;
     judged.push({ target, finding, score: numberOf(finding.score) });
   }
   return verdict(judged, options.on, found.what);
+}
+
+function withinLimits(found: Found, context: EvaluationContext): Found {
+  if (found.kind === 'skipped') return found;
+  const { targets, what } = found;
+  if (targets.length > context.toolCallsMax) return skipped('too_large', `${targets.length} ${what} are more than the ${context.toolCallsMax} that are scored in one run.`, { targets: targets.length });
+  const large = targets.find(({ value }) => plainText(value).length > valueCharsMax);
+  return large === undefined ? found : skipped('too_large', `${sentenceStart(large.name)} is longer than the ${valueCharsMax} characters that are looked at.`);
 }
 
 interface Judged {

@@ -45,4 +45,5 @@ export const metrics = {
 
 export type MetricName = keyof typeof metrics;
 export type Metric = MetricRow;
+  'tracejury.judge.embeddings': { kind: 'counter', unit: '{text}', labels: ['tracejury.judge', 'tracejury.outcome'], meaning: 'Texts whose vectors were wanted: cached, or asked of the endpoint.' },
 export const metricRows: { readonly [name: string]: MetricRow } = metrics;
