@@ -8,7 +8,7 @@ import { isJsonObject, jsonText, member } from '../src/model/json.ts';
 import type { JsonValue } from '../src/model/json.ts';
 import { verdictOf } from '../src/model/verdict.ts';
 import type { Outcome, Verdict } from '../src/model/verdict.ts';
-import type { Answer, AnyEvaluator, EvaluationContext, JudgeEvaluator, Question } from './evaluator.ts';
+import type { AnyEvaluator, Asking, EvaluationContext, JudgeEvaluator } from './evaluator.ts';
 import { readExpectation } from './expectation.ts';
 import type { Fault } from './expectation.ts';
 import { filledOptions, schemaFaults } from './options.ts';
@@ -46,7 +46,7 @@ export interface ConfiguredRule extends Configured {
 /** A judge evaluator, or a rule with a judge. */
 export interface ConfiguredJudge extends Configured {
   readonly kind: 'judge';
-  judge(trace: AgentTrace, expected: Expectation, context: EvaluationContext): Generator<Question, Verdict, Answer>;
+  judge(trace: AgentTrace, expected: Expectation, context: EvaluationContext): Asking<Verdict>;
 }
 
 export type ConfiguredEvaluator = ConfiguredRule | ConfiguredJudge;

@@ -1,9 +1,8 @@
 /** The output is a vector that points where the expected one does. Both are given as numbers: nothing is embedded here. */
-import { isJsonArray, parseJsonContainer } from '../src/model/json.ts';
-import type { JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
 import { noExpectation, skipped } from './calls.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
+import { cosine, vectorOf } from './matching/vectors.ts';
 import { outputKeySchema, picked, pickedExpectation } from './output-key.ts';
 import { rational } from './rational.ts';
 import { checked, targetDefaults, targetSchema } from './target.ts';
@@ -46,25 +45,4 @@ function finding(wanted: readonly number[], vector: readonly number[] | undefine
   const similarity = cosine(wanted, vector);
   const score = Math.min(1, Math.max(0, isDistance ? 1 - similarity : similarity));
   return { score: rational(score), says: `has the cosine similarity ${Math.round(similarity * 1_000) / 1_000} to the expected vector`, details: { similarity, distance: 1 - similarity } };
-}
-
-/** Both are scaled by their greatest member first, so that no square overflows. A vector of zeros points nowhere: 0. */
-function cosine(a: readonly number[], b: readonly number[]): number {
-  const [greatestA, greatestB] = [a, b].map((vector) => vector.reduce((most, one) => Math.max(most, Math.abs(one)), 0));
-  if (greatestA === undefined || greatestB === undefined || greatestA === 0 || greatestB === 0) return 0;
-  let [dot, squaresA, squaresB] = [0, 0, 0];
-  for (const [at, one] of a.entries()) {
-    const [x, y] = [one / greatestA, (b[at] ?? 0) / greatestB];
-    dot += x * y;
-    squaresA += x * x;
-    squaresB += y * y;
-  }
-  return Math.min(1, Math.max(-1, dot / Math.sqrt(squaresA * squaresB)));
-}
-
-/** At least one number, all finite. */
-function vectorOf(value: JsonValue | undefined): readonly number[] | undefined {
-  const list = typeof value === 'string' ? parseJsonContainer(value) : value;
-  if (list === undefined || !isJsonArray(list) || list.length === 0) return undefined;
-  return list.every((one) => typeof one === 'number' && Number.isFinite(one)) ? (list as readonly number[]) : undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * The contract of an evaluator: data plus one function. A rule evaluator is a pure function. A judge evaluator is a generator: it
- * yields questions, receives the parsed answers and returns its outcome; retry, cost, cache and concurrency are not its concern.
+ * The contract of an evaluator: data plus one function. A rule evaluator is a pure function. One that needs the world is a generator: it
+ * yields requests, receives the parsed answers and returns its outcome; retry, cost, cache and concurrency are not its concern.
  */
 import type { AgentTrace } from '../src/model/agent-trace.ts';
 import type { Expectation } from '../src/model/expectation.ts';
@@ -76,7 +76,7 @@ export interface RuleEvaluator<Options = never> extends EvaluatorData<Options> {
    * answer leaves what the rule alone finds where that is a share of the checks, and is a failed outcome where the lower of two scores
    * counts; `judge_error` is in the details either way.
    */
-  evaluateWithJudge?(subject: Subject, options: Options, context: EvaluationContext): Generator<Question, Outcome, Answer>;
+  evaluateWithJudge?(subject: Subject, options: Options, context: EvaluationContext): Asking<Outcome>;
 }
 
 /** One block of foreign data in a question. It is fenced when the prompt is written and never scanned for placeholders. */
@@ -86,6 +86,8 @@ export interface DataBlock {
 }
 
 export interface Question {
+  /** May be left out: a request without a kind is a question. */
+  readonly kind?: 'ask';
   /** Name of the question within its evaluator, and part of the verdict cache's key. */
   readonly id: string;
   readonly instruction: string;
@@ -96,13 +98,27 @@ export interface Question {
   readonly check?: (answer: JsonValue) => string | undefined;
 }
 
+/** Texts whose vectors in an embedding model are wanted. */
+export interface EmbeddingRequest {
+  readonly kind: 'embed';
+  /** None is blank. */
+  readonly texts: readonly string[];
+}
+
+/** What a generator may yield. */
+export type EvaluatorRequest = Question | EmbeddingRequest;
+
+/** An evaluation that waits for answers. One that only asks questions may say so: `Generator<Question, Outcome, Answer>`. */
+export type Asking<Result> = Generator<EvaluatorRequest, Result, Answer>;
+
+/** `value` satisfies the schema of the question; of an embedding request it is a list of vectors, one a text, in their order. */
 export type Answer =
-  | { readonly kind: 'answered'; readonly value: JsonValue; readonly truncated: boolean; readonly tokens?: { readonly input: number; readonly output: number } }
+  | { readonly kind: 'answered'; readonly value: JsonValue; readonly truncated: boolean; readonly model?: string; readonly tokens?: { readonly input: number; readonly output: number } }
   | { readonly kind: 'failed'; readonly error: string };
 
 export interface JudgeEvaluator<Options = never> extends EvaluatorData<Options> {
   readonly kind: 'judge';
-  evaluate(subject: Subject, options: Options, context: EvaluationContext): Generator<Question, Outcome, Answer>;
+  evaluate(subject: Subject, options: Options, context: EvaluationContext): Asking<Outcome>;
 }
 
 export type Evaluator<Options = never> = RuleEvaluator<Options> | JudgeEvaluator<Options>;

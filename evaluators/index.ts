@@ -18,6 +18,8 @@ import { loopDetection } from './loop-detection.ts';
 import { messageOrder } from './message-order.ts';
 import { outputContains } from './output-contains.ts';
 import { outputEquals } from './output-equals.ts';
+import { outputRelevanceBySimilarity } from './output-relevance-by-similarity.ts';
+import { outputSimilarity } from './output-similarity.ts';
 import { regexMatch } from './regex-match.ts';
 import { stepCount } from './step-count.ts';
 import { taskCompletion } from './task-completion.ts';
@@ -70,6 +72,8 @@ export const evaluators: readonly AnyEvaluator[] = [
   directMatch,
   codeParseable,
   cosineSimilarity,
+  outputSimilarity,
+  outputRelevanceBySimilarity,
   finalResponsePresent,
   toolNameReliability,
   toolDescriptionReliability,

@@ -1,9 +1,12 @@
 /** `fetch` for an endpoint that is not fully trusted: the whole answer is read within the request's time limit and up to a size, redirects are not followed. */
 
 export class AnswerTooLarge extends Error {
+  readonly bytesMax: number;
+
   constructor(bytesMax: number) {
     super(`The answer is larger than ${bytesMax} bytes.`);
     this.name = 'AnswerTooLarge';
+    this.bytesMax = bytesMax;
   }
 }
 

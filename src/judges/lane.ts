@@ -1,9 +1,9 @@
 /** The bounded queue between the pipeline and the judges, in memory: jobs wait here, each judge works on so many at a time. */
-import type { Answer, Question } from '../../evaluators/evaluator.ts';
+import type { Answer, Asking } from '../../evaluators/evaluator.ts';
 import { unreachable } from '../model/ids.ts';
 import type { Sleep } from '../model/clock.ts';
 import type { Outcome, Verdict } from '../model/verdict.ts';
-import { runJudge } from '../pipeline/ask.ts';
+import { askOf, runJudge, type Ask } from '../pipeline/ask.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Judge } from './judge.ts';
 
@@ -14,7 +14,7 @@ export interface JudgeJob {
   readonly judge: Judge;
   readonly threshold: number | null;
   /** Begins the evaluation; called when its turn comes. */
-  readonly questions: () => Generator<Question, Outcome, Answer>;
+  readonly questions: () => Asking<Outcome>;
   /** Called exactly once. Whoever offered the job makes the decision known: `overload`, or that of the verdict. */
   readonly done: (end: JudgeEnd) => void;
 }
@@ -89,8 +89,9 @@ export function judgeLane(options: JudgeLaneOptions): JudgeLane {
   }
 
   async function verdictOn(job: JudgeJob): Promise<Verdict> {
-    const ask = async (question: Question): Promise<Answer> => {
-      const answer = await job.judge.ask(question);
+    const answered = askOf(job.judge);
+    const ask: Ask = async (request) => {
+      const answer = await answered(request);
       countTokens(telemetry, job, answer);
       return answer;
     };
@@ -130,7 +131,7 @@ export function judgeLane(options: JudgeLaneOptions): JudgeLane {
 }
 
 /** Begins inside the generator, so that a fault there is a failed verdict as well. */
-function* begun(job: JudgeJob): Generator<Question, Outcome, Answer> {
+function* begun(job: JudgeJob): Asking<Outcome> {
   return yield* job.questions();
 }
 

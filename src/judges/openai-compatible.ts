@@ -1,11 +1,13 @@
-/** A judge behind any endpoint that speaks OpenAI's chat completions: hosted models, vLLM, Ollama, LiteLLM and the like. */
+/** A judge behind any endpoint that speaks OpenAI's chat completions or embeddings: hosted models, vLLM, Ollama, LiteLLM and the like. */
 import { readAnswer } from '../../evaluators/answers.ts';
 import type { Answer, Question } from '../../evaluators/evaluator.ts';
 import type { JsonValue } from '../model/json.ts';
-import { type AnswerFormat, answerFormats, chatCompletions, type Completion, type Message, type Tokens } from './completion.ts';
+import { type AnswerFormat, answerFormats, chatCompletions, type Completion, type Message } from './completion.ts';
+import { embedder } from './embedder.ts';
 import type { Judge } from './judge.ts';
+import type { Tokens } from './openai-client.ts';
+import { untilSettled, type Patience } from './patience.ts';
 import { correctionText, promptOf } from './prompt.ts';
-import { restMs } from './rest.ts';
 import type { JudgeParts, JudgeSettings } from './settings.ts';
 import { turnstile } from './turnstile.ts';
 
@@ -38,18 +40,12 @@ export function openAiCompatibleJudge(settings: JudgeSettings, parts: JudgeParts
     parts.telemetry.add('tracejury.judge.requests', 1, { 'tracejury.judge': settings.name, 'tracejury.outcome': outcome });
   }
 
-  /** Sends until the endpoint is no longer busy. */
+  const patience: Patience = { attemptsMax, paced: gate.paced, onRetry: () => count('retried'), signal: stopping.signal, stopped: 'judge_stopped: the service is stopping', ...parts };
+  const embed = embedder({ settings, telemetry: parts.telemetry, patience, through: gate.through });
+
   async function settled(question: Question, messages: readonly Message[], as: AnswerFormat): Promise<Exclude<Completion, { kind: 'busy' }>> {
-    for (let attempt = 1; ; attempt++) {
-      await gate.paced();
-      if (stopping.signal.aborted) return { kind: 'failed', error: 'judge_stopped: the service is stopping' };
-      const schemaName = question.id.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64);
-      const completion = await complete({ messages, format: as, schema: question.answerSchema, schemaName, signal: stopping.signal });
-      if (completion.kind !== 'busy') return completion;
-      if (attempt >= attemptsMax) return { kind: 'failed', error: completion.error };
-      count('retried');
-      await parts.sleep(restMs({ attempt, retryAfter: completion.retryAfter, clock: parts.clock, random: parts.random }), stopping.signal);
-    }
+    const schemaName = question.id.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64);
+    return await untilSettled<Completion>(() => complete({ messages, format: as, schema: question.answerSchema, schemaName, signal: stopping.signal }), patience);
   }
 
   /** A refused request is tried in the laxer formats; what is accepted is remembered. */
@@ -100,6 +96,11 @@ export function openAiCompatibleJudge(settings: JudgeSettings, parts: JudgeParts
     model: settings.model,
     async ask(question) {
       const answer = await resolved(() => gate.through(() => answered(question)));
+      count(answer.kind);
+      return answer;
+    },
+    async embed(request) {
+      const answer = await resolved(() => embed(request));
       count(answer.kind);
       return answer;
     },

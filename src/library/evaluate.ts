@@ -6,7 +6,7 @@ import type { Judge } from '../judges/judge.ts';
 import type { AgentTrace } from '../model/agent-trace.ts';
 import type { Expectation } from '../model/expectation.ts';
 import type { Verdict } from '../model/verdict.ts';
-import { runJudge } from '../pipeline/ask.ts';
+import { askOf, runJudge, type Ask } from '../pipeline/ask.ts';
 import { readyEvaluator } from './factory.ts';
 
 /** Made by a factory, or any object of the evaluator contract, which then has its defaults. */
@@ -17,9 +17,11 @@ export interface Expected {
   readonly expect?: Expectation;
 }
 
+export type UsableJudge = Pick<Judge, 'ask'> & Partial<Pick<Judge, 'embed'>>;
+
 export interface EvaluateWith {
-  /** Anything that answers questions: `scriptedJudge`, or an object of your own. */
-  readonly judge?: Pick<Judge, 'ask'>;
+  /** Anything that answers questions: `scriptedJudge`, or an object of your own. With `embed` it gives the vectors of texts as well. */
+  readonly judge?: UsableJudge;
   /** Caches of compiled schemas, to be shared between many calls; a fresh one each time when left out. */
   readonly context?: EvaluationContext;
 }
@@ -41,7 +43,7 @@ export function ruleVerdict(rule: ConfiguredRule, trace: AgentTrace, { expect = 
   return rule.evaluate(trace, expect, context);
 }
 
-function withItsJudge(configured: ConfiguredEvaluator, judge: EvaluateWith['judge']): { readonly configured: ConfiguredEvaluator; readonly ask: Judge['ask'] } {
+function withItsJudge(configured: ConfiguredEvaluator, judge: UsableJudge | undefined): { readonly configured: ConfiguredEvaluator; readonly ask: Ask } {
   if (configured.kind === 'judge' && judge === undefined) throw new TypeError(`${configured.name} asks a judge: give one as { judge }.`);
-  return { configured, ask: async (question) => (judge === undefined ? { kind: 'failed', error: 'no_judge' } : await judge.ask(question)) };
+  return { configured, ask: askOf(judge ?? {}) };
 }

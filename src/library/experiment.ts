@@ -1,11 +1,10 @@
 /** `tracejury/experiment`: an agent over a dataset, every run scored, and a report. */
 import { evaluationContext } from '../../evaluators/context.ts';
 import type { EvaluationContext } from '../../evaluators/evaluator.ts';
-import type { Judge } from '../judges/judge.ts';
 import type { AgentTrace } from '../model/agent-trace.ts';
 import type { Expectation } from '../model/expectation.ts';
 import type { Verdict } from '../model/verdict.ts';
-import { evaluate, type UsableEvaluator } from './evaluate.ts';
+import { evaluate, type UsableEvaluator, type UsableJudge } from './evaluate.ts';
 import { readyEvaluator } from './factory.ts';
 import { reportOf, type ExampleResult, type Report } from './report.ts';
 import { machineTimers, outOfTime, withinTime, type Timers } from './timers.ts';
@@ -37,7 +36,7 @@ export interface ExperimentOptions<Input> {
   readonly timeoutMs?: number;
   /** No further example is begun after the first that failed. */
   readonly failFast?: boolean;
-  readonly judge?: Pick<Judge, 'ask'>;
+  readonly judge?: UsableJudge;
   readonly context?: EvaluationContext;
   readonly onProgress?: (progress: Progress) => void;
   readonly timers?: Timers;

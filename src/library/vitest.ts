@@ -2,12 +2,11 @@
 import type {} from 'vitest';
 import type { ConfiguredEvaluator, ConfiguredJudge } from '../../evaluators/configured.ts';
 import type { AnyEvaluator } from '../../evaluators/evaluator.ts';
-import type { Judge } from '../judges/judge.ts';
 import type { AgentTrace } from '../model/agent-trace.ts';
 import type { Expectation } from '../model/expectation.ts';
 import { unreachable } from '../model/ids.ts';
 import type { Verdict } from '../model/verdict.ts';
-import { evaluate, ruleVerdict, type EvaluateWith } from './evaluate.ts';
+import { evaluate, ruleVerdict, type EvaluateWith, type UsableJudge } from './evaluate.ts';
 import { readyEvaluator } from './factory.ts';
 import { partText } from './part-text.ts';
 import type { ExampleResult, NamedVerdict, Report } from './report.ts';
@@ -21,7 +20,7 @@ export interface TracejuryMatchers<R = unknown> {
    * The run passes the evaluator: it was scored, and the score reaches the threshold. What was skipped or failed has not passed, and
    * has not not passed either: `.not.toPass` wants a score below the threshold. With a judge it has to be awaited.
    */
-  toPass(evaluator: ConfiguredJudge, run: ToPassWith & { readonly judge: Pick<Judge, 'ask'> }): Promise<void>;
+  toPass(evaluator: ConfiguredJudge, run: ToPassWith & { readonly judge: UsableJudge }): Promise<void>;
   toPass(evaluator: ConfiguredEvaluator | AnyEvaluator, run?: ToPassWith): R;
   /** No example failed. Skipped ones, and those whose judge broke off, are named but do not count. */
   toHaveNoFailures(): R;

@@ -1,8 +1,15 @@
-/** Drives a judge evaluator: hands its questions to a judge, gives the answers back, and turns whatever happens into a verdict. */
-import type { Answer, Question } from '../../evaluators/evaluator.ts';
+/** Drives an evaluator that needs the world: hands its requests on, gives the answers back, and turns whatever happens into a verdict. */
+import type { Answer, Asking, EmbeddingRequest, EvaluatorRequest, Question } from '../../evaluators/evaluator.ts';
+import { unreachable } from '../model/ids.ts';
 import { type Outcome, type Verdict, verdictOf } from '../model/verdict.ts';
 
-export type Ask = (question: Question) => Promise<Answer>;
+export type Ask = (request: EvaluatorRequest) => Promise<Answer>;
+
+/** Who answers which kind of request. */
+export interface Respondents {
+  ask?(question: Question): Promise<Answer>;
+  embed?(request: EmbeddingRequest): Promise<Answer>;
+}
 
 export interface RunJudgeOptions {
   /** An evaluator that asks more than this has gone astray. */
@@ -11,8 +18,23 @@ export interface RunJudgeOptions {
   readonly threshold: number | null;
 }
 
+/** Each request to the one who answers its kind; where nobody does, that is a failed answer. */
+export function askOf(respondents: Respondents): Ask {
+  return async (request) => {
+    switch (request.kind) {
+      case undefined:
+      case 'ask':
+        return (await respondents.ask?.(request)) ?? { kind: 'failed', error: 'no_judge: nobody answers questions here' };
+      case 'embed':
+        return (await respondents.embed?.(request)) ?? { kind: 'failed', error: 'no_embeddings: nobody embeds texts here' };
+      default:
+        return unreachable(request);
+    }
+  };
+}
+
 /** Resolves, never rejects: a fault of the evaluator or the judge is a failed verdict, never a score. */
-export async function runJudge(questions: Generator<Question, Outcome, Answer>, ask: Ask, options: RunJudgeOptions): Promise<Verdict> {
+export async function runJudge(questions: Asking<Outcome>, ask: Ask, options: RunJudgeOptions): Promise<Verdict> {
   try {
     let step = questions.next();
     for (let asked = 0; step.done !== true; asked++) {
@@ -29,9 +51,9 @@ export async function runJudge(questions: Generator<Question, Outcome, Answer>, 
 }
 
 /** The evaluator learns of every fault as an answer, so that it can say what it knows without one. */
-async function answerOf(ask: Ask, question: Question): Promise<Answer> {
+async function answerOf(ask: Ask, request: EvaluatorRequest): Promise<Answer> {
   try {
-    return await ask(question);
+    return await ask(request);
   } catch (error) {
     return { kind: 'failed', error: `judge_fault: ${errorName(error)}` };
   }

@@ -3,7 +3,7 @@ import { readAnswer } from '../../evaluators/answers.ts';
 import { configuredEvaluator } from '../../evaluators/configured.ts';
 import type { ConfiguredJudge } from '../../evaluators/configured.ts';
 import { evaluationContext } from '../../evaluators/context.ts';
-import type { Answer, EvaluationContext, Question } from '../../evaluators/evaluator.ts';
+import type { Answer, EvaluationContext, EvaluatorRequest } from '../../evaluators/evaluator.ts';
 import type { GroupOutcome } from '../../evaluators/convergence.ts';
 import { evaluators } from '../../evaluators/index.ts';
 import type { AgentTrace } from '../../src/model/agent-trace.ts';
@@ -81,10 +81,11 @@ function asked(ready: ConfiguredJudge, trace: AgentTrace, answers: readonly Json
   return step.value;
 }
 
-function answered(question: Question, given: JsonValue | undefined): Answer {
+function answered(request: EvaluatorRequest, given: JsonValue | undefined): Answer {
   if (given === undefined) return { kind: 'failed', error: 'the case has no further answer' };
   if (isJsonObject(given)) return { kind: 'failed', error: plainText(member(given, 'throws') ?? '') };
-  const read = readAnswer(plainText(given), question.answerSchema, question.check);
+  if (request.kind === 'embed') return { kind: 'failed', error: 'no case has vectors' };
+  const read = readAnswer(plainText(given), request.answerSchema, request.check);
   return read.kind === 'failed' ? read : { kind: 'answered', value: read.value, truncated: false };
 }
 

@@ -3,7 +3,7 @@ import { configuredEvaluator } from '../../evaluators/configured.ts';
 import type { ConfiguredJudge, ConfiguredRule, EvaluatorEntry } from '../../evaluators/configured.ts';
 import { evaluationContext } from '../../evaluators/context.ts';
 import type { EvaluationContextOptions } from '../../evaluators/context.ts';
-import type { Answer, Question } from '../../evaluators/evaluator.ts';
+import type { Answer, EvaluatorRequest, Question } from '../../evaluators/evaluator.ts';
 import { evaluators } from '../../evaluators/index.ts';
 import type { AgentTrace } from '../../src/model/agent-trace.ts';
 import type { Expectation } from '../../src/model/expectation.ts';
@@ -28,20 +28,26 @@ export function rule(entry: EvaluatorEntry): ConfiguredRule {
 
 /** The questions that were asked, and the verdict. */
 export function judged(score: Score, answers: readonly Answer[]): { readonly questions: readonly Question[]; readonly verdict: Verdict } {
+  const { requests, verdict } = asked(score, answers);
+  return { questions: requests.filter((request): request is Question => request.kind === undefined || request.kind === 'ask'), verdict };
+}
+
+/** Everything that was wanted of the world, and the verdict. */
+export function asked(score: Score, answers: readonly Answer[]): { readonly requests: readonly EvaluatorRequest[]; readonly verdict: Verdict } {
   const ready = configured(score.entry);
-  if (ready.kind !== 'judge') throw new Error(`${score.entry.use} asks no judge`);
+  if (ready.kind !== 'judge') throw new Error(`${score.entry.use} asks nobody`);
   return played(ready, score, answers);
 }
 
-function played(ready: ConfiguredJudge, { trace, expected = {}, limits = {} }: Score, answers: readonly Answer[]): { readonly questions: readonly Question[]; readonly verdict: Verdict } {
+function played(ready: ConfiguredJudge, { trace, expected = {}, limits = {} }: Score, answers: readonly Answer[]): { readonly requests: readonly EvaluatorRequest[]; readonly verdict: Verdict } {
   const running = ready.judge(trace, expected, evaluationContext(limits));
-  const questions: Question[] = [];
+  const requests: EvaluatorRequest[] = [];
   let step = running.next();
   while (step.done !== true) {
-    questions.push(step.value);
-    step = running.next(answers[questions.length - 1] ?? { kind: 'failed', error: 'no answer is left' });
+    requests.push(step.value);
+    step = running.next(answers[requests.length - 1] ?? { kind: 'failed', error: 'no answer is left' });
   }
-  return { questions, verdict: step.value };
+  return { requests, verdict: step.value };
 }
 
 function configured(entry: EvaluatorEntry): ConfiguredRule | ConfiguredJudge {

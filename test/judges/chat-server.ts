@@ -1,4 +1,4 @@
-/** A chat completions endpoint on loopback that plays a script. */
+/** An endpoint for chat completions and embeddings on loopback that plays a script. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -11,6 +11,8 @@ export interface ChatRequest {
     readonly response_format?: { readonly type: string; readonly json_schema?: { readonly name: string; readonly strict: boolean; readonly schema: object } };
     readonly temperature?: number;
     readonly max_completion_tokens?: number;
+    readonly input?: readonly string[];
+    readonly encoding_format?: string;
   };
 }
 
@@ -68,6 +70,15 @@ export function status(code: number, headers: { readonly [name: string]: string 
   return (response) => {
     response.writeHead(code, { 'content-type': 'application/json', ...headers });
     response.end(JSON.stringify(body));
+  };
+}
+
+/** The vectors of the texts that were sent; the entries in whatever order. */
+export function embeds(vectorOf: (text: string) => unknown, { reversed = false }: { readonly reversed?: boolean } = {}): Play {
+  return (response, request) => {
+    const entries = (request.body.input ?? []).map((text, index) => ({ object: 'embedding', index, embedding: vectorOf(text) }));
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ object: 'list', model: 'm', data: reversed ? entries.toReversed() : entries, usage: { prompt_tokens: 5, total_tokens: 5 } }));
   };
 }
 

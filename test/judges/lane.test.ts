@@ -19,7 +19,7 @@ function* asks(): Generator<Question, Outcome, Answer> {
 /** A judge that answers when the test says so. */
 function slowJudge(name: string) {
   const pending: ((answer: Answer) => void)[] = [];
-  const judge: Judge = { name, model: 'm', ask: () => new Promise((resolve) => pending.push(resolve)), stop: async () => {} };
+  const judge: Judge = { name, model: 'm', ask: () => new Promise((resolve) => pending.push(resolve)), embed: async () => ({ kind: 'failed', error: 'no vectors' }), stop: async () => {} };
   return {
     judge,
     asking: () => pending.length,

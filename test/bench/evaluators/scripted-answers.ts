@@ -1,13 +1,20 @@
 /** Answers that please the schema of a question, so that what a judge evaluator itself does can be measured. */
-import type { Answer, Question } from '../../../evaluators/evaluator.ts';
+import type { Answer, EvaluatorRequest } from '../../../evaluators/evaluator.ts';
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../../src/model/json.ts';
 
 /** Questions about numbered things name the numbers at the end. */
 const NUMBERS = /(\d+(?:, \d+)*)\.$/;
 
-export function pleasedAnswer({ instruction, answerSchema }: Question): Answer {
+export function pleasedAnswer(request: EvaluatorRequest): Answer {
+  if (request.kind === 'embed') return { kind: 'answered', value: request.texts.map((text) => embeddingOf(text)), truncated: false };
+  const { instruction, answerSchema } = request;
   const numbers = NUMBERS.exec(instruction)?.[1]?.split(', ').map(Number) ?? [1];
   return { kind: 'answered', value: valueOf(answerSchema, numbers), truncated: false };
+}
+
+/** As long as those of a usual model. */
+function embeddingOf(text: string): readonly number[] {
+  return Array.from({ length: 1_536 }, (_, at) => Math.sin((at + 1) * text.length));
 }
 
 function valueOf(schema: JsonObject, numbers: readonly number[]): JsonValue {

@@ -1,0 +1,81 @@
+/** The client of an endpoint that speaks OpenAI's protocol, and what its errors mean. */
+import OpenAI, { APIConnectionError, APIConnectionTimeoutError, APIError } from 'openai';
+import { AnswerTooLarge, boundedFetch } from './bounded-fetch.ts';
+import { busyStatuses, type Busy } from './patience.ts';
+import type { JudgeSettings } from './settings.ts';
+
+export interface Tokens {
+  readonly input: number;
+  readonly output: number;
+}
+
+/** The request itself was refused. */
+export interface Refused {
+  readonly kind: 'refused';
+  readonly error: string;
+}
+
+export interface Failed {
+  readonly kind: 'failed';
+  readonly error: string;
+}
+
+export type Trouble = Busy | Refused | Failed;
+
+const refusedStatuses: ReadonlySet<number> = new Set([400, 415, 422, 501]);
+
+/** It sends once and tells no one: retries and logs are not its business. */
+export function openAiClient(settings: JudgeSettings, bytesMax: number): OpenAI {
+  return new OpenAI({
+    baseURL: settings.baseUrl,
+    // The client wants a key and else takes one from the environment: a key for one endpoint must not go to another.
+    apiKey: settings.apiKey === '' ? 'none' : settings.apiKey,
+    adminAPIKey: null,
+    organization: null,
+    project: null,
+    webhookSecret: null,
+    ...(settings.apiKey === '' ? { defaultHeaders: { Authorization: null } } : {}),
+    timeout: settings.timeoutMs,
+    maxRetries: 0,
+    // What it logs would be texts of runs.
+    logLevel: 'off',
+    fetch: boundedFetch(bytesMax),
+  });
+}
+
+export function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
+}
+
+/** The endpoint's own message is left out: it may quote the run or the key. */
+export function troubleOf(error: unknown): Trouble {
+  const large = chainOf(error).find((one) => one instanceof AnswerTooLarge);
+  if (large !== undefined) return { kind: 'failed', error: `judge_answer_too_large: more than ${large.bytesMax} bytes` };
+  if (error instanceof APIConnectionTimeoutError) return { kind: 'busy', error: 'judge_timed_out: no whole answer in time', retryAfter: undefined };
+  if (error instanceof APIConnectionError) return { kind: 'busy', error: 'judge_unavailable: no connection', retryAfter: undefined };
+  if (!(error instanceof APIError)) return { kind: 'failed', error: 'judge_answer_invalid: the endpoint did not send JSON' };
+  const status = field(error, 'status');
+  if (typeof status !== 'number') return { kind: 'failed', error: 'judge_stopped: the question was given up' };
+  const fault = `judge_unavailable: status ${status}`;
+  if (status >= 300 && status < 400) return { kind: 'failed', error: `judge_redirected: status ${status}, and redirects are not followed` };
+  // An exhausted account stays so however often it is asked.
+  if (status === 429 && field(error, 'code') === 'insufficient_quota') return { kind: 'failed', error: 'judge_out_of_quota: status 429' };
+  if (busyStatuses.has(status)) return { kind: 'busy', error: fault, retryAfter: retryAfterOf(field(error, 'headers')) };
+  if (refusedStatuses.has(status)) return { kind: 'refused', error: `judge_refused_request: status ${status}` };
+  return { kind: 'failed', error: fault };
+}
+
+function retryAfterOf(headers: unknown): string | undefined {
+  return headers instanceof Headers ? (headers.get('retry-after') ?? undefined) : undefined;
+}
+
+/** An error and what caused it; chains of errors are short, and none may be a ring. */
+function chainOf(error: unknown): readonly unknown[] {
+  const chain: unknown[] = [];
+  for (let one = error; one instanceof Error && chain.length < 10; one = one.cause) chain.push(one);
+  return chain;
+}
+
+export function field(from: unknown, name: string): unknown {
+  return typeof from === 'object' && from !== null && Object.hasOwn(from, name) ? (from as { readonly [key: string]: unknown })[name] : undefined;
+}
