@@ -14,6 +14,7 @@ import { judges } from './judges/index.ts';
 import { judgeLane, type JudgeLane } from './judges/lane.ts';
 import type { Run } from './model/agent-trace.ts';
 import type { Clock, Sleep } from './model/clock.ts';
+import { contentNotices } from './pipeline/content-notices.ts';
 import { defaultGroupLimits } from './pipeline/group.ts';
 import { pipeline, type AskEnd, type Pipeline } from './pipeline/pipeline.ts';
 import type { ToJudge } from './pipeline/evaluate.ts';
@@ -61,7 +62,11 @@ export function service({ config, warnings, logger = pino(), stopMs = stopMsDefa
   const outboxes = config.exporters.map((entry) => outbox({ exporter: exporters[entry.to](entry.to === 'metrics' ? {} : entry, { telemetry }), telemetry, clock, random: Math.random, sleep }));
   // The metrics page is always there, whether or not it is named.
   if (!config.exporters.some(({ to }) => to === 'metrics')) outboxes.push(outbox({ exporter: exporters.metrics({}, { telemetry }), telemetry, clock, random: Math.random, sleep }));
-  const deliver = (item: ScoredRun): void => outboxes.forEach((box) => box.offer(item));
+  const notices = contentNotices();
+  const deliver = (item: ScoredRun): void => {
+    for (const { message, ...fields } of notices(item)) logger.warn(fields, message);
+    outboxes.forEach((box) => box.offer(item));
+  };
   const bench = judgeBench(config.judges, telemetry);
   const flow = pipeline({
     collectors,

@@ -4,6 +4,7 @@ import { type RunKey } from '../model/agent-trace.ts';
 import { wire } from '../model/attributes.ts';
 import { unreachable } from '../model/ids.ts';
 import { type Evaluation, evaluationKeyText, type Verdict } from '../model/verdict.ts';
+import { attemptOf, type Attempt } from '../pipeline/evaluability.ts';
 import type { Labels } from '../telemetry/telemetry.ts';
 import { errorType } from './error-type.ts';
 import type { Exporter, ScoredRun } from './exporter.ts';
@@ -31,8 +32,11 @@ export function metricsExporter(_settings: ExporterSettings, { telemetry }: Expo
     const { run } = item;
     const agent = { [wire.agentName]: run.trace.agent ?? '', [wire.targetService]: run.service ?? '' };
     if (isRunsFirst(item)) telemetry.add('tracejury.runs', 1, { ...agent, [wire.completeness]: run.completeness });
-    for (const { name, decision, reason } of item.decisions) {
+    for (const ended of item.decisions) {
+      const { name, decision, reason } = ended;
       telemetry.add('tracejury.decisions', 1, { [wire.evaluationName]: name, [wire.decision]: decision, 'tracejury.reason': reason ?? '' });
+      const attempt = attemptOf(run, ended);
+      if (attempt !== undefined) telemetry.add('tracejury.evaluability', 1, attemptLabels(attempt));
     }
     for (const { key, evaluatorKind, verdict } of item.evaluations) {
       const target = { [wire.evaluationName]: key.name, ...agent, [wire.evaluatorKind]: evaluatorKind };
@@ -64,6 +68,10 @@ export function metricsExporter(_settings: ExporterSettings, { telemetry }: Expo
 function isRunsFirst({ evaluations, decisions }: ScoredRun): boolean {
   const kinds = [...evaluations, ...decisions].map(({ evaluatorKind }) => evaluatorKind);
   return kinds.length === 0 || kinds.includes('rule');
+}
+
+function attemptLabels({ agent, dialect, name, outcome, reason, need }: Attempt): Labels {
+  return { [wire.agentName]: agent, 'tracejury.dialect': dialect, [wire.evaluationName]: name, 'tracejury.outcome': outcome, 'tracejury.reason': reason, 'tracejury.need': need };
 }
 
 function resultLabels(verdict: Verdict): Labels {

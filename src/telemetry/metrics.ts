@@ -13,6 +13,9 @@ interface MetricRow {
 /** An exact 0 sits alone in the first bucket; 1 shares the last one with near misses only. */
 const scoreBuckets = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99, 1] as const;
 const durationBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60] as const;
+/** Labels whose values come from foreign spans. Beyond the bound of a metric they fold first, so that the others still tell something. */
+export const foreignLabels: ReadonlySet<string> = new Set(['gen_ai.agent.name', 'tracejury.target.service.name']);
+
 const target = ['gen_ai.evaluation.name', 'gen_ai.agent.name', 'tracejury.evaluator.kind', 'tracejury.target.service.name'] as const;
 
 export const metrics = {
@@ -22,6 +25,7 @@ export const metrics = {
   'tracejury.evaluation.tokens': { kind: 'counter', unit: '{token}', labels: ['gen_ai.evaluation.name', 'gen_ai.token.type', 'gen_ai.request.model'], meaning: 'Tokens that judges used.' },
   'tracejury.evaluation.revisions': { kind: 'counter', unit: '{revision}', labels: ['gen_ai.evaluation.name', 'tracejury.change'], meaning: 'Verdicts of later revisions of a run, by whether they changed.' },
   'tracejury.decisions': { kind: 'counter', unit: '{decision}', labels: ['gen_ai.evaluation.name', 'tracejury.decision', 'tracejury.reason'], meaning: 'How every (run, evaluator) pair ended.' },
+  'tracejury.evaluability': { kind: 'counter', unit: '{attempt}', labels: ['gen_ai.agent.name', 'tracejury.dialect', 'gen_ai.evaluation.name', 'tracejury.outcome', 'tracejury.reason', 'tracejury.need'], meaning: 'Evaluators that looked at the first revision of a run, by whether they could score it and what it lacked.' },
   'tracejury.runs': { kind: 'counter', unit: '{run}', labels: ['gen_ai.agent.name', 'tracejury.target.service.name', 'tracejury.completeness'], meaning: 'Runs closed, first revisions only.' },
   'tracejury.traces.dropped': { kind: 'counter', unit: '{trace}', labels: ['tracejury.reason'], meaning: 'Traces that were closed without a run: no agent, model or tool span in them.' },
   'tracejury.spans.late': { kind: 'counter', unit: '{span}', labels: ['tracejury.reason'], meaning: 'Spans that came after their trace was closed, by what became of them.' },
@@ -39,11 +43,11 @@ export const metrics = {
   'tracejury.exporter.queue': { kind: 'gauge', unit: '{item}', labels: ['tracejury.exporter'], meaning: 'Items waiting to be sent.' },
   'tracejury.exporter.lag': { kind: 'gauge', unit: 's', labels: ['tracejury.exporter'], meaning: 'Age of the oldest item waiting to be sent.' },
   'tracejury.judge.requests': { kind: 'counter', unit: '{request}', labels: ['tracejury.judge', 'tracejury.outcome'], meaning: 'Questions to judges, by how they ended.' },
+  'tracejury.judge.embeddings': { kind: 'counter', unit: '{text}', labels: ['tracejury.judge', 'tracejury.outcome'], meaning: 'Texts whose vectors were wanted: cached, or asked of the endpoint.' },
   'tracejury.judge.queue': { kind: 'gauge', unit: '{question}', labels: [], meaning: 'Runs waiting for a judge.' },
-  'tracejury.metrics.folded': { kind: 'counter', unit: '{value}', labels: ['tracejury.metric'], meaning: 'Label sets beyond the bound, counted under the label value other.' },
+  'tracejury.metrics.folded': { kind: 'counter', unit: '{value}', labels: ['tracejury.metric'], meaning: 'Values whose label set came beyond the bound of their metric and was counted under the label value other.' },
 } as const satisfies { readonly [name: string]: MetricRow };
 
 export type MetricName = keyof typeof metrics;
 export type Metric = MetricRow;
-  'tracejury.judge.embeddings': { kind: 'counter', unit: '{text}', labels: ['tracejury.judge', 'tracejury.outcome'], meaning: 'Texts whose vectors were wanted: cached, or asked of the endpoint.' },
 export const metricRows: { readonly [name: string]: MetricRow } = metrics;

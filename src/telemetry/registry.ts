@@ -1,9 +1,12 @@
 /** Counts in memory, within bounds. The metrics page and the push to a backend read its snapshot. */
-import { type Metric, type MetricName, metricRows } from './metrics.ts';
+import { foreignLabels, type Metric, type MetricName, metricRows } from './metrics.ts';
 import type { Labels, Telemetry } from './telemetry.ts';
 
 export interface MetricRegistryOptions {
-  /** Label sets kept per metric; what comes beyond is counted under one set with the value `other`. */
+  /**
+   * Label sets kept per metric. Beyond it the labels of foreign origin fold into `other`, which may make as many sets again; beyond
+   * that everything folds into one set.
+   */
   readonly labelSetsMax?: number;
   /** Characters kept of a label value. */
   readonly labelCharsMax?: number;
@@ -60,7 +63,8 @@ export function metricRegistry({ labelSetsMax = 2000, labelCharsMax = 200 }: Met
     if (known !== undefined) return known;
     if (family.size < labelSetsMax || row.labels.length === 0) return added(family, row, values);
     if (metric !== 'tracejury.metrics.folded') telemetry.add('tracejury.metrics.folded', 1, { 'tracejury.metric': metric });
-    const folded = values.map(() => foldedLabelValue);
+    const partly = values.map((value, at) => (foreignLabels.has(row.labels[at] ?? '') ? foldedLabelValue : value));
+    const folded = family.has(JSON.stringify(partly)) || (partly.includes(foldedLabelValue) && family.size < labelSetsMax * 2) ? partly : values.map(() => foldedLabelValue);
     return family.get(JSON.stringify(folded)) ?? added(family, row, folded);
   }
 

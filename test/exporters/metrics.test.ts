@@ -42,6 +42,27 @@ test('metrics: a first revision counts the run, its verdicts, scores and decisio
   ]);
 });
 
+test('metrics: what each evaluator could score is counted by agent and dialect, with what it lacked', async () => {
+  const { telemetry, exporter } = bench();
+  const of = run({ dialects: ['gen_ai', 'google_adk'] });
+  const decisions = [
+    decision('tool_error', { decision: 'skipped', reason: 'results_not_carried' }),
+    decision('tool_recovery', { decision: 'skipped', reason: 'no_errors' }),
+    decision('tool_efficiency'),
+    decision('task_completion', { evaluatorKind: 'judge', decision: 'sampled_out' }),
+  ];
+  await exporter.send({ run: of, evaluations: [], decisions });
+  await exporter.send({ run: of, evaluations: [], decisions: [decision('task_completion', { evaluatorKind: 'judge', decision: 'failed', reason: 'judge_timed_out: after 30 s' })] });
+  await exporter.send({ run: { ...of, revision: 2 }, evaluations: [], decisions });
+  const labels = { 'gen_ai.agent.name': 'travel-agent', 'tracejury.dialect': 'google_adk', value: 1 };
+  expect(points(telemetry, 'tracejury.evaluability')).toEqual([
+    { ...labels, 'gen_ai.evaluation.name': 'tool_error', 'tracejury.outcome': 'skipped', 'tracejury.reason': 'results_not_carried', 'tracejury.need': 'tool_results' },
+    { ...labels, 'gen_ai.evaluation.name': 'tool_recovery', 'tracejury.outcome': 'skipped', 'tracejury.reason': 'no_errors' },
+    { ...labels, 'gen_ai.evaluation.name': 'tool_efficiency', 'tracejury.outcome': 'scored' },
+    { ...labels, 'gen_ai.evaluation.name': 'task_completion', 'tracejury.outcome': 'failed' },
+  ]);
+});
+
 test('metrics: an exemplar leads to a run that failed, never to one that passed', async () => {
   const { telemetry, exporter } = bench();
   await exporter.send(scoredRun({ bad: scored(0.25), good: scored(0.75) }));

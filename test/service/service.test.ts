@@ -1,4 +1,5 @@
 import { get } from 'node:http';
+import { pino } from 'pino';
 import { afterEach, expect, test } from 'vitest';
 import { attributes, otlpSink, readCarrier } from '../exporters/otlp-sink.ts';
 import { chatServer, says } from '../judges/chat-server.ts';
@@ -21,6 +22,17 @@ test('service: a run of a real SDK is scored on the metrics page without any con
   expect(sample(page, 'tracejury_evaluation_score_sum', { gen_ai_evaluation_name: 'tool_error' })).toBe(0.5);
   expect(sample(page, 'tracejury_decisions_total', { gen_ai_evaluation_name: 'tool_call_validity', tracejury_decision: 'skipped', tracejury_reason: 'no_tool_definitions' })).toBe(1);
   expect(sample(page, 'tracejury_runs_total', { tracejury_completeness: 'complete', tracejury_target_service_name: 'shop' })).toBe(1);
+});
+
+test('service: an agent whose first runs could not be scored is named in one warning, with what to switch on, and counted by what is missing', async () => {
+  const lines: string[] = [];
+  const jury = await running('', { logger: pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) }) });
+  open.push(jury);
+  for (let at = 0; at < 4; at++) await sendAgentRun(jury.otlp);
+  const labels = { gen_ai_agent_name: 'order_support', tracejury_dialect: 'tool_attributes', gen_ai_evaluation_name: 'tool_call_validity', tracejury_outcome: 'skipped', tracejury_need: 'tool_definitions' };
+  await eventually(async () => (sample(await jury.metrics(), 'tracejury_evaluability_total', labels) === 4 ? true : undefined), 'four attempts');
+  const told = lines.map((line) => JSON.parse(line) as { readonly msg: string; readonly agent: string; readonly missing: string; readonly todo: string }).filter(({ msg }) => msg.startsWith('the first runs of an agent could not be scored'));
+  expect(told).toMatchObject([{ agent: 'order_support', dialect: 'tool_attributes', missing: 'tool_definitions', evaluators: ['tool_call_validity'], todo: expect.stringContaining('gen_ai.tool.definitions') }]);
 });
 
 test('service: verdicts go to the backend as one span of the agent’s own trace, and that span is left alone when it comes back', async () => {

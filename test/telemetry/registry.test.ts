@@ -72,16 +72,27 @@ test('registry: an exemplar longer than the format allows is left out, its value
   expect(samples.find(({ name }) => name.endsWith('_count'))?.value).toBe(1);
 });
 
-test('registry: label sets beyond the bound fold into other, which is counted by metric', () => {
+test('registry: label sets beyond the bound fold what is foreign in them into other, which is counted by metric', () => {
   const registry = metricRegistry({ labelSetsMax: 2 });
   for (const agent of ['a', 'b', 'c', 'd', 'a']) registry.add('tracejury.runs', 1, { 'gen_ai.agent.name': agent });
-  const folded = { gen_ai_agent_name: 'other', tracejury_target_service_name: 'other', tracejury_completeness: 'other' };
+  const folded = { gen_ai_agent_name: 'other', tracejury_target_service_name: 'other' };
   expect(samplesOf(registry, 'tracejury_runs').map(({ labels, value }) => ({ labels, value }))).toEqual([
     { labels: { gen_ai_agent_name: 'a' }, value: 2 },
     { labels: { gen_ai_agent_name: 'b' }, value: 1 },
     { labels: folded, value: 2 },
   ]);
   expect(samplesOf(registry, 'tracejury_metrics_folded')).toMatchObject([{ labels: { tracejury_metric: 'tracejury.runs' }, value: 2 }]);
+});
+
+test('registry: agents beyond the bound are counted together by what the other labels say, and those are bounded as well', () => {
+  const registry = metricRegistry({ labelSetsMax: 3 });
+  const attempt = (agent: string, evaluator: string) => registry.add('tracejury.evaluability', 1, { 'gen_ai.agent.name': agent, 'gen_ai.evaluation.name': evaluator });
+  for (let at = 0; at < 20; at++) attempt(`agent-${at}`, `e-${at % 2}`);
+  for (let at = 2; at < 20; at++) attempt('late', `e-${at}`);
+  const samples = samplesOf(registry, 'tracejury_evaluability');
+  const of = (agent: string, evaluator: string) => samples.find(({ labels }) => labels['gen_ai_agent_name'] === agent && labels['gen_ai_evaluation_name'] === evaluator)?.value;
+  expect([of('agent-0', 'e-0'), of('other', 'e-0'), of('other', 'e-1'), of('other', 'e-2'), of('other', 'other')]).toEqual([1, 8, 9, 1, 17]);
+  expect(samples).toHaveLength(3 * 2 + 1);
 });
 
 test('registry: even the count of folded sets is bounded', () => {

@@ -1,5 +1,4 @@
 /** For every evaluator there is: could it score this run, and if not, what is missing and how to get it. */
-import { collectors } from '../../../collectors/index.ts';
 import { configuredEvaluator, type ConfiguredEvaluator } from '../../../evaluators/configured.ts';
 import type { AnyEvaluator, EvaluationContext, Need } from '../../../evaluators/evaluator.ts';
 import { readExpectation, type Fault } from '../../../evaluators/expectation.ts';
@@ -7,7 +6,8 @@ import { evaluators } from '../../../evaluators/index.ts';
 import type { EvaluatorConfig } from '../../config/config.ts';
 import type { Run } from '../../model/agent-trace.ts';
 import type { Expectation } from '../../model/expectation.ts';
-import type { SkipReason, Verdict } from '../../model/verdict.ts';
+import type { Verdict } from '../../model/verdict.ts';
+import { lackOf, remedyOf, type Lack } from '../../pipeline/remedies.ts';
 
 export interface Evaluability {
   readonly name: string;
@@ -17,6 +17,8 @@ export interface Evaluability {
   readonly outcome: Verdict | { readonly kind: 'would_ask' } | { readonly kind: 'filtered' } | Unconfigured;
   /** What it looks at and this run does not have. */
   readonly missing: readonly Need[];
+  /** What kept it from scoring; absent where nothing is missing. */
+  readonly lack?: Lack | 'options';
   /** What to switch on so that it could score; empty when nothing is missing that could be switched on. */
   readonly hints: readonly string[];
 }
@@ -45,7 +47,8 @@ export function evaluability(run: Run, { plan, context }: Catalogue): readonly E
 }
 
 function ofConfigured(run: Run, { name, evaluator, expect }: ConfiguredEvaluator, { on, outcome, expected }: Pick<Evaluability, 'on' | 'outcome'> & { readonly expected: Expectation }): Evaluability {
-  return { name, evaluator, on, outcome, missing: missingOf(run, evaluator, { ...expect, ...expected }), hints: outcome.kind === 'skipped' ? hintsFor(outcome.reason, run) : [] };
+  const lacking = lackIn(outcome, evaluator);
+  return { name, evaluator, on, outcome, missing: missingOf(run, evaluator, { ...expect, ...expected }), ...lacking, hints: hintsFor(lacking.lack, run) };
 }
 
 function missingOf(run: Run, { needs }: AnyEvaluator, expected: Expectation): readonly Need[] {
@@ -84,32 +87,15 @@ const has: { readonly [need in Need]: (run: Run, expected: Expectation) => boole
   tasks: ({ trace }, expected) => (expected.tasks ?? trace.tasks) !== undefined,
 };
 
-/** Who can help: the SDK's capture of content, its tool definitions, or the one who writes down what is expected. */
-const remedies: { readonly [reason in SkipReason]: 'content' | 'tools' | 'expectation' | 'none' } = {
-  no_tool_calls: 'none',
-  no_tool_definitions: 'tools',
-  no_expectation: 'expectation',
-  no_input: 'content',
-  no_final_response: 'content',
-  no_tasks: 'expectation',
-  tool_calls_not_carried: 'content',
-  arguments_not_carried: 'content',
-  results_not_carried: 'content',
-  no_errors: 'none',
-  no_such_target: 'none',
-  no_price: 'none',
-  no_tokens: 'content',
-  no_times: 'none',
-  filtered: 'none',
-  too_large: 'none',
-};
+/** An evaluator that takes no expectation is told by its options. */
+function lackIn(outcome: Evaluability['outcome'], { expectationSchema }: AnyEvaluator): Pick<Evaluability, 'lack'> {
+  const lack = outcome.kind === 'skipped' ? lackOf(outcome.reason) : undefined;
+  if (lack === undefined) return {};
+  return { lack: lack === 'expectation' && expectationSchema === undefined ? 'options' : lack };
+}
 
-const expectationHint = 'Say what is expected under `expect` in the configuration, or as JSON in the attribute tracejury.expected on the run’s span.';
-
-function hintsFor(reason: SkipReason, run: Run): readonly string[] {
-  const remedy = remedies[reason];
-  if (remedy === 'none') return [];
-  if (remedy === 'expectation') return [expectationHint];
-  const own = collectors.filter(({ id }) => run.dialects.includes(id));
-  return own.flatMap(({ captureHints }) => captureHints?.[remedy] ?? []);
+function hintsFor(lack: Evaluability['lack'], run: Run): readonly string[] {
+  if (lack === undefined) return [];
+  const remedy = lack === 'options' ? 'Set its options in the configuration; tracejury evaluators NAME lists them.' : remedyOf(lack, run.dialects);
+  return remedy === undefined ? [] : [remedy];
 }

@@ -5,6 +5,8 @@ import { oneLine } from './one-line.ts';
 import type { LeftOut, Played } from './played.ts';
 import type { Recorded } from './recorded.ts';
 import { runLines } from './run-text.ts';
+import { agentShares } from './shares.ts';
+import { sharesLines } from './shares-text.ts';
 
 /** Runs told in full; the others are only counted. */
 const runsMax = 200;
@@ -15,6 +17,8 @@ export function reportText({ recorded, played, runs }: Report): string {
   const left = runs.length - runsMax;
   return [
     ...headLines(recorded, played, runs),
+    // Of one run its own lines tell the same.
+    ...(countOf(runs) > 1 ? ['', ...sharesLines(agentShares(runs))] : []),
     ...runs.slice(0, runsMax).flatMap((run) => ['', ...runLines(run)]),
     ...(left > 0 ? ['', `${left} more runs are not shown; --format json has all.`] : []),
   ].join('\n');

@@ -25,8 +25,7 @@ export function runLines(inspected: InspectedRun): readonly string[] {
     '',
     ...definitionLines(trace.toolDefinitions),
     '',
-    '  Evaluators',
-    ...evaluabilityLines(evaluability),
+    ...evaluabilityLines(evaluability, run.dialects),
     ...subRuns.flatMap((sub) => ['', ...runLines(sub).map((line) => (line === '' ? '' : `    ${line}`))]),
   ];
 }
