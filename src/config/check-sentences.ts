@@ -1,10 +1,10 @@
 /** A fault of the schema in words: what is wrong, and what would be right. */
 import type { ErrorObject } from 'ajv';
 import { isJsonObject, jsonText, type JsonValue } from '../model/json.ts';
+import { quantityExamples, quantityOf } from '../model/quantities.ts';
 import type { Path } from './fault.ts';
 import { nearest } from './nearest.ts';
 import { patternProblem } from './pattern.ts';
-import { quantityExamples, quantityOf } from './quantities.ts';
 
 interface Sentence {
   readonly problem: string;

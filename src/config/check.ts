@@ -2,11 +2,11 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
+import { quantityOf, type QuantityKind } from '../model/quantities.ts';
 import { addressOf } from './address.ts';
 import { patternProblem } from './pattern.ts';
 import { sentence } from './check-sentences.ts';
 import type { Finding, Path } from './fault.ts';
-import { quantityOf, type QuantityKind } from './quantities.ts';
 
 /** More faults than anyone mends in one go. */
 const findingsMax = 200;

@@ -1,12 +1,12 @@
 /** What no schema can say: keys that must fit one another. Everything here copes with parts that the schema has refused already. */
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
+import { quantityOf, type QuantityKind } from '../model/quantities.ts';
 import type { CrossCheck } from './cross-check.ts';
 import { evaluatorFindings } from './cross-checks-evaluators.ts';
 import { addressOf, isLoopback } from './address.ts';
 import { traceEndpoint } from './endpoint.ts';
 import type { Finding, Path } from './fault.ts';
 import { listAt, objectAt } from './reading.ts';
-import { quantityOf, type QuantityKind } from './quantities.ts';
 
 export function crossCheck(check: CrossCheck): readonly Finding[] {
   const { value } = check;

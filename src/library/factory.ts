@@ -2,9 +2,9 @@
 import { configuredEvaluator, type ConfiguredEvaluator, type ConfiguredJudge, type ConfiguredRule } from '../../evaluators/configured.ts';
 import type { AnyEvaluator, EvaluationContext, Subject } from '../../evaluators/evaluator.ts';
 import { snakeMembers } from '../../evaluators/option-names.ts';
+import { writtenExpectation } from '../../evaluators/written-expectation.ts';
 import type { Expectation } from '../model/expectation.ts';
 import { isJsonObject, type JsonObject } from '../model/json.ts';
-import { writtenExpectation } from './written-expectation.ts';
 
 /** What an entry of `evaluators:` may say besides the options. */
 export interface EvaluatorSetting {

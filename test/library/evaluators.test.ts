@@ -5,7 +5,7 @@ import { evaluators as members } from '../../evaluators/index.ts';
 import { scriptedJudge } from '../../src/judges/scripted.ts';
 import { agentTrace, toolCall } from '../../src/library/agent-trace.ts';
 import { convergence, evaluate, evaluationContext, factory, taskCompletion, toolCallValidity, toolError, toolTrajectory, type Question, type RuleEvaluator } from '../../src/library/evaluators.ts';
-import { writtenExpectation } from '../../src/library/written-expectation.ts';
+import { writtenExpectation } from '../../evaluators/written-expectation.ts';
 import type { Expectation } from '../../src/model/expectation.ts';
 
 const trace = agentTrace({

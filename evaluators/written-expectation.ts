@@ -1,6 +1,6 @@
 /** What is expected of a run, under the names and in the forms that files and attributes use. */
-import type { Expectation, ExpectedCount, ExpectedMessage, ExpectedToolCall, ExpectedToolOutput } from '../model/expectation.ts';
-import type { JsonObject, JsonValue } from '../model/json.ts';
+import type { Expectation, ExpectedCount, ExpectedMessage, ExpectedToolCall, ExpectedToolOutput } from '../src/model/expectation.ts';
+import type { JsonObject, JsonValue } from '../src/model/json.ts';
 
 /** How each member is written; what it is called follows from its name. */
 const writers: { readonly [Name in keyof Expectation]-?: (expectation: Expectation) => JsonValue | undefined } = {

@@ -1,4 +1,4 @@
-/** Durations and sizes as people write them in the configuration: `500ms`, `5s`, `10m`, `1h`, `7d`; `16MiB`, `512KiB`, plain bytes. */
+/** Durations and sizes as people write them: `500ms`, `5s`, `10m`, `1h`, `7d`; `16MiB`, `512KiB`, plain bytes. */
 
 export type QuantityKind = 'duration' | 'bytes';
 
@@ -45,7 +45,7 @@ function parseBytes(text: string): number | undefined {
   return quantity(text, byteUnits);
 }
 
-/** The value of a quantity as it stands in the configuration, text or number, in milliseconds or bytes. */
+/** The value of a quantity as it is written, text or number, in milliseconds or bytes. */
 export function quantityOf(kind: QuantityKind, value: unknown): number | undefined {
   if (kind === 'bytes' && typeof value === 'number') return Number.isSafeInteger(value) && value >= 0 ? value : undefined;
   if (typeof value !== 'string') return undefined;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { quantityOf } from '../../src/config/quantities.ts';
+import { quantityOf } from '../../src/model/quantities.ts';
 
 const durations = [
   ['500ms', 500],
