@@ -1,33 +1,24 @@
-/** What the model calls of the run cost, by prices that the configuration gives, kept within a budget. */
-import type { AgentTrace, ModelCall } from '../src/model/agent-trace.ts';
+/** What the model calls of the run cost, by a table of prices, kept within a budget. */
+import type { AgentTrace } from '../src/model/agent-trace.ts';
 import type { JsonObject } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
 import { budgetShare } from './budget.ts';
 import { skipped } from './calls.ts';
-import type { Skipped } from './calls.ts';
 import type { RuleEvaluator, Subject } from './evaluator.ts';
-import { numberOf, product, quotient, rational, sum } from './rational.ts';
-import type { Rational } from './rational.ts';
-import { listed, quoted } from './wording.ts';
-
-export interface Price {
-  readonly inputPerMillion: number;
-  readonly outputPerMillion: number;
-  /** Undefined: as other input. */
-  readonly cachedPerMillion?: number;
-}
+import { callCosts, hasTokens, priceTableSchema } from './prices.ts';
+import type { CallCost, PriceTable } from './prices.ts';
+import { numberOf, rational, sum } from './rational.ts';
+import { count, listed, quoted } from './wording.ts';
 
 export interface CostOptions {
-  readonly prices: { readonly [model: string]: Price };
+  readonly prices: PriceTable;
   readonly budget: number | undefined;
 }
-
-const price = { type: 'number', minimum: 0, maximum: 1_000_000 } as const;
 
 export const cost = {
   kind: 'rule',
   id: 'cost',
-  version: 1,
+  version: 2,
   summary: 'The model calls of the run cost no more than the budget.',
   needs: ['tokens'],
   onByDefault: false,
@@ -36,14 +27,11 @@ export const cost = {
   optionsSchema: {
     type: 'object',
     additionalProperties: false,
-    required: ['prices'],
     properties: {
       prices: {
-        type: 'object',
-        minProperties: 1,
-        maxProperties: 500,
-        description: 'By name of the model as the spans have it: `input_per_million`, `output_per_million` and, where cached input costs less, `cached_per_million`, all in one currency. A name that ends in `*` stands for every model that begins so; the longest that fits counts. Required.',
-        additionalProperties: { type: 'object', additionalProperties: false, required: ['input_per_million', 'output_per_million'], properties: { input_per_million: price, output_per_million: price, cached_per_million: price } },
+        ...priceTableSchema,
+        'x-from': 'prices',
+        description: 'By name of the model: `input_per_million`, `output_per_million` and, where cached input costs less, `cached_per_million`, all in one currency. Left out: `prices` of the configuration. A price holds for its name with a provider before it and a date or revision behind it; a name that ends in `*` stands for every model that begins so.',
       },
       budget: { type: 'number', exclusiveMinimum: 0, maximum: 1_000_000_000, description: 'What a run may cost, in the currency of the prices. Up to here the score is 1; beyond it budget / cost. Without a budget it is skipped, and the details tell the cost.' },
     },
@@ -54,54 +42,46 @@ export const cost = {
 
 /** Model calls of one run. */
 const modelCallsMax = 20_000;
-const million = 1_000_000;
 
-interface Priced {
-  readonly call: ModelCall;
-  readonly model: string;
-  readonly amount: Rational;
-}
+type Priced = Extract<CallCost, { kind: 'priced' }>;
 
-function evaluate({ trace }: Subject, options: CostOptions): Outcome {
+function evaluate({ trace }: Subject, { prices, budget }: CostOptions): Outcome {
   if (trace.modelCalls.length > modelCallsMax) return skipped('too_large', `${trace.modelCalls.length} model calls are more than the ${modelCallsMax} that are counted.`);
-  const priced = pricedCalls(trace, options);
-  if ('kind' in priced) return priced;
+  const calls = callCosts(trace, prices);
+  const priced = calls.filter((one) => one.kind === 'priced');
+  const told = toldCost(trace);
+  if (priced.length === 0 && !calls.some(({ call }) => hasTokens(call))) return skipped('no_tokens', 'The spans of this agent carry no numbers of tokens.', told);
+  if (priced.length < calls.length) return partly(calls, priced, told);
   const total = sum(priced.map(({ amount }) => amount));
   const spent = numberOf(total);
-  const details = { cost: spent, by_model: byModel(priced) };
-  if (options.budget === undefined) return skipped('no_expectation', `The model calls cost ${shown(spent)}; set a budget to score it.`, details);
-  const score = budgetShare(options.budget, total);
+  const details = { cost: spent, by_model: byModel(priced), ...told };
+  if (budget === undefined) return skipped('no_expectation', `The model calls cost ${shown(spent)}; set a budget to score it.`, details);
+  const score = budgetShare(budget, total);
   const dearest = priced.reduce<Priced | undefined>((most, one) => (most === undefined || numberOf(one.amount) > numberOf(most.amount) ? one : most), undefined);
   return {
     kind: 'scored',
     score,
-    explanation: score === 1 ? `The model calls cost ${shown(spent)}, within the budget of ${options.budget}.` : `The model calls cost ${shown(spent)}, more than the budget of ${options.budget}; the dearest, of ${dearest?.model ?? ''}, cost ${shown(dearest === undefined ? 0 : numberOf(dearest.amount))}.`,
+    explanation: score === 1 ? `The model calls cost ${shown(spent)}, within the budget of ${budget}.` : `The model calls cost ${shown(spent)}, more than the budget of ${budget}; the dearest, of ${dearest?.model ?? ''}, cost ${shown(dearest === undefined ? 0 : numberOf(dearest.amount))}.`,
     evidence: score === 1 || dearest?.call.spanId === undefined ? [] : [dearest.call.spanId],
-    details: { ...details, budget: options.budget },
+    details: { ...details, budget },
   };
 }
 
-function pricedCalls({ modelCalls, model: ofRun }: AgentTrace, { prices }: CostOptions): readonly Priced[] | Skipped {
-  const counted = modelCalls.filter(({ inputTokens, outputTokens }) => inputTokens !== undefined || outputTokens !== undefined);
-  if (counted.length === 0) return skipped('no_tokens', 'The spans of this agent carry no numbers of tokens.');
-  const known = counted.map((call) => ({ call, model: call.model ?? ofRun ?? '', price: priceOf(call.model ?? ofRun ?? '', prices) }));
-  const unknown = [...new Set(known.filter((one) => one.price === undefined).map(({ model }) => model))];
-  if (unknown.length > 0) return skipped('no_price', `No price is given for ${listed(unknown.map((model) => (model === '' ? 'a model without a name' : quoted(model))))}.`, { models: unknown.slice(0, 20) });
-  return known.flatMap(({ call, model, price: found }) => (found === undefined ? [] : [{ call, model, amount: amountOf(call, found) }]));
+/** Something is unknown: what the other calls cost is told, under a name of its own, and is no cost of the run. */
+function partly(calls: readonly CallCost[], priced: readonly Priced[], told: JsonObject): Outcome {
+  const known = numberOf(sum(priced.map(({ amount }) => amount)));
+  const unpriced = [...new Set(calls.filter(({ kind }) => kind === 'no_price').map(({ model }) => model))];
+  const silent = calls.filter(({ kind }) => kind === 'no_tokens').length;
+  const rest = priced.length === 0 ? '' : ` The other ${priced.length === 1 ? 'call' : `${priced.length} calls`} cost ${shown(known)}.`;
+  const details = { model_calls: calls.length, ...(unpriced.length === 0 ? {} : { models: unpriced.slice(0, 20) }), ...(silent === 0 ? {} : { calls_without_tokens: silent }), ...(priced.length === 0 ? {} : { known_cost: known, known_calls: priced.length }), ...told };
+  if (unpriced.length > 0) return skipped('no_price', `No price is given for ${listed(unpriced.map((model) => (model === '' ? 'a model without a name' : quoted(model))))}.${rest}`, details);
+  return skipped('no_tokens', `${silent} of ${count(calls.length, 'model call')} ${silent === 1 ? 'lacks' : 'lack'} a number of tokens.${rest}`, details);
 }
 
-/** Cached tokens are among the input tokens. */
-function amountOf({ inputTokens = 0, outputTokens = 0, cachedInputTokens = 0 }: ModelCall, { inputPerMillion, outputPerMillion, cachedPerMillion = inputPerMillion }: Price): Rational {
-  const cached = Math.min(cachedInputTokens, inputTokens);
-  const lines = [[inputTokens - cached, inputPerMillion], [cached, cachedPerMillion], [outputTokens, outputPerMillion]] as const;
-  return quotient(sum(lines.map(([tokens, perMillion]) => product(rational(tokens), rational(perMillion)))), rational(million));
-}
-
-function priceOf(model: string, prices: CostOptions['prices']): Price | undefined {
-  if (Object.hasOwn(prices, model)) return prices[model];
-  const fitting = Object.keys(prices).filter((name) => name.endsWith('*') && model.startsWith(name.slice(0, -1)));
-  const longest = fitting.toSorted((a, b) => b.length - a.length)[0];
-  return longest === undefined ? undefined : prices[longest];
+/** What the spans themselves tell, beside what is computed. */
+function toldCost({ modelCalls }: AgentTrace): JsonObject {
+  const told = modelCalls.flatMap(({ toldCost: amount }) => (amount === undefined || !Number.isFinite(amount) ? [] : [rational(amount)]));
+  return told.length === 0 ? {} : { told_cost: numberOf(sum(told)), calls_with_told_cost: told.length };
 }
 
 function byModel(priced: readonly Priced[]): JsonObject {

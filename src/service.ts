@@ -76,6 +76,7 @@ export function service({ config, warnings, logger = pino(), stopMs = stopMsDefa
     telemetry,
     closing: config.closing,
     tools: config.tools,
+    prices: config.prices,
     limits: { ...defaultGroupLimits, bytesMax: config.limits.memoryBytes * openTracesShare, spansPerTraceMax: config.limits.spansPerTrace },
     deliver,
     ask: bench.ask,

@@ -1,5 +1,6 @@
 /** The configuration as the service reads it: camelCase, milliseconds, bytes, every default filled in. */
 import type { ConfiguredEvaluator } from '../../evaluators/configured.ts';
+import type { PriceTable } from '../../evaluators/prices.ts';
 import type { JudgeSettings } from '../judges/settings.ts';
 import type { ToolDefinition } from '../model/agent-trace.ts';
 import type { Address } from './address.ts';
@@ -30,6 +31,8 @@ export interface Config {
   readonly evaluators: readonly EvaluatorConfig[];
   readonly judges: readonly JudgeConfig[];
   readonly exporters: readonly ExporterConfig[];
+  /** In US dollars, of the models that the agents use. */
+  readonly prices: PriceTable;
 }
 
 type Permission = 'ingest' | 'read' | 'annotate';

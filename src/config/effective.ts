@@ -3,10 +3,11 @@ import { configuredEvaluator, type ConfiguredEvaluator } from '../../evaluators/
 import type { AnyEvaluator } from '../../evaluators/evaluator.ts';
 import { snakeMembers } from '../../evaluators/option-names.ts';
 import { filledOptions } from '../../evaluators/options.ts';
+import type { Price } from '../../evaluators/prices.ts';
 import type { ToolDefinition } from '../model/agent-trace.ts';
 import { isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
-import { addressOf, type Address } from './address.ts';
 import { quantityOf, type QuantityKind } from '../model/quantities.ts';
+import { addressOf, type Address } from './address.ts';
 import { parseScoreCondition, runCondition } from './conditions.ts';
 import type { Config, EvaluatorConfig, ExporterConfig, JudgeConfig } from './config.ts';
 import { environmentHeaders, traceEndpoint } from './endpoint.ts';
@@ -43,6 +44,7 @@ export function effectiveConfig({ value, members, env, tools }: Checked): Config
     evaluators: listAt(value, 'evaluators').map((entry) => evaluator(entry, members)),
     judges: Object.entries(objectAt(value, 'judges')).map(([name, judgeOf]) => judge(name, asObject(judgeOf))),
     exporters: listAt(value, 'export').map((entry) => exporter(asObject(entry), env)),
+    prices: Object.fromEntries(Object.entries(objectAt(value, 'prices')).map(([model, written]) => [model, price(asObject(written))])),
   };
 }
 
@@ -104,6 +106,11 @@ function judge(name: string, written: JsonObject): JudgeConfig {
     timeoutMs: quantity('duration', written, 'timeout'),
     ...(member(written, 'requests_per_minute') === undefined ? {} : { requestsPerMinute: number(written, 'requests_per_minute') }),
   };
+}
+
+function price(written: JsonObject): Price {
+  const cached = member(written, 'cached_per_million');
+  return { inputPerMillion: number(written, 'input_per_million'), outputPerMillion: number(written, 'output_per_million'), ...(typeof cached === 'number' ? { cachedPerMillion: cached } : {}) };
 }
 
 function exporter(written: JsonObject, env: Environment): ExporterConfig {

@@ -11,6 +11,7 @@ import { allEvaluators, evaluatorFiles, withEvaluatorIds, withEvaluatorPaths, ty
 import { ConfigError, pathText, type ConfigFault, type ConfigWarning, type Finding, type Path } from './fault.ts';
 import { configSchema, ownMembers, withDefaults } from './schema.ts';
 import { masked, maskedLine, secretPaths } from './secrets.ts';
+import { sharedSections, withSharedOptions } from './shared-options.ts';
 import type { Environment } from './substitution.ts';
 import { toolDefinitions, toolFiles, toolFindings, type ToolFiles } from './tool-files.ts';
 import { unbuilt } from './unbuilt.ts';
@@ -36,6 +37,8 @@ export interface LoadedConfig {
   readonly warnings: readonly ConfigWarning[];
   /** Under the names of the file, defaults filled in, secrets masked. */
   readonly shown: JsonValue;
+  /** Sections that evaluators take options from, for entries that stand elsewhere. */
+  readonly shared: JsonObject;
 }
 
 /** The configuration of a file, or that of no file at all: every default. Rejects with a ConfigError with all faults. */
@@ -69,11 +72,13 @@ function loaded(source: ConfigSource, document: ConfigDocument, files: NamedFile
   const findings = document.broken ? [] : [...named.findings, ...check.findings, ...later.findings, ...cross, ...toolFindings(value, files.tools)];
   const faults = located(source, document, schema, value, findings);
   if (faults.length > 0) throw new ConfigError(faults);
+  const whole = withSharedOptions(usable, evaluators);
   return {
-    config: effectiveConfig({ value: usable, members: evaluators, env, tools: toolDefinitions(usable, files.tools) }),
+    config: effectiveConfig({ value: whole, members: evaluators, env, tools: toolDefinitions(usable, files.tools) }),
     evaluators,
     warnings: later.warnings,
-    shown: masked(schema, withEvaluatorPaths(effectiveValue({ value: usable, members: evaluators }), files.evaluators)),
+    shown: masked(schema, withEvaluatorPaths(effectiveValue({ value: whole, members: evaluators }), files.evaluators)),
+    shared: sharedSections(evaluators, usable),
   };
 }
 

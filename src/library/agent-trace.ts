@@ -1,6 +1,7 @@
 /** `tracejury/agent-trace`: agent traces by hand, from messages and from spans, and what a program reads out of them. */
 import type { AgentTrace, ModelCall, RetrievedDocument, ToolCall, ToolDefinition, ToolError, TraceMessage } from '../model/agent-trace.ts';
 import { isJsonObject, parseJson, type JsonObject, type JsonValue } from '../model/json.ts';
+import { tokensOf } from '../pipeline/model-calls.ts';
 import { jsonOf } from './json-of.ts';
 import { fromOpenAiTools, type OpenAiTool } from './openai-tools.ts';
 
@@ -22,6 +23,7 @@ export interface AgentTraceInput {
   readonly reasoningSteps?: readonly string[];
   readonly modelCalls?: readonly ModelCall[];
   readonly messages?: readonly TraceMessage[];
+  /** Left out: what the model calls tell together. */
   readonly tokens?: NonNullable<AgentTrace['tokens']>;
   readonly startUnixNano?: bigint;
   readonly endUnixNano?: bigint;
@@ -32,8 +34,10 @@ export interface AgentTraceInput {
 export function agentTrace(given: AgentTraceInput): AgentTrace {
   const { finalResponse, toolCalls = [], tools = [], documents = [], reasoningSteps = [], modelCalls = [], ...rest } = given;
   const response = jsonOf(finalResponse);
+  const tokens = given.tokens ?? tokensOf(modelCalls);
   return {
     ...present(rest),
+    ...(tokens === undefined ? {} : { tokens }),
     ...(response === undefined ? {} : { finalResponse: response }),
     status: given.errorMessage === undefined ? 'ok' : 'error',
     toolCalls,
@@ -131,5 +135,5 @@ export { fromOpenAiTools, toOpenAiTools, type OpenAiTool } from './openai-tools.
 export { fromSpans } from './from-spans.ts';
 export { readArguments, readResult, type FromSchema } from './typed-values.ts';
 export { turns } from './turns.ts';
-export type { AgentTrace, RetrievedDocument, ToolCall, ToolDefinition, ToolError } from '../model/agent-trace.ts';
+export type { AgentTrace, ModelCall, RetrievedDocument, ToolCall, ToolDefinition, ToolError } from '../model/agent-trace.ts';
 export type { JsonObject, JsonValue } from '../model/json.ts';

@@ -56,8 +56,14 @@ export interface ModelCall {
   readonly model?: string;
   readonly inputTokens?: number;
   readonly outputTokens?: number;
+  /** Among the input tokens. */
   readonly cachedInputTokens?: number;
+  /** Among the output tokens. */
   readonly reasoningTokens?: number;
+  /** US dollars, as the call itself was told to cost; never computed. */
+  readonly toldCost?: number;
+  /** True: the request ended in an error. */
+  readonly failed?: boolean;
   readonly startUnixNano?: bigint;
   readonly endUnixNano?: bigint;
 }

@@ -10,6 +10,7 @@ export const wire = {
   explanation: 'gen_ai.evaluation.explanation',
   errorType: 'error.type',
   agentName: 'gen_ai.agent.name',
+  requestModel: 'gen_ai.request.model',
   serviceName: 'service.name',
   serviceVersion: 'service.version',
   sessionId: 'session.id',

@@ -10,7 +10,7 @@ import { agentScopes, type AgentScope } from './agents.ts';
 import { toldById } from './asked-calls.ts';
 import { toldOf, type Reading } from './facts.ts';
 import { fragmentOf, type Fragment } from './fragments.ts';
-import { modelSpans, withoutNestedModels } from './model-calls.ts';
+import { modelSpans, tokensOf, withoutNestedModels } from './model-calls.ts';
 import { toolCalls } from './tool-calls.ts';
 import { countBelow } from './times.ts';
 import { tree, type Node } from './tree.ts';
@@ -167,7 +167,8 @@ function agentTrace(scope: AgentScope, own: readonly Node[], calls: readonly Too
   const failed = response === undefined ? [scope.node, ...scope.frames].find((node) => node?.span.status.code === 'error')?.span : undefined;
   const agent = agentName(scope);
   const model = pick([...models.map((node) => node.told.facts), facts, ...frames], 'model');
-  const tokens = tokensOf(models);
+  const modelCalls = models.map(modelCall);
+  const tokens = tokensOf(modelCalls);
   return {
     ...(agent === undefined ? {} : { agent }),
     ...(input === undefined ? {} : { input }),
@@ -180,7 +181,7 @@ function agentTrace(scope: AgentScope, own: readonly Node[], calls: readonly Too
     ...(failed === undefined || failed.status.message === '' ? {} : { errorMessage: failed.status.message }),
     toolCalls: calls,
     toolDefinitions: unitedDefinitions([...[facts, ...frames].map((from) => from.toolDefinitions ?? []), ...own.map((node) => definitionsOf(node.told.facts))]),
-    modelCalls: models.map(modelCall),
+    modelCalls,
     documents: own.flatMap((node) => node.told.facts.documents ?? []),
     reasoningSteps: models.flatMap((node) => (node.told.facts.outputMessages ?? []).flatMap((message) => message.reasoning ?? [])),
     subAgents: subAgents(scope, calls),
@@ -238,17 +239,8 @@ function modelCall(node: Node): ModelCall {
     ...(outputTokens === undefined ? {} : { outputTokens }),
     ...(cachedInputTokens === undefined ? {} : { cachedInputTokens }),
     ...(reasoningTokens === undefined ? {} : { reasoningTokens }),
+    ...(node.span.status.code === 'error' ? { failed: true } : {}),
   };
-}
-
-function tokensOf(models: readonly Node[]): AgentTrace['tokens'] {
-  const sum = (key: 'inputTokens' | 'outputTokens'): number | undefined => {
-    const values = models.map((node) => node.told.facts[key]).filter((value) => value !== undefined);
-    return values.length === 0 ? undefined : values.reduce((total, value) => total + value, 0);
-  };
-  const input = sum('inputTokens');
-  const output = sum('outputTokens');
-  return input === undefined && output === undefined ? undefined : { ...(input === undefined ? {} : { input }), ...(output === undefined ? {} : { output }) };
 }
 
 /** Handing over is offered as a tool, and no model is offered more tools than this. */

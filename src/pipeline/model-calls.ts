@@ -1,5 +1,6 @@
 /** The requests to models among an agent's spans, each once. */
 import type { SpanFacts } from '../../collectors/collector.ts';
+import type { AgentTrace, ModelCall } from '../model/agent-trace.ts';
 import { joined } from './facts.ts';
 import { compare } from './times.ts';
 import type { Node } from './tree.ts';
@@ -56,4 +57,14 @@ function isModel(node: Node): boolean {
 /** In order of start time. */
 export function modelSpans(own: readonly Node[]): readonly Node[] {
   return own.filter(isModel).sort((a, b) => compare(a.span.startUnixNano, b.span.startUnixNano));
+}
+
+/** What the calls tell together; a number that none of them tells is absent. */
+export function tokensOf(calls: readonly ModelCall[]): AgentTrace['tokens'] {
+  const sum = (key: 'inputTokens' | 'outputTokens'): number | undefined => {
+    const told = calls.flatMap((call) => call[key] ?? []);
+    return told.length === 0 ? undefined : told.reduce((total, number) => total + number, 0);
+  };
+  const [input, output] = [sum('inputTokens'), sum('outputTokens')];
+  return input === undefined && output === undefined ? undefined : { ...(input === undefined ? {} : { input }), ...(output === undefined ? {} : { output }) };
 }

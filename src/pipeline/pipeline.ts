@@ -8,6 +8,7 @@
  */
 import type { Collector } from '../../collectors/collector.ts';
 import type { EvaluationContext } from '../../evaluators/evaluator.ts';
+import type { PriceTable } from '../../evaluators/prices.ts';
 import type { ScoredRun } from '../exporters/exporter.ts';
 import type { Run, ToolDefinition } from '../model/agent-trace.ts';
 import type { Clock } from '../model/clock.ts';
@@ -15,6 +16,7 @@ import type { Tenant } from '../model/ids.ts';
 import type { LogRecord, Span } from '../model/span.ts';
 import type { Verdict } from '../model/verdict.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
+import { countCosts } from './agent-costs.ts';
 import { decision, decisionOf, evaluateRun, evaluationOf, recordDuration, type PlannedEvaluator, type ToJudge } from './evaluate.ts';
 import { gathering, type ClosingTimes, type GroupLimits } from './group.ts';
 
@@ -30,6 +32,8 @@ export interface PipelineOptions {
   readonly limits?: GroupLimits;
   /** Definitions for runs whose spans carry none. */
   readonly tools?: readonly ToolDefinition[];
+  /** In US dollars, of the models that the agents use. */
+  readonly prices?: PriceTable;
   /** Hands verdicts on; never waits, never throws. */
   readonly deliver: (item: ScoredRun) => void;
   /** Puts a run before a judge. Calls `done` exactly once, whenever that is. */
@@ -50,10 +54,11 @@ export interface Pipeline {
 }
 
 export function pipeline(options: PipelineOptions): Pipeline {
-  const { plan, clock, telemetry, deliver, ask } = options;
+  const { plan, clock, telemetry, prices = {}, deliver, ask } = options;
   const gather = gathering(options);
 
   function score(run: Run): void {
+    countCosts(run, prices, telemetry);
     const { evaluations, decisions, toJudge } = evaluateRun(run, plan, options);
     deliver({ run, evaluations, decisions });
     const askedMs = clock.nowMs();

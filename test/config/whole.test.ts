@@ -41,7 +41,7 @@ test('config: of a file with every key exactly these are refused', () => {
 
 test('config: without these the file is accepted, with one warning for each key without effect', () => {
   const { config, warnings } = load(accepted);
-  expect(warnings.map(({ key }) => key)).toEqual(['evaluators[3].sample.raise', 'judges.main.price', 'prices']);
+  expect(warnings.map(({ key }) => key)).toEqual(['evaluators[3].sample.raise', 'judges.main.price']);
   expect(config.evaluators.map(({ configured }) => [configured.name, configured.evaluator.id])).toEqual([
     ['tool_call_validity', 'tool_call_validity'],
     ['tool_error', 'tool_error'],
@@ -49,6 +49,7 @@ test('config: without these the file is accepted, with one warning for each key 
     ['task_completion', 'task_completion'],
   ]);
   expect(config.evaluators[3]).toMatchObject({ judge: 'main', sampleRate: 0.05, raise: [{ when: { evaluator: 'tool_error', comparison: '<', score: 1 }, to: 1 }] });
+  expect(config.prices).toEqual({ 'gpt-5-mini': { inputPerMillion: 0.25, outputPerMillion: 2, cachedPerMillion: 0.025 } });
   expect(config.judges).toEqual([{ name: 'main', baseUrl: 'https://api.openai.com/v1', model: 'gpt-5-mini', apiKey: 's3cret-key', concurrency: 8, requestsPerMinute: 300, timeoutMs: 60_000 }]);
   expect(config.listen.tokens.map(({ name, value, may }) => [name, value, may])).toEqual([
     ['agents', 's3cret-token', ['ingest']],

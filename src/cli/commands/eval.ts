@@ -77,9 +77,9 @@ function settingsOf({ options, positionals }: CommandInput): Settings {
 }
 
 async function evaluated({ positionals, env, say, complain }: CommandInput, settings: Settings): Promise<ExitCode> {
-  const { config, evaluators: members } = await readConfig({ file: settings.configFile, env, evaluators });
+  const { config, evaluators: members, shared } = await readConfig({ file: settings.configFile, env, evaluators });
   const judgeNames = config.judges.map(({ name }) => name);
-  const examples = settings.dataset === undefined ? [] : readDataset(settings.dataset, { members, plan: config.evaluators, judges: judgeNames });
+  const examples = settings.dataset === undefined ? [] : readDataset(settings.dataset, { members, shared, plan: config.evaluators, judges: judgeNames });
   const plans = [config.evaluators, ...examples.map(({ plan }) => plan ?? [])].flat();
   const gates: readonly Gate[] = settings.gates.map((gate) => parseGate(gate, [...new Set(plans.map(({ configured }) => configured.name))]));
   const { items, rejections } = readInputs(await readBodies(positionals, process.stdin), config);

@@ -7,6 +7,7 @@ import { readExpectation, type Fault } from '../../../evaluators/expectation.ts'
 import { schemaFaults } from '../../../evaluators/options.ts';
 import type { EvaluatorConfig } from '../../config/config.ts';
 import { evaluatorEntry } from '../../config/evaluator-entry.ts';
+import { withShared } from '../../config/shared-options.ts';
 import { JuryError } from '../../model/errors.ts';
 import { isJsonArray, isJsonObject, member, parseJson, type JsonObject, type JsonValue } from '../../model/json.ts';
 import type { PlannedEvaluator } from '../../pipeline/evaluate.ts';
@@ -38,6 +39,8 @@ const exampleSchema = {
 
 export interface DatasetWith {
   readonly members: readonly AnyEvaluator[];
+  /** Sections of the configuration that evaluators take options from. */
+  readonly shared?: JsonObject;
   /** The configured evaluators, which an example may name. */
   readonly plan: readonly EvaluatorConfig[];
   /** Names of judges that an entry may name. */
@@ -91,11 +94,11 @@ function inputText(input: JsonValue | undefined): string | undefined {
 }
 
 /** An entry as in the configuration; the name of a configured evaluator stands for that one. */
-function planned(entry: JsonValue, { members, plan, judges }: DatasetWith): { readonly evaluator?: PlannedEvaluator; readonly faults: readonly Fault[] } {
+function planned(entry: JsonValue, { members, plan, judges, shared = {} }: DatasetWith): { readonly evaluator?: PlannedEvaluator; readonly faults: readonly Fault[] } {
   const known = typeof entry === 'string' ? plan.find(({ configured }) => configured.name === entry) : undefined;
   if (known !== undefined) return { evaluator: known, faults: [] };
   const written: JsonObject = typeof entry === 'string' ? { use: entry } : isJsonObject(entry) ? entry : {};
-  const made = configuredEvaluator(evaluatorEntry(written), members);
+  const made = configuredEvaluator(evaluatorEntry(withShared(written, members, shared)), members);
   if (made.kind === 'faulty') return { faults: made.faults };
   const judge = member(written, 'judge');
   if (made.evaluator.kind === 'rule') return { evaluator: { configured: made.evaluator, sampleRate: 1 }, faults: [] };

@@ -1,4 +1,5 @@
 /** `judges` and the prices of models. */
+import { priceTableSchema } from '../../../evaluators/prices.ts';
 import type { Section } from './section.ts';
 
 const perMillion = (description: string) => ({ type: 'number', minimum: 0, 'x-unit': 'US dollars per million tokens', description }) as const;
@@ -43,18 +44,8 @@ export const judges: Section = {
 export const prices: Section = {
   key: 'prices',
   schema: {
-    type: 'object',
-    description: 'Prices of the models that agents use, by model name, for the cost of their own model calls.',
+    ...priceTableSchema,
+    description: 'Prices in US dollars of the models that agents use, for the cost of their own model calls. A price holds for its name with a provider before it and a date or revision behind it; a name that ends in `*` stands for every model that begins so.',
     default: {},
-    maxProperties: 1000,
-    additionalProperties: {
-      type: 'object',
-      additionalProperties: false,
-      properties: {
-        input_per_million: perMillion('Input tokens.'),
-        output_per_million: perMillion('Output tokens.'),
-        cached_per_million: perMillion('Input tokens read from a cache.'),
-      },
-    },
   },
 };
