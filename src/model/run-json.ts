@@ -1,0 +1,58 @@
+/** A run in the machine-readable form: snake_case, times in RFC 3339 with microseconds; the run object of every interface, without verdicts. */
+import type { AgentTrace, Run, ToolCall } from './agent-trace.ts';
+import type { JsonObject, JsonValue } from './json.ts';
+import { timeText } from './time-text.ts';
+
+/** Without a run, what only a stream of spans can tell is null. */
+export function runJson(trace: AgentTrace, run?: Run): JsonObject {
+  return {
+    trace_id: run?.traceId ?? null,
+    span_id: run?.spanId ?? null,
+    tenant: run?.tenant ?? null,
+    agent: trace.agent ?? null,
+    service: run?.service ?? null,
+    version: run?.serviceVersion ?? null,
+    session_id: trace.sessionId ?? null,
+    started_at: timeOrNull(run?.startUnixNano ?? trace.startUnixNano),
+    ended_at: timeOrNull(run?.endUnixNano ?? trace.endUnixNano),
+    completeness: run?.completeness ?? null,
+    revision: run?.revision ?? null,
+    status: trace.status,
+    error_message: trace.errorMessage ?? null,
+    dialects: run === undefined ? null : [...run.dialects],
+    parent: run?.parent === undefined ? null : { trace_id: run.parent.traceId, span_id: run.parent.spanId },
+    system_prompt: trace.systemPrompt ?? null,
+    input: trace.input ?? null,
+    final_response: trace.finalResponse ?? null,
+    tasks: trace.tasks === undefined ? null : [...trace.tasks],
+    constraints: trace.constraints ?? null,
+    model: trace.model ?? null,
+    model_calls: trace.modelCalls.length,
+    tokens: { input: trace.tokens?.input ?? null, output: trace.tokens?.output ?? null },
+    documents: trace.documents.map(({ id, content, score, spanId }) => ({ id: id ?? null, content: content ?? null, score: score ?? null, span_id: spanId ?? null })),
+    tool_calls_carried: trace.toolCallsCarried,
+    tool_calls: trace.toolCalls.map(callJson),
+    tool_definitions: trace.toolDefinitions.map((tool) => ({ name: tool.name, description: tool.description ?? null, input_schema: tool.inputSchema ?? null })),
+  };
+}
+
+function callJson(call: ToolCall): JsonObject {
+  return {
+    name: call.name,
+    id: call.id ?? null,
+    arguments: call.arguments ?? call.argumentsText ?? null,
+    // Null alone would not tell a tool that returned nothing from a result that the spans do not carry.
+    result_carried: call.result !== undefined,
+    result: call.result ?? null,
+    error: call.error === undefined ? null : { message: call.error.message, type: call.error.type ?? null, sign: call.error.sign },
+    executed: call.executed,
+    span_id: call.spanId ?? null,
+    started_at: timeOrNull(call.startUnixNano),
+    ended_at: timeOrNull(call.endUnixNano),
+    provenance: { ...call.provenance },
+  };
+}
+
+function timeOrNull(unixNano: bigint | undefined): JsonValue {
+  return unixNano === undefined ? null : timeText(unixNano);
+}

@@ -1,0 +1,20 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { timeText } from '../../src/model/time-text.ts';
+
+const times: readonly (readonly [unixNano: bigint, text: string])[] = [
+  [0n, '1970-01-01T00:00:00.000000Z'],
+  [1_709_164_800_000_000_000n, '2024-02-29T00:00:00.000000Z'],
+  [1_709_251_199_999_999_999n, '2024-02-29T23:59:59.999999Z'],
+  [4_107_542_400_000_000_000n, '2100-03-01T00:00:00.000000Z'],
+  [1_767_225_600_000_001_999n, '2026-01-01T00:00:00.000001Z'],
+  [2n ** 64n - 1n, '2554-07-21T23:34:33.709551Z'],
+];
+for (const [unixNano, text] of times) test(`time text: ${unixNano} ns is ${text}`, () => expect(timeText(unixNano)).toBe(text));
+
+test('time text: it is what the calendar of JavaScript says, to the millisecond', () => {
+  fc.assert(fc.property(fc.bigInt(0n, 2n ** 64n - 1n), (unixNano) => {
+    const text = timeText(unixNano);
+    return `${text.slice(0, -'000Z'.length)}Z` === new Date(Number(unixNano / 1_000_000n)).toISOString();
+  }));
+});
