@@ -1,7 +1,7 @@
 /** The Claude Agent SDK and Claude Code: `claude_code.*` spans; arguments and the final answer travel in log records. */
 import { textAttribute, type LogRecord, type Span } from '../src/model/span.ts';
 import type { AskedCall, Collector, SpanFacts, ToldResult } from './collector.ts';
-import { readArguments, readResult } from './reading/values.ts';
+import { readArguments, readOutcome } from './reading/values.ts';
 
 export const claudeAgent: Collector = {
   id: 'claude_agent',
@@ -66,7 +66,7 @@ function toolFacts(span: Span): SpanFacts {
   const id = textAttribute(span, 'tool_use_id');
   const event = span.events.find((one) => one.name === 'tool.output');
   const output = event === undefined ? undefined : textAttribute(event, 'output');
-  return { role: 'tool', tool: { ...(name === undefined ? {} : { name }), ...(id === undefined ? {} : { id }), ...(output === undefined ? {} : { result: readResult(output).result }) } };
+  return { role: 'tool', tool: { ...(name === undefined ? {} : { name }), ...(id === undefined ? {} : { id }), ...readOutcome(output) } };
 }
 
 function readRecords(records: readonly LogRecord[]): SpanFacts {

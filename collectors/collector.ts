@@ -19,6 +19,8 @@ export interface AskedCall {
   readonly name: string;
   readonly arguments?: JsonObject | null;
   readonly argumentsText?: string;
+  /** What is left of arguments that were cut short on the way; `arguments` is then absent. */
+  readonly argumentsPart?: string;
 }
 
 /** A tool's result as a model was told it. */
@@ -27,6 +29,8 @@ export interface ToldResult {
   readonly name?: string;
   /** Absent: the model was told a result, but its content is not carried. */
   readonly result?: JsonValue;
+  /** What is left of a result that was cut short on the way. */
+  readonly resultPart?: string;
   readonly isError?: boolean;
 }
 
@@ -43,10 +47,14 @@ export interface ToolFacts extends Partial<AskedCall> {
   readonly toolId?: string;
   /** Null: the tool returned nothing. Absent: not carried. */
   readonly result?: JsonValue;
+  /** What is left of a result that was cut short on the way; `result` is then absent. */
+  readonly resultPart?: string;
   /** The dialect marks the call as failed beyond the span's status. */
   readonly failed?: { readonly message: string; readonly type?: string };
   readonly description?: string;
   readonly inputSchema?: JsonValue;
+  /** The span tells how the call of the tool span around it was carried out; the tool may bear another name there. */
+  readonly insideCall?: true;
 }
 
 /** What one span, or the log records that belong to it, tell about a run. An absent member is not told. */
@@ -74,6 +82,8 @@ export interface SpanFacts {
   readonly documents?: readonly RetrievedDocument[];
   /** The agent that a hand-over names as its target. */
   readonly handoffTo?: string;
+  /** The span lost attributes, or the end of one, to a limit: what it does not tell may have been there. */
+  readonly truncated?: true;
   /** The content of this span travels in log records, which may come later. */
   readonly contentInLogs?: boolean;
 }

@@ -5,7 +5,7 @@ import type { Collector, Message, SpanFacts } from './collector.ts';
 import { readDefinitions } from './reading/definitions.ts';
 import { readMessages } from './reading/messages.ts';
 import { parsePythonLiteral, pythonLiteralEnd } from './reading/python-literal.ts';
-import { parseContainer } from './reading/values.ts';
+import { parseContainer } from './reading/parsing.ts';
 
 export const crewai: Collector = {
   id: 'crewai',

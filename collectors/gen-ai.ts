@@ -8,7 +8,8 @@ import type { Collector, Message, SpanFacts, ToolFacts } from './collector.ts';
 import { readDefinitions } from './reading/definitions.ts';
 import { lastText, readMessages } from './reading/messages.ts';
 import { readPythonCalls } from './reading/python-calls.ts';
-import { jsonOf, parseText, readArguments, readResult, textOfParts } from './reading/values.ts';
+import { jsonOf, parseText, textOfParts } from './reading/parsing.ts';
+import { readArguments, readOutcome } from './reading/values.ts';
 
 const contentKeys = ['gen_ai.input.messages', 'gen_ai.output.messages', 'gen_ai.system_instructions', 'gen_ai.tool.definitions'] as const;
 const messageEvents = ['gen_ai.system.message', 'gen_ai.user.message', 'gen_ai.assistant.message', 'gen_ai.tool.message', 'gen_ai.choice'] as const;
@@ -113,14 +114,11 @@ function tokens(span: Span): SpanFacts {
 function tool(span: Span): ToolFacts {
   const id = textAttribute(span, 'gen_ai.tool.call.id');
   const description = textAttribute(span, 'gen_ai.tool.description');
-  const output = span.attribute('gen_ai.tool.call.result');
-  const result = output === undefined ? undefined : readResult(output);
   return {
     name: textAttribute(span, 'gen_ai.tool.name') ?? span.name.replace(/^execute_tool /, ''),
     ...(id === undefined ? {} : { id }),
     ...readArguments(span.attribute('gen_ai.tool.call.arguments')),
-    ...(result === undefined ? {} : { result: result.result }),
-    ...(result?.failed === true ? { failed: { message: typeof result.result === 'string' ? result.result : '' } } : {}),
+    ...readOutcome(span.attribute('gen_ai.tool.call.result')),
     ...(description === undefined ? {} : { description }),
   };
 }

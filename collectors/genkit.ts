@@ -3,7 +3,7 @@ import { isJsonObject, member } from '../src/model/json.ts';
 import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts, ToolFacts } from './collector.ts';
 import { observedModel, observedRetrieval, observedRun, observedTool, type Observation } from './reading/observation.ts';
-import { parseContainer, writtenValue } from './reading/values.ts';
+import { parseContainer, writtenValue } from './reading/parsing.ts';
 
 export const genkit: Collector = {
   id: 'genkit',

@@ -4,7 +4,8 @@ import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts, ToolFacts } from './collector.ts';
 import { readDefinitions } from './reading/definitions.ts';
 import { readMessages } from './reading/messages.ts';
-import { parseContainer, readArguments, readResult } from './reading/values.ts';
+import { parseContainer } from './reading/parsing.ts';
+import { readArguments, readOutcome } from './reading/values.ts';
 
 export const googleAdk: Collector = {
   id: 'google_adk',
@@ -54,12 +55,11 @@ function byName(span: Span): SpanFacts {
 /** A tool that throws leaves a span without a single attribute. */
 function tool(span: Span): ToolFacts {
   const id = textAttribute(span, 'gen_ai.tool.call.id');
-  const output = span.attribute('gcp.vertex.agent.tool_response');
   return {
     name: textAttribute(span, 'gen_ai.tool.name') ?? span.name.slice('execute_tool '.length),
     ...(id === undefined ? {} : { id }),
     ...readArguments(span.attribute('gcp.vertex.agent.tool_call_args')),
-    ...(output === undefined ? {} : { result: readResult(output).result }),
+    ...readOutcome(span.attribute('gcp.vertex.agent.tool_response')),
   };
 }
 

@@ -4,7 +4,7 @@ import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts } from './collector.ts';
 import { readDefinitions } from './reading/definitions.ts';
 import { observedModel, observedRetrieval, observedRun, observedTool, type Observation } from './reading/observation.ts';
-import { parseContainer, unquotedText, writtenValue } from './reading/values.ts';
+import { parseContainer, unquotedText, writtenValue } from './reading/parsing.ts';
 
 export const mlflow: Collector = {
   id: 'mlflow',

@@ -7,7 +7,8 @@ import { readDefinitions } from './reading/definitions.ts';
 import { unflattened } from './reading/flattened.ts';
 import { readMessages } from './reading/messages.ts';
 import { runInput, runOutput } from './reading/run-values.ts';
-import { parseContainer, readArguments, readResult } from './reading/values.ts';
+import { parseContainer } from './reading/parsing.ts';
+import { outcomeOf, readArguments, readResult } from './reading/values.ts';
 
 export const openInference: Collector = {
   id: 'openinference',
@@ -117,8 +118,7 @@ function tool(span: Span, name: string): ToolFacts {
     name,
     ...(id === undefined ? {} : { id }),
     ...(given.arguments === undefined && schema === undefined ? readArguments(span.attribute('tool.parameters')) : given),
-    ...(read === undefined ? {} : { result: read.result }),
-    ...(read?.failed === true ? { failed: { message: typeof read.result === 'string' ? read.result : '' } } : {}),
+    ...(read === undefined ? {} : outcomeOf(read)),
     ...(description === undefined ? {} : { description }),
     ...(schema === undefined ? {} : { inputSchema: schema }),
   };

@@ -3,7 +3,7 @@ import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts, ToolFacts } from './collector.ts';
 import { pythonLiteralCharsMax, readQuoted } from './reading/python-literal.ts';
 import { runInput } from './reading/run-values.ts';
-import { readResult } from './reading/values.ts';
+import { readOutcome } from './reading/values.ts';
 
 export const openlit: Collector = {
   id: 'openlit',
@@ -49,5 +49,5 @@ function resultOf(text: string): ToolFacts | undefined {
   const content = members.get('content');
   const id = members.get('tool_call_id');
   if (content === undefined) return undefined;
-  return { ...(id === undefined ? {} : { id }), result: readResult(content).result, ...(members.get('status') === 'error' ? { failed: { message: content } } : {}) };
+  return { ...(id === undefined ? {} : { id }), ...readOutcome(content), ...(members.get('status') === 'error' ? { failed: { message: content } } : {}) };
 }

@@ -4,7 +4,8 @@ import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, Message, SpanFacts } from './collector.ts';
 import { readDefinitions } from './reading/definitions.ts';
 import { lastText, readMessages } from './reading/messages.ts';
-import { parseContainer, readArguments, readResult } from './reading/values.ts';
+import { parseContainer } from './reading/parsing.ts';
+import { readArguments, readOutcome } from './reading/values.ts';
 
 export const pydanticAi: Collector = {
   id: 'pydantic_ai',
@@ -35,14 +36,13 @@ function read(span: Span): SpanFacts {
 function toolFacts(span: Span): SpanFacts {
   const name = textAttribute(span, 'gen_ai.tool.name');
   const id = textAttribute(span, 'gen_ai.tool.call.id');
-  const output = span.attribute('tool_response');
   return {
     role: 'tool',
     tool: {
       ...(name === undefined ? {} : { name }),
       ...(id === undefined ? {} : { id }),
       ...readArguments(span.attribute('tool_arguments')),
-      ...(output === undefined ? {} : { result: readResult(output).result }),
+      ...readOutcome(span.attribute('tool_response')),
     },
   };
 }

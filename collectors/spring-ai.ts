@@ -3,7 +3,7 @@ import { parseJson } from '../src/model/json.ts';
 import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts } from './collector.ts';
 import { readDefinitions } from './reading/definitions.ts';
-import { readArguments, readResult } from './reading/values.ts';
+import { readArguments, readOutcome } from './reading/values.ts';
 
 export const springAi: Collector = {
   id: 'spring_ai',
@@ -54,13 +54,12 @@ function byKind(span: Span): SpanFacts {
 function toolFacts(span: Span): SpanFacts {
   const description = textAttribute(span, 'spring.ai.tool.definition.description');
   const schema = parseJson(textAttribute(span, 'spring.ai.tool.definition.schema') ?? '');
-  const output = span.attribute('spring.ai.tool.call.result');
   return {
     role: 'tool',
     tool: {
       name: textAttribute(span, 'spring.ai.tool.definition.name') ?? span.name.replace(/^tool_call /, ''),
       ...readArguments(span.attribute('spring.ai.tool.call.arguments')),
-      ...(output === undefined ? {} : { result: readResult(output).result }),
+      ...readOutcome(span.attribute('spring.ai.tool.call.result')),
       ...(description === undefined ? {} : { description }),
       ...(schema === undefined ? {} : { inputSchema: schema }),
     },

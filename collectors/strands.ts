@@ -4,7 +4,8 @@ import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, Message, SpanFacts, ToolFacts } from './collector.ts';
 import { readDefinitions } from './reading/definitions.ts';
 import { lastText, readMessages, systemText } from './reading/messages.ts';
-import { parseText, readArguments, readResult } from './reading/values.ts';
+import { parseText } from './reading/parsing.ts';
+import { readArguments, readOutcome } from './reading/values.ts';
 
 export const strands: Collector = {
   id: 'strands',
@@ -61,16 +62,15 @@ function tool(span: Span): ToolFacts {
     const found = span.events.find((one) => one.name === name);
     return found === undefined ? undefined : textAttribute(found, key);
   };
-  const output = event('gen_ai.choice', 'message');
-  const result = output === undefined ? undefined : readResult(output).result;
+  const outcome = readOutcome(event('gen_ai.choice', 'message'));
   const schema = textAttribute(span, 'gen_ai.tool.json_schema');
   // Version 1.0 named it without the prefix.
   const status = textAttribute(span, 'gen_ai.tool.status') ?? textAttribute(span, 'tool.status');
   return {
     ...readArguments(event('gen_ai.tool.message', 'content')),
-    ...(result === undefined ? {} : { result }),
+    ...outcome,
     ...(schema === undefined ? {} : { inputSchema: parseText(schema) }),
-    ...(status === 'error' ? { failed: { message: typeof result === 'string' ? result : '' } } : {}),
+    ...(status === 'error' ? { failed: { message: typeof outcome.result === 'string' ? outcome.result : '' } } : {}),
   };
 }
 

@@ -1,8 +1,9 @@
 /** Plain spans: `tool.name`, `input.value` and `output.value` on the tool's span, `agent.name` on the agent's. */
-import { isJsonObject, jsonText, member, type JsonValue } from '../src/model/json.ts';
+import { isJsonObject, jsonText, member } from '../src/model/json.ts';
 import { textAttribute, type AttributeValue, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts, ToolFacts } from './collector.ts';
-import { jsonOf, readArguments, readResult } from './reading/values.ts';
+import { jsonOf } from './reading/parsing.ts';
+import { outcomeOf, readArguments, readResult } from './reading/values.ts';
 
 export const toolAttributes: Collector = {
   id: 'tool_attributes',
@@ -53,14 +54,8 @@ function tool(span: Span, name: string): ToolFacts {
 }
 
 /** As UiPath writes outputs, the `content` member of an object is the output, whatever else the object holds. */
-function outcome(output: AttributeValue): Pick<ToolFacts, 'result' | 'failed'> {
+function outcome(output: AttributeValue): Pick<ToolFacts, 'result' | 'resultPart' | 'failed'> {
   const read = readResult(output);
-  const result = contentOf(read.result);
-  return { result, ...(read.failed === true ? { failed: { message: typeof result === 'string' ? result : '' } } : {}) };
-}
-
-function contentOf(value: JsonValue): JsonValue {
-  if (!isJsonObject(value)) return value;
-  const content = member(value, 'content');
-  return content === undefined ? value : readResult(content).result;
+  const content = isJsonObject(read.result) ? member(read.result, 'content') : undefined;
+  return outcomeOf(content === undefined ? read : { ...readResult(content), ...(read.failed === true ? { failed: true } : {}) });
 }

@@ -6,7 +6,7 @@ import { readDefinitions } from './reading/definitions.ts';
 import { unflattened } from './reading/flattened.ts';
 import { readMessages } from './reading/messages.ts';
 import { observedRun, observedTool, type Observation } from './reading/observation.ts';
-import { parseText, writtenValue } from './reading/values.ts';
+import { parseText, writtenValue } from './reading/parsing.ts';
 
 const sessionKeys = ['session_id', 'thread_id', 'conversation_id', 'chat_id'].map((key) => `traceloop.association.properties.${key}`);
 

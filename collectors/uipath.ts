@@ -2,7 +2,7 @@
 import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts } from './collector.ts';
 import { observedRun } from './reading/observation.ts';
-import { unquotedText } from './reading/values.ts';
+import { unquotedText } from './reading/parsing.ts';
 
 export const uipath: Collector = {
   id: 'uipath',

@@ -4,7 +4,8 @@ import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, Message, SpanFacts, ToolFacts } from './collector.ts';
 import { readDefinitions } from './reading/definitions.ts';
 import { lastText, readMessages, systemText } from './reading/messages.ts';
-import { parseContainer, readArguments, readResult } from './reading/values.ts';
+import { parseContainer } from './reading/parsing.ts';
+import { readArguments, readOutcome } from './reading/values.ts';
 
 /** The SDK has no key of its own for a session: these are the names that people give it in the metadata. */
 const sessionKeys = ['sessionId', 'session_id', 'threadId', 'thread_id', 'conversationId', 'conversation_id', 'chatId', 'session.id'].map((key) => `ai.telemetry.metadata.${key}`);
@@ -95,12 +96,11 @@ function outputMessage(span: Span): Message | undefined {
 
 function tool(span: Span): ToolFacts {
   const id = textAttribute(span, 'ai.toolCall.id');
-  const output = span.attribute('ai.toolCall.result');
   return {
     name: textAttribute(span, 'ai.toolCall.name') ?? span.name,
     ...(id === undefined ? {} : { id }),
     ...readArguments(span.attribute('ai.toolCall.args')),
-    ...(output === undefined ? {} : { result: readResult(output).result }),
+    ...readOutcome(span.attribute('ai.toolCall.result')),
   };
 }
 

@@ -1,9 +1,9 @@
 /** The values in the arguments of each call stand in the input, the system prompt or an earlier result. What does not may be made up, or derived. */
 import type { JsonObject } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { callDetails, evidenceOf, noToolCalls, notCarried, partOf, placedCalls, skipped, tooLarge } from './calls.ts';
+import { argumentsUnknown, callDetails, cutShort, evidenceOf, notCarried, noToolCalls, partOf, placedCalls, skipped, tooLarge } from './calls.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
-import { tracedCalls } from './provenance.ts';
+import { lacksSources, tracedCalls } from './provenance.ts';
 import type { Traced } from './provenance.ts';
 import { callName, count, listed, quoted } from './wording.ts';
 
@@ -38,7 +38,8 @@ function evaluate({ trace }: Subject, { ignoreTools }: ArgumentProvenanceOptions
   if (trace.input === undefined || trace.input.trim() === '') return skipped('no_input', 'The spans carry no input of the user, so nothing tells where arguments come from.');
   const traced = tracedCalls(trace, calls);
   if (traced === undefined) return skipped('too_large', 'The input and the results are too long to be searched for every argument.');
-  if (traced.length === 0) return skipped('arguments_not_carried', 'The spans carry no arguments of tool calls; switch on the capture of tool inputs.');
+  if (traced.length === 0) return argumentsUnknown(trace, 'The spans carry no arguments of tool calls; switch on the capture of tool inputs.');
+  if (traced.some(({ ungrounded }) => ungrounded.length > 0) && lacksSources(trace)) return cutShort('the input or the results, where arguments come from,');
   return verdict(traced, calls.length - traced.length);
 }
 

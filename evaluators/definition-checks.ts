@@ -3,7 +3,7 @@ import type { ToolDefinition } from '../src/model/agent-trace.ts';
 import { isJsonObject, member } from '../src/model/json.ts';
 import type { JsonObject, JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { skipped } from './calls.ts';
+import { cutShort, skipped } from './calls.ts';
 import type { OnEmpty } from './calls.ts';
 import type { Answer, DataBlock, JsonSchema, Question } from './evaluator.ts';
 import { mean, numberOf, rational } from './rational.ts';
@@ -42,15 +42,17 @@ const blockMax = 20_000;
 /** Definitions that a judge is asked about in one run; the rest have their rules alone. */
 const questionsMax = 50;
 
-export function byRules(definitions: readonly ToolDefinition[], checks: DefinitionChecks, onEmpty: OnEmpty): Outcome {
-  const stop = stopped(definitions, onEmpty);
+export function byRules(all: readonly ToolDefinition[], checks: DefinitionChecks, onEmpty: OnEmpty): Outcome {
+  const definitions = whole(all);
+  const stop = stopped(definitions, all, onEmpty);
   if (stop !== undefined) return stop;
   return verdict(definitions.map((definition) => checked(definition, checks.rules(definition, definitions), checks, undefined)), { judge_calls: 0 });
 }
 
 /** A definition on which the judge fails has its rules alone, and the details say so. */
-export function* byRulesAndJudge(definitions: readonly ToolDefinition[], checks: DefinitionChecks, onEmpty: OnEmpty): Generator<Question, Outcome, Answer> {
-  const stop = stopped(definitions, onEmpty);
+export function* byRulesAndJudge(carried: readonly ToolDefinition[], checks: DefinitionChecks, onEmpty: OnEmpty): Generator<Question, Outcome, Answer> {
+  const definitions = whole(carried);
+  const stop = stopped(definitions, carried, onEmpty);
   if (stop !== undefined) return stop;
   const all: Checked[] = [];
   const errors: string[] = [];
@@ -71,7 +73,13 @@ export function* byRulesAndJudge(definitions: readonly ToolDefinition[], checks:
   });
 }
 
-function stopped(definitions: readonly ToolDefinition[], onEmpty: OnEmpty): Outcome | undefined {
+/** A definition of which a limit cut a part is not judged by the rest. */
+function whole(definitions: readonly ToolDefinition[]): readonly ToolDefinition[] {
+  return definitions.filter(({ truncated }) => truncated !== true);
+}
+
+function stopped(definitions: readonly ToolDefinition[], carried: readonly ToolDefinition[], onEmpty: OnEmpty): Outcome | undefined {
+  if (definitions.length === 0 && carried.length > 0) return cutShort('tool definitions');
   if (definitions.length > definitionsMax) return skipped('too_large', `${definitions.length} tool definitions are more than the ${definitionsMax} that are scored in one run.`, { tool_definitions: definitions.length });
   if (definitions.length === 0 && onEmpty === 'skip') return skipped('no_tool_definitions', 'The spans carry no tool definitions; switch on their capture.');
   return undefined;

@@ -7,7 +7,7 @@ import type { ExpectedToolCall } from '../src/model/expectation.ts';
 import { isJsonObject, member } from '../src/model/json.ts';
 import type { JsonObject } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { callDetails, evidenceOf, noExpectation, notCarried, partOf, placedCalls, skipped, tooLarge } from './calls.ts';
+import { argumentsUnknown, callDetails, evidenceOf, noExpectation, notCarried, partOf, placedCalls, skipped, tooLarge } from './calls.ts';
 import type { PlacedCall } from './calls.ts';
 import type { Answer, EvaluationContext, Question, RuleEvaluator, Subject } from './evaluator.ts';
 import { countedCalls, expectedToolCallsSchema, extraCalls, extraDetails, partneredOf } from './expected-calls.ts';
@@ -99,7 +99,7 @@ function byCalls({ trace, expected }: Subject, options: ExpectedToolsOptions, co
   const calls = countedCalls(placedCalls(trace), options.onlySuccessful);
   const compare = options.compare ?? (options.preset === 'gllm' ? ['arguments', 'output'] : []);
   const weights = weightedCalls(expected.toolCalls, calls, { arguments: compare.includes('arguments'), output: compare.includes('output') });
-  if (weights.lacks === 'arguments') return skipped('arguments_not_carried', 'The spans carry no arguments for tool calls that are compared by arguments; switch on the capture of tool inputs.');
+  if (weights.lacks === 'arguments') return argumentsUnknown(trace, 'The spans carry no arguments for tool calls that are compared by arguments; switch on the capture of tool inputs.');
   if (weights.lacks === 'results') return skipped('results_not_carried', 'The spans carry no results for tool calls that are compared by output; switch on the capture of tool outputs.');
   return verdict(expected.toolCalls, calls, weights, options, compare);
 }

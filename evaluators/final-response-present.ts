@@ -3,7 +3,7 @@ import { isJsonArray, isJsonObject } from '../src/model/json.ts';
 import type { JsonValue } from '../src/model/json.ts';
 import type { AgentTrace } from '../src/model/agent-trace.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { skipped } from './calls.ts';
+import { cutShort, skipped } from './calls.ts';
 import type { RuleEvaluator, Subject } from './evaluator.ts';
 import { isBlank } from './failures.ts';
 import { quoted } from './wording.ts';
@@ -29,6 +29,7 @@ export const finalResponsePresent = {
 function evaluate({ trace }: Subject, { emptyContainers }: FinalResponsePresentOptions): Outcome {
   const response = trace.finalResponse;
   if (response === undefined && !showsContent(trace)) return skipped('no_final_response', 'The spans carry neither input nor final response; switch on the capture of message content.');
+  if (response === undefined && trace.truncated?.includes('spans') === true) return cutShort('the answers of models');
   const present = response !== undefined && !isBlank(response) && (emptyContainers || !isEmpty(response));
   return { kind: 'scored', score: present ? 1 : 0, explanation: explained(trace, present), evidence: [], details: { present, status: trace.status } };
 }

@@ -5,7 +5,7 @@
  */
 import type { JsonObject } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { callDetails, evidenceOf, executedCalls, noToolCalls, notCarried, partOf, skipped, tooLarge } from './calls.ts';
+import { argumentsUnknown, callDetails, evidenceOf, executedCalls, notCarried, noToolCalls, partOf, resultsUnknown, tooLarge } from './calls.ts';
 import type { PlacedCall } from './calls.ts';
 import { repeatedCycles } from './cycles.ts';
 import type { Cycle } from './cycles.ts';
@@ -55,8 +55,8 @@ function evaluate({ trace }: Subject, options: LoopDetectionOptions, context: Ev
   const times = new Map<string, number>();
   for (const { call } of calls) times.set(call.name, (times.get(call.name) ?? 0) + 1);
   const again = calls.filter(({ call }) => (times.get(call.name) ?? 0) >= options.minRepeats);
-  if (options.compareArguments && again.some(({ call }) => argumentsOf(call) === undefined)) return skipped('arguments_not_carried', 'The spans carry no arguments for repeated tool calls, so loops cannot be told from new calls; switch on the capture of tool inputs, or set compare_arguments to false.');
-  if (options.compareResults && again.some(({ call }) => call.result === undefined && call.error === undefined)) return skipped('results_not_carried', 'The spans carry no results for repeated tool calls; switch on the capture of tool outputs, or set compare_results to false.');
+  if (options.compareArguments && again.some(({ call }) => argumentsOf(call) === undefined)) return argumentsUnknown(trace, 'The spans carry no arguments for repeated tool calls, so loops cannot be told from new calls; switch on the capture of tool inputs, or set compare_arguments to false.');
+  if (options.compareResults && again.some(({ call }) => call.result === undefined && call.error === undefined)) return resultsUnknown(again, 'The spans carry no results for repeated tool calls; switch on the capture of tool outputs, or set compare_results to false.');
   return verdict(calls, repeatedCycles(classesOf(calls, options), options));
 }
 

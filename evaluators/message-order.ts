@@ -6,7 +6,7 @@ import type { AgentTrace } from '../src/model/agent-trace.ts';
 import { isJsonObject, member, plainText } from '../src/model/json.ts';
 import type { JsonObject, JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { callDetails, evidenceOf, notCarried, skipped, tooLarge } from './calls.ts';
+import { argumentsUnknown, callDetails, evidenceOf, notCarried, skipped, tooLarge } from './calls.ts';
 import type { PlacedCall } from './calls.ts';
 import { conversationOf } from './conversation.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
@@ -81,7 +81,7 @@ function evaluate({ trace }: Subject, options: MessageOrderOptions, context: Eva
   if (events.length > max || steps.length > stepsMax) return skipped('too_large', `${events.length} messages and calls against ${count(steps.length, 'step')} are more than the ${max} against ${stepsMax} that are looked at.`, { events: events.length, steps: steps.length });
   const calls = events.flatMap((event) => (event.kind === 'call' ? [event.placed] : []));
   const matching = callMatching(steps.filter(({ call }) => call !== undefined).map(({ wanted }) => expectedCall(wanted)), calls, options.argumentsMatch, equalTools);
-  if (matching.lacksArguments) return skipped('arguments_not_carried', 'The spans carry no arguments for tool calls that are compared by arguments; switch on the capture of tool inputs.');
+  if (matching.lacksArguments) return argumentsUnknown(trace, 'The spans carry no arguments for tool calls that are compared by arguments; switch on the capture of tool inputs.');
   return verdict(steps, events, matcher(steps, events, matching, context), matching, options.partial);
 }
 

@@ -41,6 +41,11 @@ export function tracedCalls(trace: AgentTrace, calls: readonly PlacedCall[]): re
   });
 }
 
+/** A source was cut short: what is not found in the rest of it may have stood in what is missing. */
+export function lacksSources({ truncated, toolCalls }: AgentTrace): boolean {
+  return truncated?.some((part) => part === 'input' || part === 'system_prompt') === true || toolCalls.some((call) => call.truncated?.result !== undefined);
+}
+
 interface Sources {
   /** All sources in order. */
   readonly text: string;

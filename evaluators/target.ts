@@ -4,7 +4,7 @@ import type { SpanId } from '../src/model/ids.ts';
 import { plainText } from '../src/model/json.ts';
 import type { JsonObject, JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { callDetails, executedCalls, notCarried, partOf, skipped } from './calls.ts';
+import { callDetails, cutShort, executedCalls, notCarried, partOf, skipped } from './calls.ts';
 import type { OnEmpty, PlacedCall, Skipped } from './calls.ts';
 import type { EvaluationContext, JsonSchema } from './evaluator.ts';
 import { sameTool } from './matching/names.ts';
@@ -129,6 +129,7 @@ function eachDetails({ target, finding, score }: Judged): JsonObject {
 }
 
 function targetsOf(trace: AgentTrace, { on, onEmpty }: TargetOptions): Found {
+  if (typeof on === 'string' && trace.truncated?.some((part) => part === on) === true) return cutShort(on === 'input' ? 'the input' : 'the final response');
   if (on === 'input') return trace.input === undefined ? skipped('no_input', 'The spans carry no input of the user.') : single('the input', trace.input);
   if (on === 'final_response') {
     if (trace.finalResponse === undefined && onEmpty === 'skip') return skipped('no_final_response', 'The spans carry no final response; either the run gave none, or the capture of message content is off.');
@@ -148,6 +149,7 @@ function outputsOf(trace: AgentTrace, tool: string, what: string): Found {
   const calls = executedCalls(trace).filter(({ call }) => sameTool(tool, call.name));
   if (calls.length === 0) return notCarried(trace) ?? skipped('no_such_target', `No call of ${quoted(tool)} ran in this run.`);
   const known = calls.filter(({ call }) => call.result !== undefined || call.error !== undefined);
+  if (known.length < calls.length && calls.some(({ call }) => call.truncated?.result !== undefined)) return cutShort(`results of ${quoted(tool)}`);
   if (known.length === 0) return skipped('results_not_carried', `The spans carry no results of ${quoted(tool)}; switch on the capture of tool outputs.`);
   return { kind: 'found', targets: known.map((placed) => ({ name: callName(placed), value: placed.call.result ?? null, placed, ...(placed.call.spanId === undefined ? {} : { spanId: placed.call.spanId }) })), what };
 }

@@ -7,7 +7,7 @@ import type { Expectation } from '../src/model/expectation.ts';
 import { isJsonArray, isJsonObject, member, plainText } from '../src/model/json.ts';
 import type { JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { skipped, tooLarge } from './calls.ts';
+import { cutShort, skipped, tooLarge } from './calls.ts';
 import type { Answer, DataBlock, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
 import { blockMax, callsText, cut } from './judge-data.ts';
 import { explanationOf, isYes, judgeFailed, verdictListSchema, verdictsFault, verdictsOn } from './numbered-verdicts.ts';
@@ -50,6 +50,7 @@ function* evaluate({ trace, expected }: Subject, options: TaskCompletionOptions,
   if (trace.input === undefined || trace.input.trim() === '') return skipped('no_input', 'The spans carry no input of the user.', { judge_called: false });
   const large = tooLarge(trace, context);
   if (large !== undefined) return large;
+  if (trace.truncated?.some((part) => part === 'input' || part === 'final_response') === true) return cutShort('the input or the final response', { judge_called: false });
   const { question, truncated } = asked(trace, trace.input, expected, tasks);
   const answer = yield question;
   if (answer.kind === 'failed') return judgeFailed(answer.error);

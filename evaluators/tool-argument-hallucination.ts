@@ -6,12 +6,12 @@ import type { AgentTrace } from '../src/model/agent-trace.ts';
 import { isJsonArray, isJsonObject, member } from '../src/model/json.ts';
 import type { JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { callDetails, evidenceOf, noToolCalls, notCarried, onEmptySchema, partOf, placedCalls, skipped, tooLarge } from './calls.ts';
+import { argumentsUnknown, callDetails, cutShort, evidenceOf, notCarried, noToolCalls, onEmptySchema, partOf, placedCalls, skipped, tooLarge } from './calls.ts';
 import type { OnEmpty, PlacedCall } from './calls.ts';
 import type { Answer, DataBlock, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
 import { blockMax, callsText, cut } from './judge-data.ts';
 import { explanationOf, isYes, judgeFailed, verdictListSchema, verdictsFault, verdictsOn } from './numbered-verdicts.ts';
-import { tracedCalls } from './provenance.ts';
+import { lacksSources, tracedCalls } from './provenance.ts';
 import { callName, count, listed } from './wording.ts';
 
 export interface ToolArgumentHallucinationOptions {
@@ -52,11 +52,12 @@ function* evaluate({ trace }: Subject, options: ToolArgumentHallucinationOptions
   if (calls.length === 0) return options.onEmpty === 'skip' ? noToolCalls(trace) : verdict([], { judge_called: false });
   if (trace.input === undefined || trace.input.trim() === '') return skipped('no_input', 'The spans carry no input of the user.', { judge_called: false });
   const carried = calls.filter(({ call }) => call.arguments !== undefined || call.argumentsText !== undefined);
-  if (carried.length === 0) return skipped('arguments_not_carried', 'The spans carry no arguments of tool calls; switch on the capture of tool inputs.', { judge_called: false });
+  if (carried.length === 0) return argumentsUnknown(trace, 'The spans carry no arguments of tool calls; switch on the capture of tool inputs.', { judge_called: false });
   const plain = options.precheck ? literallyGrounded(trace, carried) : new Set<number>();
   const doubtful = carried.filter(({ index }) => !plain.has(index));
   const clear = carried.filter(({ index }) => plain.has(index)).map((placed): Judged => ({ placed, grounded: true, explanation: 'every value stands in the input or in an earlier result' }));
   if (doubtful.length === 0) return verdict(clear, { judge_called: false, asked: 0 });
+  if (lacksSources(trace)) return cutShort('the input or the results, where arguments come from,', { judge_called: false });
   const numbers = doubtful.map(({ index }) => index + 1);
   const { question, truncated } = asked(trace, trace.input, numbers);
   const answer = yield question;

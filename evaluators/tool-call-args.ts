@@ -5,7 +5,7 @@
 import type { ExpectedToolCall } from '../src/model/expectation.ts';
 import type { JsonObject } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { callDetails, evidenceOf, noExpectation, notCarried, partOf, placedCalls, skipped, tooLarge } from './calls.ts';
+import { argumentsUnknown, callDetails, evidenceOf, noExpectation, notCarried, partOf, placedCalls, tooLarge } from './calls.ts';
 import type { PlacedCall } from './calls.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
 import { argumentsOf, callMatching, countedCalls, equalTools, expectedToolCallsSchema, missingCalls, missingDetails, partneredOf } from './expected-calls.ts';
@@ -65,7 +65,7 @@ function evaluate({ trace, expected }: Subject, options: ToolCallArgsOptions, co
   if (stop !== undefined) return stop;
   const calls = countedCalls(placedCalls(trace), options.onlySuccessful);
   const matching = callMatching(expected.toolCalls, calls, options.arguments, equalTools);
-  if (matching.lacksArguments) return skipped('arguments_not_carried', 'The spans carry no arguments for tool calls that are compared by arguments; switch on the capture of tool inputs.');
+  if (matching.lacksArguments) return argumentsUnknown(trace, 'The spans carry no arguments for tool calls that are compared by arguments; switch on the capture of tool inputs.');
   return verdict(expected.toolCalls, calls, matching, options);
 }
 

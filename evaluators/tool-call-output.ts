@@ -6,7 +6,7 @@ import type { ExpectedToolOutput } from '../src/model/expectation.ts';
 import { plainText } from '../src/model/json.ts';
 import type { JsonObject } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { callDetails, evidenceOf, executedCalls, noExpectation, notCarried, skipped, tooLarge } from './calls.ts';
+import { callDetails, cutShort, evidenceOf, executedCalls, noExpectation, notCarried, resultsUnknown, tooLarge } from './calls.ts';
 import type { PlacedCall } from './calls.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
 import { equalTools, toolRows } from './expected-calls.ts';
@@ -71,9 +71,11 @@ function evaluate({ trace, expected }: Subject, options: ToolCallOutputOptions, 
   const calls = executedCalls(trace);
   const candidates = calls.filter(({ call }) => wanted.some((output) => equalTools(output, call)));
   if (candidates.length > 0 && candidates.every(({ call }) => call.result === undefined && call.error === undefined)) {
-    return skipped('results_not_carried', 'The spans carry no results of the expected tools; switch on the capture of tool outputs.');
+    return resultsUnknown(candidates, 'The spans carry no results of the expected tools; switch on the capture of tool outputs.');
   }
   const matched = options.strict ? strictly(wanted, calls) : freely(wanted, calls, options);
+  // What is left of a cut output may be the beginning of the expected one.
+  if (matched.score < 1 && candidates.some(({ call }) => call.truncated?.result !== undefined)) return cutShort('results of the expected tools');
   return verdict(wanted, calls, matched);
 }
 

@@ -6,7 +6,7 @@ import type { ToolDefinition } from '../src/model/agent-trace.ts';
 import { isJsonObject } from '../src/model/json.ts';
 import type { JsonObject, JsonValue } from '../src/model/json.ts';
 import type { Outcome, PartVerdict } from '../src/model/verdict.ts';
-import { callDetails, evidenceOf, noToolCalls, notCarried, onEmptySchema, partOf, placedCalls, skipped, tooLarge } from './calls.ts';
+import { argumentsUnknown, callDetails, cutShort, evidenceOf, notCarried, noToolCalls, onEmptySchema, partOf, placedCalls, skipped, tooLarge } from './calls.ts';
 import type { OnEmpty, PlacedCall } from './calls.ts';
 import type { CompiledSchema, EvaluationContext, RuleEvaluator, SchemaProblem, Subject } from './evaluator.ts';
 import { closedSchema } from './schema-closing.ts';
@@ -56,17 +56,21 @@ function evaluate({ trace }: Subject, options: ToolCallValidityOptions, context:
   const unseen = notCarried(trace);
   if (unseen !== undefined) return unseen;
   if (trace.toolCalls.length === 0 && !original) return noToolCalls(trace);
+  if (trace.toolDefinitions.length === 0 && trace.truncated?.includes('spans') === true) return cutShort('tool definitions');
   if (trace.toolDefinitions.length === 0 && !original) return skipped('no_tool_definitions', 'The spans carry no tool definitions; name the tools under tools in the configuration.');
   const large = tooLarge(trace, context);
   if (large !== undefined) return large;
   const calls = placedCalls(trace);
-  const carried = calls.filter(({ call }) => call.arguments !== undefined || call.argumentsText !== undefined);
-  if (calls.length > 0 && carried.length === 0) return skipped('arguments_not_carried', 'The spans carry no arguments of tool calls; switch on the capture of tool inputs.');
   const definitions = new Map(trace.toolDefinitions.map((definition) => [definition.name, definition]));
+  // Where spans lost a part, a tool that is not among the definitions may have been offered all the same.
+  const known = trace.truncated?.includes('spans') === true ? calls.filter(({ call }) => definitions.has(call.name)) : calls;
+  if (calls.length > 0 && known.length === 0) return cutShort('tool definitions');
+  const carried = known.filter(({ call }) => call.arguments !== undefined || call.argumentsText !== undefined);
+  if (known.length > 0 && carried.length === 0) return argumentsUnknown(trace, 'The spans carry no arguments of tool calls; switch on the capture of tool inputs.');
   const notes = new Map<string, readonly string[]>();
   const schemaOf = schemasOf(options, context);
   const judged = carried.map((placed) => ({ ...placed, problems: problemsOf(placed, definitions, schemaOf, notes) }));
-  return verdict(judged, calls.length - carried.length, notes);
+  return verdict(judged, { arguments_not_carried: known.length - carried.length, definitions_truncated: calls.length - known.length }, notes);
 }
 
 type SchemaOf = (inputSchema: JsonValue) => CompiledSchema | undefined;
@@ -132,7 +136,7 @@ function kindOf(problem: SchemaProblem): Kind {
   }
 }
 
-function verdict(judged: readonly Judged[], left: number, notes: ReadonlyMap<string, readonly string[]>): Outcome {
+function verdict(judged: readonly Judged[], left: { readonly [why: string]: number }, notes: ReadonlyMap<string, readonly string[]>): Outcome {
   const invalid = judged.filter(({ problems }) => problems.length > 0);
   const valid = judged.length - invalid.length;
   return {
@@ -145,7 +149,7 @@ function verdict(judged: readonly Judged[], left: number, notes: ReadonlyMap<str
       valid_calls: valid,
       total_calls: judged.length,
       invalid: invalid.map((call) => ({ ...callDetails(call), problems: call.problems.map((problem) => ({ ...problem })) })),
-      ...(left === 0 ? {} : { arguments_not_carried: left }),
+      ...Object.fromEntries(Object.entries(left).filter(([, count]) => count > 0)),
       ...(notes.size === 0 ? {} : { schema_invalid: [...notes].map(([tool, faults]) => ({ tool, faults })) }),
     },
   };

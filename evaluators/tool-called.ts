@@ -1,7 +1,7 @@
 /** One tool was called, at least once or as often as asked. Every call that the model asked for counts, whether it ran or not. */
 import type { JsonObject, JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { callDetails, evidenceOf, notCarried, placedCalls, skipped, tooLarge } from './calls.ts';
+import { argumentsUnknown, callDetails, evidenceOf, notCarried, placedCalls, tooLarge } from './calls.ts';
 import type { PlacedCall } from './calls.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
 import { callMatching, countedCalls, equalTools } from './expected-calls.ts';
@@ -54,7 +54,7 @@ function evaluate({ trace }: Subject, options: ToolCalledOptions, context: Evalu
   if (typeof wanted === 'string') return { kind: 'failed', error: 'invalid_options', explanation: `times ${wanted}.` };
   const calls = countedCalls(placedCalls(trace), options.onlySuccessful);
   const matching = callMatching([{ name: options.name, ...(options.arguments === null ? {} : { arguments: options.arguments }) }], calls, options.argumentsMatch, equalTools);
-  if (matching.lacksArguments) return skipped('arguments_not_carried', `The spans carry no arguments for calls of ${options.name}; switch on the capture of tool inputs.`);
+  if (matching.lacksArguments) return argumentsUnknown(trace, `The spans carry no arguments for calls of ${options.name}; switch on the capture of tool inputs.`);
   const counted = calls.filter((_, at) => matching.matches(0, at));
   const others = calls.flatMap((placed, at) => (matching.same(0, at) && !matching.matches(0, at) ? [{ placed, difference: matching.difference(0, at) }] : []));
   const met = isWithin(counted.length, wanted);

@@ -2,10 +2,11 @@
  * The right tools were called: by name, by name and order, or by name and arguments. Every call that the model asked for counts,
  * whether it ran or not, unless `only_successful` is set.
  */
+import type { AgentTrace } from '../src/model/agent-trace.ts';
 import type { ExpectedToolCall } from '../src/model/expectation.ts';
 import type { JsonObject } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { evidenceOf, noExpectation, notCarried, placedCalls, skipped, tooLarge } from './calls.ts';
+import { argumentsUnknown, evidenceOf, noExpectation, notCarried, placedCalls, tooLarge } from './calls.ts';
 import type { PlacedCall } from './calls.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
 import { callMatching, countedCalls, expectedToolCallsSchema, extraCalls, extraDetails, missingCalls, missingDetails } from './expected-calls.ts';
@@ -59,7 +60,7 @@ function evaluate({ trace, expected }: Subject, options: ToolCorrectnessOptions,
   const stop = notCarried(trace) ?? tooLarge(trace, context, expected.toolCalls.length);
   if (stop !== undefined) return stop;
   const calls = countedCalls(placedCalls(trace), options.onlySuccessful);
-  return options.mode === 'names_only' ? namesOnly(expected.toolCalls, calls) : paired(expected.toolCalls, calls, options);
+  return options.mode === 'names_only' ? namesOnly(expected.toolCalls, calls) : paired(trace, expected.toolCalls, calls, options);
 }
 
 function namesOnly(expected: readonly ExpectedToolCall[], calls: readonly PlacedCall[]): Outcome {
@@ -81,10 +82,10 @@ function namesOnly(expected: readonly ExpectedToolCall[], calls: readonly Placed
   };
 }
 
-function paired(expected: readonly ExpectedToolCall[], calls: readonly PlacedCall[], options: ToolCorrectnessOptions): Outcome {
+function paired(trace: AgentTrace, expected: readonly ExpectedToolCall[], calls: readonly PlacedCall[], options: ToolCorrectnessOptions): Outcome {
   const byOrder = options.mode === 'names_and_order';
   const matching = callMatching(expected, calls, byOrder ? { ...options.arguments, mode: 'ignore', overrides: {} } : options.arguments);
-  if (matching.lacksArguments) return skipped('arguments_not_carried', 'The spans carry no arguments for tool calls that are compared by arguments; switch on the capture of tool inputs.');
+  if (matching.lacksArguments) return argumentsUnknown(trace, 'The spans carry no arguments for tool calls that are compared by arguments; switch on the capture of tool inputs.');
   const found = byOrder ? inOrder(expected, calls, matching.matches) : byArguments(expected, calls, matching.matches);
   const missing = missingCalls(expected, calls, matching, found.pairs);
   const extra = extraCalls(calls, found.pairs);

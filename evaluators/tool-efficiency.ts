@@ -5,7 +5,7 @@
 import { jsonEqual } from './matching/equality.ts';
 import type { JsonObject } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { callDetails, evidenceOf, executedCalls, noToolCalls, notCarried, onEmptySchema, partOf, skipped, tooLarge } from './calls.ts';
+import { argumentsUnknown, callDetails, evidenceOf, executedCalls, noToolCalls, notCarried, onEmptySchema, partOf, tooLarge } from './calls.ts';
 import type { OnEmpty, PlacedCall } from './calls.ts';
 import { longestCycle } from './cycles.ts';
 import type { Cycle } from './cycles.ts';
@@ -74,7 +74,7 @@ function evaluate({ trace }: Subject, options: ToolEfficiencyOptions, context: E
   if (stop !== undefined) return stop;
   if (calls.length === 0 && options.onEmpty === 'skip') return noToolCalls(trace);
   const prepared = calls.map((placed) => preparedCall(placed, options.arguments));
-  if (lacksArguments(prepared)) return skipped('arguments_not_carried', 'The spans carry no arguments for repeated tool calls, so repeats cannot be told from new calls; switch on the capture of tool inputs.');
+  if (lacksArguments(prepared)) return argumentsUnknown(trace, 'The spans carry no arguments for repeated tool calls, so repeats cannot be told from new calls; switch on the capture of tool inputs.');
   return verdict(calls, walked(prepared), options);
 }
 

@@ -3,7 +3,7 @@
  * error; when other calls of the run show errors, a call that ended without one succeeded.
  */
 import type { Outcome, PartVerdict } from '../src/model/verdict.ts';
-import { callDetails, evidenceOf, executedCalls, noToolCalls, notCarried, onEmptySchema, partOf, skipped, tooLarge } from './calls.ts';
+import { callDetails, evidenceOf, executedCalls, notCarried, noToolCalls, onEmptySchema, partOf, resultsUnknown, tooLarge } from './calls.ts';
 import type { OnEmpty } from './calls.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
 import { failureDefaults, failureProperties, judgedCalls } from './judged-calls.ts';
@@ -41,7 +41,7 @@ function evaluate({ trace }: Subject, options: ToolErrorOptions, context: Evalua
   if (stop !== undefined) return stop;
   if (calls.length === 0 && options.onEmpty === 'skip') return noToolCalls(trace);
   const { judged, unknown } = judgedCalls(calls, options, context);
-  if (calls.length > 0 && judged.length === 0) return skipped('results_not_carried', 'The spans tell neither results nor errors of tool calls; switch on the capture of tool outputs.', { unknown_outcome: unknown });
+  if (calls.length > 0 && judged.length === 0) return resultsUnknown(calls, 'The spans tell neither results nor errors of tool calls; switch on the capture of tool outputs.', { unknown_outcome: unknown });
   return verdict(judged, unknown);
 }
 

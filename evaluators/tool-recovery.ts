@@ -4,7 +4,7 @@
  */
 import type { JsonObject } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { callDetails, evidenceOf, executedCalls, noToolCalls, notCarried, partOf, skipped, tooLarge } from './calls.ts';
+import { argumentsUnknown, callDetails, evidenceOf, executedCalls, notCarried, noToolCalls, partOf, resultsUnknown, skipped, tooLarge } from './calls.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
 import { argumentsOf } from './expected-calls.ts';
 import { failureDefaults, failureProperties, judgedCalls } from './judged-calls.ts';
@@ -55,10 +55,10 @@ function evaluate({ trace }: Subject, options: ToolRecoveryOptions, context: Eva
   const calls = executedCalls(trace);
   if (calls.length === 0) return noToolCalls(trace);
   const { judged, unknown } = judgedCalls(calls, options, context);
-  if (judged.length === 0) return skipped('results_not_carried', 'The spans tell neither results nor errors of tool calls; switch on the capture of tool outputs.', { unknown_outcome: unknown });
+  if (judged.length === 0) return resultsUnknown(calls, 'The spans tell neither results nor errors of tool calls; switch on the capture of tool outputs.', { unknown_outcome: unknown });
   const failed = failedCalls(judged, options.sameArguments);
   if (failed.length === 0) return skipped('no_errors', `None of the ${count(judged.length, 'tool call')} failed, so there was nothing to put right.`);
-  if (failed.some(({ changed, repair }) => options.sameArguments && repair !== undefined && changed === undefined)) return skipped('arguments_not_carried', 'The spans carry no arguments for calls that are compared by arguments; switch on the capture of tool inputs.');
+  if (failed.some(({ changed, repair }) => options.sameArguments && repair !== undefined && changed === undefined)) return argumentsUnknown(trace, 'The spans carry no arguments for calls that are compared by arguments; switch on the capture of tool inputs.');
   const open = failed.filter(({ repair }) => repair === undefined);
   return {
     kind: 'scored',

@@ -2,7 +2,9 @@
 import type { ToolDefinition } from '../../src/model/agent-trace.ts';
 import { isJsonArray, isJsonObject, member, parseJson, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import type { AttributeValue } from '../../src/model/span.ts';
-import { jsonOf, parseText } from './values.ts';
+import { jsonOf, parseText } from './parsing.ts';
+import { isPlaceholder } from './placeholders.ts';
+import { isCutShort } from './truncation.ts';
 
 /** More tools than this are not offered to one model in earnest. */
 export const definitionsMax = 1_000;
@@ -21,7 +23,7 @@ const schemaKeys = ['inputSchema', 'input_schema', 'parameters', 'parameters_jso
 function readDefinition(item: JsonValue): readonly ToolDefinition[] {
   if (typeof item === 'string') {
     // A text that was cut short by an SDK's limit is no name.
-    if (!item.trimStart().startsWith('{')) return item === '' ? [] : [{ name: item }];
+    if (!/^\s*[[{]/.test(item)) return item === '' || isPlaceholder(item) ? [] : [{ name: item }];
     const parsed = parseJson(item);
     return parsed === undefined ? [] : readDefinition(parsed);
   }
@@ -33,11 +35,14 @@ function readDefinition(item: JsonValue): readonly ToolDefinition[] {
   const name = member(from, 'name');
   if (typeof name !== 'string' || name === '') return [];
   const description = member(from, 'description');
-  const schema = schemaKeys.map((key) => member(from, key)).find((value) => value !== undefined && value !== null);
+  const raw = schemaKeys.map((key) => member(from, key)).find((value) => value !== undefined && value !== null);
+  const schema = typeof raw === 'string' ? (parseJson(raw) ?? raw) : raw;
+  const isCut = [description, schema].some((value) => typeof value === 'string' && isCutShort(value));
   return [{
     name,
-    ...(typeof description === 'string' ? { description } : {}),
-    ...(schema === undefined ? {} : { inputSchema: typeof schema === 'string' ? (parseJson(schema) ?? schema) : schema }),
+    ...(typeof description === 'string' && !isCutShort(description) ? { description } : {}),
+    ...(schema === undefined || (typeof schema === 'string' && isCut) ? {} : { inputSchema: schema }),
+    ...(isCut ? { truncated: true } : {}),
   }];
 }
 

@@ -2,7 +2,7 @@
 import type { RetrievedDocument } from '../../src/model/agent-trace.ts';
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import type { AttributeValue } from '../../src/model/span.ts';
-import { jsonOf, parseContainer, textOfParts } from './values.ts';
+import { jsonOf, parseContainer, textOfParts } from './parsing.ts';
 
 /** Nobody gives a model more documents than this. */
 export const documentsMax = 1_000;

@@ -1,7 +1,7 @@
 /** Lists that were flattened into attribute keys: `llm.input_messages.0.message.role` and the like. */
 import { isJsonArray, type JsonValue } from '../../src/model/json.ts';
 import type { Attributed } from '../../src/model/span.ts';
-import { jsonOf } from './values.ts';
+import { jsonOf } from './parsing.ts';
 
 /** Longer lists and deeper paths are cut: no SDK writes them. */
 export const flattenedItemsMax = 5_000;

@@ -5,7 +5,10 @@
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import type { AttributeValue } from '../../src/model/span.ts';
 import type { AskedCall, Message, ToldResult } from '../collector.ts';
-import { jsonOf, parseText, readArguments, readResult } from './values.ts';
+import { jsonOf, parseText } from './parsing.ts';
+import { isPlaceholder } from './placeholders.ts';
+import { isCutContainer } from './truncation.ts';
+import { readArguments, readResult } from './values.ts';
 
 /** A conversation longer than this is cut at its beginning: what counts for a run stands at the end. */
 export const messagesMax = 10_000;
@@ -23,7 +26,7 @@ export function readMessages(raw: AttributeValue | undefined, role: Message['rol
   if (raw === undefined || raw === null) return [];
   let value = jsonOf(raw);
   if (typeof value === 'string') value = parseText(value);
-  if (typeof value === 'string') return value === '' ? [] : [{ role, text: value, asked: [], told: [] }];
+  if (typeof value === 'string') return value === '' || isPlaceholder(value) || isCutContainer(value) ? [] : [{ role, text: value, asked: [], told: [] }];
   if (isJsonObject(value)) {
     const inner = member(value, 'messages') ?? member(value, 'contents');
     if (isJsonArray(inner)) value = inner;
@@ -165,7 +168,7 @@ function pushResult(item: JsonObject, draft: Draft): void {
   const isGemini = isJsonObject(member(item, 'functionResponse')) || isJsonObject(member(item, 'function_response'));
   const read = key === undefined ? undefined : readResult(isGemini ? geminiOutput(from[key] ?? null) : typedOutput(from[key] ?? null));
   const isError = read?.failed === true || member(from, 'is_error') === true || member(from, 'isError') === true || member(from, 'status') === 'error';
-  draft.told.push({ ...(read === undefined ? {} : { result: read.result }), ...(id === undefined ? {} : { id }), ...(name === undefined ? {} : { name }), ...(isError ? { isError } : {}) });
+  draft.told.push({ ...(read?.result === undefined ? {} : { result: read.result }), ...(read?.resultPart === undefined ? {} : { resultPart: read.resultPart }), ...(id === undefined ? {} : { id }), ...(name === undefined ? {} : { name }), ...(isError ? { isError } : {}) });
 }
 
 /** The AI SDK writes `{type: 'text' | 'json' | 'error-text', value}`. */

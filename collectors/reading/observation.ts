@@ -9,7 +9,8 @@ import { readDefinitions } from './definitions.ts';
 import { readDocuments } from './documents.ts';
 import { readMessages } from './messages.ts';
 import { runInput, runOutput } from './run-values.ts';
-import { jsonOf, parseText, readArguments, readResult } from './values.ts';
+import { jsonOf, parseText } from './parsing.ts';
+import { outcomeOf, readArguments, readResult } from './values.ts';
 
 export interface Observation {
   readonly name: string;
@@ -35,9 +36,8 @@ export function observedTool({ name, input, output }: Observation): ToolFacts {
   return {
     name,
     ...readArguments(input),
-    ...(read === undefined ? {} : { result: read.result }),
+    ...(read === undefined ? {} : outcomeOf(read)),
     ...(read?.callId === undefined ? {} : { id: read.callId }),
-    ...(read?.failed === true ? { failed: { message: typeof read.result === 'string' ? read.result : '' } } : {}),
   };
 }
 

@@ -1,7 +1,10 @@
 /** Arguments and results as SDKs write them: JSON text, Python notation, texts in texts, and the frameworks' wrappers around them. */
-import { isJsonArray, isJsonObject, jsonText, member, parseJson, type JsonObject, type JsonValue } from '../../src/model/json.ts';
+import { isJsonArray, isJsonObject, jsonText, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import type { AttributeValue } from '../../src/model/span.ts';
-import { parsePythonLiteral } from './python-literal.ts';
+import type { ToolFacts } from '../collector.ts';
+import { jsonOf, parseText, textOfParts } from './parsing.ts';
+import { isPlaceholder } from './placeholders.ts';
+import { isCutShort } from './truncation.ts';
 
 /** Frameworks wrap at most a few times; more is somebody's own data. */
 const wrappersMax = 6;
@@ -10,46 +13,23 @@ export interface ReadArguments {
   /** Null: something was sent that is not an object; `argumentsText` holds it. */
   readonly arguments?: JsonObject | null;
   readonly argumentsText?: string;
+  /** What is left of arguments that were cut short; they are then unknown. */
+  readonly argumentsPart?: string;
 }
 
 /** A result without its wrapper, and what the wrapper said. */
 export interface ReadResult {
-  readonly result: JsonValue;
+  /** Absent: it was left out, or cut short. */
+  readonly result?: JsonValue;
+  readonly resultPart?: string;
   readonly callId?: string;
   readonly toolName?: string;
   readonly failed?: boolean;
 }
 
-/** An attribute value as a JSON value; bytes become base64. */
-export function jsonOf(value: AttributeValue): JsonValue {
-  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
-  if (typeof value !== 'object' || value === null || !holdsBytes(value)) return value as JsonValue;
-  return isJsonArray(value) ? value.map(jsonOf) : Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, jsonOf(inner)]));
-}
-
-function holdsBytes(value: AttributeValue): boolean {
-  return typeof value === 'object' && value !== null && (value instanceof Uint8Array || Object.values(value).some(holdsBytes));
-}
-
-/** The object or list that a text holds, in JSON or in Python notation. */
-export function parseContainer(text: string): JsonObject | readonly JsonValue[] | undefined {
-  const first = text.trimStart()[0];
-  if (first !== '{' && first !== '[') return undefined;
-  const value = parseJson(text) ?? parsePythonLiteral(text);
-  return isJsonObject(value) || isJsonArray(value) ? value : undefined;
-}
-
-/** The value of a text that holds an object, a list or a quoted text; any other text stays as it is. */
-export function parseText(text: string): JsonValue {
-  const container = parseContainer(text);
-  if (container !== undefined) return container;
-  if (text.startsWith('"') && text.endsWith('"')) return parseJson(text) ?? text;
-  return text;
-}
-
 /** A call's arguments as an object, without `{"args":[],"kwargs":{}}` and the like around them. */
 export function readArguments(raw: AttributeValue | undefined): ReadArguments {
-  if (raw === undefined) return {};
+  if (raw === undefined || isPlaceholder(raw)) return {};
   let value = jsonOf(raw);
   for (let level = 0; level < wrappersMax; level++) {
     if (typeof value === 'string') {
@@ -64,6 +44,7 @@ export function readArguments(raw: AttributeValue | undefined): ReadArguments {
     } else break;
   }
   if (isJsonObject(value)) return { arguments: value };
+  if (typeof value === 'string' && (isCutShort(value) || (typeof raw === 'string' && isCutShort(raw)))) return { argumentsPart: value };
   return { arguments: null, argumentsText: typeof raw === 'string' ? raw : jsonText(value) };
 }
 
@@ -93,25 +74,29 @@ export function readResult(raw: AttributeValue): ReadResult {
     if (inner === undefined || inner.result === value) break;
     found = { ...found, ...inner };
   }
-  return found;
+  const { result, ...about } = found;
+  if (isPlaceholder(result)) return about;
+  return typeof result === 'string' && isCutShort(result) ? { ...about, resultPart: result } : found;
 }
 
-/** The texts of `[{type: 'text', text}]` put together; undefined for any other list. */
-export function textOfParts(list: readonly JsonValue[]): { readonly result: JsonValue } | undefined {
-  if (list.length === 0) return undefined;
-  const texts: string[] = [];
-  for (const part of list) {
-    if (!isJsonObject(part)) return undefined;
-    const text = member(part, 'text');
-    const type = member(part, 'type');
-    if (typeof text !== 'string' || (type !== undefined && type !== 'text' && type !== 'output_text' && type !== 'input_text')) return undefined;
-    if (type === undefined && Object.keys(part).length > 1) return undefined;
-    texts.push(text);
-  }
-  return { result: texts.join('') };
+/** What a tool's span tells of its outcome: the result, and whether the wrapper around it says that the call failed. */
+export function readOutcome(raw: AttributeValue | undefined): Pick<ToolFacts, 'result' | 'resultPart' | 'failed'> {
+  return raw === undefined ? {} : outcomeOf(readResult(raw));
 }
 
-type Inside = ReadResult | undefined;
+export function outcomeOf({ result, resultPart, failed }: ReadResult): Pick<ToolFacts, 'result' | 'resultPart' | 'failed'> {
+  return {
+    ...(result === undefined ? {} : { result }),
+    ...(resultPart === undefined ? {} : { resultPart }),
+    ...(failed === true ? { failed: { message: typeof result === 'string' ? result : (resultPart ?? '') } } : {}),
+  };
+}
+
+interface Framed extends ReadResult {
+  readonly result: JsonValue;
+}
+
+type Inside = Framed | undefined;
 
 /** Each frame is recognised by members that no plain result has by chance. */
 const frames: readonly ((object: JsonObject) => Inside)[] = [
@@ -150,7 +135,7 @@ function isToolMessage(object: JsonObject): boolean {
   return kind === 'tool' || kind === 'ToolMessage' || kind === 'tool_result' || typeof member(object, 'tool_call_id') === 'string';
 }
 
-function toolMessage(message: JsonObject): ReadResult {
+function toolMessage(message: JsonObject): Framed {
   const callId = member(message, 'tool_call_id') ?? member(message, 'tool_use_id');
   const toolName = member(message, 'name');
   return {
@@ -161,33 +146,21 @@ function toolMessage(message: JsonObject): ReadResult {
   };
 }
 
-function named(object: JsonObject, key: string): ReadResult {
+function named(object: JsonObject, key: string): Framed {
   const id = member(object, 'id');
   return { result: member(object, key) ?? null, ...(typeof id === 'string' ? { callId: id } : {}) };
 }
 
-function blocks(object: JsonObject): ReadResult {
+function blocks(object: JsonObject): Framed {
   const list = (member(object, 'blocks') as readonly JsonValue[]).map((block) => (isJsonObject(block) ? member(block, 'text') : undefined));
   return { result: list.filter((text) => typeof text === 'string').join(''), ...(member(object, 'is_error') === true ? { failed: true } : {}) };
 }
 
-function mcpResult(object: JsonObject): ReadResult {
+function mcpResult(object: JsonObject): Framed {
   const failed = member(object, 'isError') === true || member(object, 'is_error') === true;
   return { result: member(object, 'content') ?? null, ...(failed ? { failed: true } : {}) };
 }
 
 function hasOnly(object: JsonObject, allowed: readonly string[]): boolean {
   return Object.keys(object).every((key) => allowed.includes(key));
-}
-
-/** The value of a text that an SDK writes as JSON whatever the value is: `null`, `42` and `"42"` are three values. */
-export function writtenValue(raw: string | undefined): JsonValue | undefined {
-  const value = raw === undefined ? undefined : parseJson(raw);
-  return value === undefined ? raw : value;
-}
-
-/** The text inside a quoted JSON text; any other text as it is. */
-export function unquotedText(raw: string | undefined): string | undefined {
-  const value = raw === undefined ? undefined : parseText(raw);
-  return typeof value === 'string' ? value : raw;
 }

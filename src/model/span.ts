@@ -54,6 +54,8 @@ export interface Span extends Attributed {
   readonly status: SpanStatus;
   readonly events: readonly SpanEvent[];
   readonly links: readonly SpanLink[];
+  /** Attributes that the SDK left out at its limit; absent: none. */
+  readonly droppedAttributes?: number;
   /** Bytes of this span on the wire: what a byte budget counts. */
   readonly wireBytes: number;
 }

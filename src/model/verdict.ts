@@ -14,6 +14,7 @@ export type SkipReason =
   | 'tool_calls_not_carried'
   | 'arguments_not_carried'
   | 'results_not_carried'
+  | 'truncated'
   | 'no_errors'
   | 'no_such_target'
   | 'no_price'

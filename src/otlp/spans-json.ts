@@ -30,13 +30,14 @@ function readSpan(from: JsonObject, scan: Scan, resource: Resource, scope: Scope
   const startUnixNano = time(scan, from, 'startTimeUnixNano', 'start_time_unix_nano');
   const endUnixNano = time(scan, from, 'endTimeUnixNano', 'end_time_unix_nano');
   const status = readStatus(scan, from);
+  const droppedAttributes = uint32(scan, from, 'droppedAttributesCount');
   const { attribute, attributeKeys } = attributesOf(scan, from);
   const events = readEvents(scan, from);
   const links = readLinks(scan, from);
   if (ids === undefined || scan.fault !== undefined) return undefined;
   const { traceId, spanId } = ids;
   const wireBytes = fixedBytes + scan.bytes;
-  return { resource, scope, traceId, spanId, parentSpanId, traceState, flags, name, kind, startUnixNano, endUnixNano, status, events, links, wireBytes, attribute, attributeKeys };
+  return { ...(droppedAttributes === 0 ? {} : { droppedAttributes }), resource, scope, traceId, spanId, parentSpanId, traceState, flags, name, kind, startUnixNano, endUnixNano, status, events, links, wireBytes, attribute, attributeKeys };
 }
 
 /** What a span without texts takes in protobuf; `wireBytes` of JSON spans approximates their protobuf size. */

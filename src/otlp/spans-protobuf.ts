@@ -29,7 +29,8 @@ function readSpan(cursor: Cursor, scan: Scan, resource: Resource, scope: Scope):
   const { traceId, spanId } = ids;
   const { attribute, attributeKeys } = attributesAt(cursor, draft.ranges);
   const wireBytes = cursor.end - start;
-  return { resource, scope, traceId, spanId, parentSpanId, traceState, flags, name, kind, startUnixNano, endUnixNano, status, events, links, wireBytes, attribute, attributeKeys };
+  const dropped = draft.droppedAttributes === 0 ? {} : { droppedAttributes: draft.droppedAttributes };
+  return { ...dropped, resource, scope, traceId, spanId, parentSpanId, traceState, flags, name, kind, startUnixNano, endUnixNano, status, events, links, wireBytes, attribute, attributeKeys };
 }
 
 interface SpanDraft {
@@ -43,6 +44,7 @@ interface SpanDraft {
   parentHex: string;
   traceState: string;
   flags: number;
+  droppedAttributes: number;
   name: string;
   kind: SpanKind;
   startUnixNano: bigint;
@@ -65,6 +67,7 @@ function emptyDraft(): SpanDraft {
     parentHex: '',
     traceState: '',
     flags: 0,
+    droppedAttributes: 0,
     name: '',
     kind: 0,
     startUnixNano: 0n,
@@ -101,6 +104,9 @@ function readSpanField(cursor: Cursor, tag: number, draft: SpanDraft, scan: Scan
       return;
     case 9:
       scanAttribute(cursor, tag, draft.ranges, scan);
+      return;
+    case 10:
+      draft.droppedAttributes = readUint32(cursor, tag);
       return;
     case 11:
       if (++draft.eventsSeen > scan.limits.eventsPerSpan) skip(cursor, tag);

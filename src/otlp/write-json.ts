@@ -33,6 +33,7 @@ function spanJson(span: Span): JsonObject {
     startTimeUnixNano: span.startUnixNano.toString(),
     endTimeUnixNano: span.endUnixNano.toString(),
     attributes: attributes(span),
+    ...(span.droppedAttributes === undefined ? {} : { droppedAttributesCount: span.droppedAttributes }),
     events: span.events.map((event) => ({ timeUnixNano: event.timeUnixNano.toString(), name: event.name, attributes: attributes(event) })),
     links: span.links.map((link) => ({ traceId: link.traceId, spanId: link.spanId, attributes: attributes(link) })),
     status: { code: statusCodes[span.status.code], message: span.status.message },

@@ -54,6 +54,7 @@ function writeSpan(to: ProtobufWriter, span: Span): void {
   to.fixed64(7, span.startUnixNano);
   to.fixed64(8, span.endUnixNano);
   writeAttributes(to, 9, span);
+  if (span.droppedAttributes !== undefined) to.varint(10, span.droppedAttributes);
   for (const event of span.events) {
     to.message(11, () => {
       to.fixed64(1, event.timeUnixNano);

@@ -39,7 +39,7 @@ export function executionsOf(tools: readonly Node[]): readonly Execution[] {
 function outerGroup(node: Node, groupOf: ReadonlyMap<Node, Node[]>): Node[] | undefined {
   let at = node.parent;
   for (let steps = 0; at !== undefined && steps < outerSpansMax; steps++) {
-    if (at.told.facts.role === 'tool' && canBeOne(at, node)) return groupOf.get(at);
+    if (at.told.facts.role === 'tool' && (node.told.facts.tool?.insideCall === true || canBeOne(at, node))) return groupOf.get(at);
     at = at.parent;
   }
   return undefined;

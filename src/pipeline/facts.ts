@@ -1,6 +1,7 @@
 /** What all collectors together tell about one span and the log records that belong to it. */
 import { recognises, type Collector, type SpanFacts, type ToolFacts } from '../../collectors/collector.ts';
 import { unitedDefinitions } from '../../collectors/reading/definitions.ts';
+import { isCutContainer } from '../../collectors/reading/truncation.ts';
 import type { ToolError } from '../model/agent-trace.ts';
 import type { SpanId } from '../model/ids.ts';
 import type { LogRecord, Span } from '../model/span.ts';
@@ -60,7 +61,19 @@ function tell(collectors: readonly Collector[], span: Span, records: readonly Lo
       facts = joined(facts, told);
     }
   }
-  return dialects.length === 0 ? silent : { facts, dialects, fromLogs };
+  if (dialects.length === 0) return silent;
+  return { facts: isTruncated(span, facts, collectors.filter(({ id }) => dialects.includes(id))) ? { ...facts, truncated: true } : facts, dialects, fromLogs };
+}
+
+/** What a tool's span lost shows on its arguments and its result. Of other spans any attribute may hold calls or definitions. */
+function isTruncated(span: Span, { role }: SpanFacts, readers: readonly Collector[]): boolean {
+  if ((span.droppedAttributes ?? 0) > 0) return true;
+  if (role === undefined || role === 'tool' || role === 'step' || role === 'noise') return false;
+  return span.attributeKeys().some((key) => {
+    if (!readers.some(({ wants }) => wants.keys.includes(key) || wants.prefixes.some((prefix) => key.startsWith(prefix)))) return false;
+    const value = span.attribute(key);
+    return typeof value === 'string' && isCutContainer(value);
+  });
 }
 
 /** The fields of both; where both tell one, `first` counts. Tools are joined member by member. */

@@ -124,6 +124,8 @@ function executed(execution: Execution, partner: Asked | undefined, answer: Told
   const given = tools.find((tool) => isJsonObject(tool?.arguments)) ?? (isJsonObject(partner?.call.arguments) ? undefined : pick('arguments'));
   const source = given ?? (partner?.call.arguments === undefined ? undefined : partner.call);
   const result = pick('result')?.result ?? (pick('result') === undefined ? answer?.result : null);
+  const argumentsPart = source === undefined ? (tools.find((tool) => tool?.argumentsPart !== undefined) ?? partner?.call)?.argumentsPart : undefined;
+  const resultPart = result === undefined ? (tools.find((tool) => tool?.resultPart !== undefined) ?? answer)?.resultPart : undefined;
   const errors = execution.nodes.map((node) => errorOf(node.span, node.told.facts.tool)).filter((error) => error !== undefined);
   const error = errors.find((candidate) => candidate.message !== '') ?? errors[0] ?? (answer?.isError === true ? toldError(answer) : undefined);
   const id = execution.id ?? partner?.call.id;
@@ -135,6 +137,7 @@ function executed(execution: Execution, partner: Asked | undefined, answer: Told
     ...(toolId === undefined ? {} : { toolId }),
     ...argumentMembers(source),
     ...(result === undefined ? {} : { result }),
+    ...truncatedMembers(argumentsPart, resultPart),
     ...(error === undefined ? {} : { error }),
     executed: true,
     spanId: first.span.spanId,
@@ -159,6 +162,7 @@ function onlyAsked(one: Asked, answer: ToldResult | undefined): ToolCall {
     ...(id === undefined ? {} : { id }),
     ...argumentMembers(one.call),
     ...(answer?.result === undefined ? {} : { result: answer.result }),
+    ...truncatedMembers(one.call.argumentsPart, answer?.resultPart),
     ...(answer?.isError === true ? { error: toldError(answer) } : {}),
     executed: answer !== undefined,
     startUnixNano: one.askedAtUnixNano,
@@ -169,7 +173,12 @@ function onlyAsked(one: Asked, answer: ToldResult | undefined): ToolCall {
 }
 
 function toldError(answer: ToldResult): ToolError {
-  return { message: plainText(answer.result ?? ''), sign: 'is_error' };
+  return { message: plainText(answer.result ?? answer.resultPart ?? ''), sign: 'is_error' };
+}
+
+function truncatedMembers(argumentsPart: string | undefined, resultPart: string | undefined): Pick<ToolCall, 'truncated'> {
+  if (argumentsPart === undefined && resultPart === undefined) return {};
+  return { truncated: { ...(argumentsPart === undefined ? {} : { arguments: argumentsPart }), ...(resultPart === undefined ? {} : { result: resultPart }) } };
 }
 
 function argumentMembers(from: { readonly arguments?: AskedCall['arguments']; readonly argumentsText?: string } | undefined): Pick<ToolCall, 'arguments' | 'argumentsText'> {

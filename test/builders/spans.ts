@@ -19,6 +19,7 @@ export interface SpanData {
   readonly status?: SpanStatus['code'];
   readonly message?: string;
   readonly flags?: number;
+  readonly dropped?: number;
   readonly attributes?: Attributes;
   readonly resource?: Attributes;
   readonly events?: readonly { readonly name: string; readonly attributes?: Attributes }[];
@@ -46,6 +47,7 @@ export function span(data: SpanData): Span {
     status: { code: data.status ?? 'unset', message: data.message ?? '' },
     events: (data.events ?? []).map((event) => ({ ...attributed(event.attributes ?? {}), name: event.name, timeUnixNano: nanos(start) })),
     links: [],
+    ...(data.dropped === undefined ? {} : { droppedAttributes: data.dropped }),
     wireBytes: data.bytes ?? 100,
   };
 }

@@ -26,6 +26,7 @@ export function plainSpan(span: Span): object {
     endUnixNano: span.endUnixNano,
     status: span.status,
     attributes: plainAttributes(span),
+    droppedAttributes: span.droppedAttributes,
     events: span.events.map((event) => ({ name: event.name, timeUnixNano: event.timeUnixNano, attributes: plainAttributes(event) })),
     links: span.links.map((link) => ({ traceId: link.traceId, spanId: link.spanId, attributes: plainAttributes(link) })),
   };

@@ -79,6 +79,7 @@ const span = fc.record({
   parent: fc.option(spanId, { nil: undefined }),
   traceState: text,
   flags: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
+  dropped: fc.integer({ min: 0, max: 2 ** 32 - 1 }),
   name: text,
   kind: fc.constantFrom(0, 1, 2, 3, 4, 5),
   start: time,
@@ -88,7 +89,7 @@ const span = fc.record({
   links: fc.array(link, { maxLength: 2 }),
   status: fc.option(fc.record({ code: fc.constantFrom(0, 1, 2), message: text }), { nil: undefined }),
 }).map((it) => {
-  const both = { traceState: it.traceState, flags: it.flags, name: it.name, kind: it.kind, startTimeUnixNano: it.start.toString(), endTimeUnixNano: it.end.toString(), ...(it.status === undefined ? {} : { status: it.status }) };
+  const both = { traceState: it.traceState, flags: it.flags, droppedAttributesCount: it.dropped, name: it.name, kind: it.kind, startTimeUnixNano: it.start.toString(), endTimeUnixNano: it.end.toString(), ...(it.status === undefined ? {} : { status: it.status }) };
   return {
     proto: { ...both, traceId: bytes(it.traceId), spanId: bytes(it.spanId), parentSpanId: bytes(it.parent ?? ''), attributes: it.attributes.proto, events: it.events.map((each) => each.proto), links: it.links.map((each) => each.proto) },
     json: { ...both, traceId: it.traceId, spanId: it.spanId.toUpperCase(), parentSpanId: it.parent ?? '', attributes: it.attributes.json, events: it.events.map((each) => each.json), links: it.links.map((each) => each.json) },
@@ -98,6 +99,7 @@ const span = fc.record({
       parentSpanId: it.parent,
       traceState: it.traceState,
       flags: it.flags,
+      droppedAttributes: it.dropped === 0 ? undefined : it.dropped,
       name: it.name,
       kind: it.kind,
       startUnixNano: it.start,

@@ -44,6 +44,7 @@ function facts(run: Run): readonly (readonly [string, string])[] {
     ['answer', trace.finalResponse === undefined ? '(none carried)' : plainText(trace.finalResponse)],
     ['system prompt', trace.systemPrompt],
     ['model', modelText(run)],
+    ['cut short', trace.truncated?.map((part) => part.replace('_', ' ')).join(', ')],
     ['documents', trace.documents.length === 0 ? undefined : String(trace.documents.length)],
     ['expected', run.expected === undefined ? undefined : plainText(run.expected)],
   ];
@@ -66,15 +67,20 @@ function callLines(call: ToolCall, number: number): readonly string[] {
   return [
     `  ${String(number).padStart(3)}. ${shown(call.name, nameMax)}${from('name')}`,
     ...(call.id === undefined ? [] : [`${indent}  id         ${shown(call.id, nameMax)}${from('id')}`]),
-    `${indent}  arguments  ${args === undefined || args === null ? '(not carried)' : shown(plainText(args), textMax)}${from('arguments')}`,
+    `${indent}  arguments  ${args === undefined || args === null ? left(call.truncated?.arguments) : shown(plainText(args), textMax)}${from('arguments')}`,
     ...(call.error === undefined ? [] : [`${indent}  error      ${shown([call.error.type, call.error.message].filter((text) => text !== undefined && text !== '').join(': ') || '(no message)', textMax)} (${call.error.sign})${from('error')}`]),
-    ...(call.result === undefined && (call.error !== undefined || !call.executed) ? [] : [`${indent}  result     ${call.result === undefined ? '(not carried)' : shown(plainText(call.result), textMax)}${from('result')}`]),
+    ...(call.result === undefined && (call.error !== undefined || !call.executed) ? [] : [`${indent}  result     ${call.result === undefined ? left(call.truncated?.result) : shown(plainText(call.result), textMax)}${from('result')}`]),
   ];
+}
+
+/** What is left of a value that was cut short. */
+function left(part: string | undefined): string {
+  return part === undefined ? '(not carried)' : `(cut short) ${shown(part, textMax)}`;
 }
 
 function definitionLines(definitions: readonly ToolDefinition[]): readonly string[] {
   if (definitions.length === 0) return ['  Tool definitions: none carried by these spans'];
-  return ['  Tool definitions', ...columns(definitions.map(({ name, inputSchema }) => [`  ${shown(name, nameMax)}`, schemaText(inputSchema)] as const))];
+  return ['  Tool definitions', ...columns(definitions.map(({ name, inputSchema, truncated }) => [`  ${shown(name, nameMax)}`, truncated === true ? `${schemaText(inputSchema)}, cut short` : schemaText(inputSchema)] as const))];
 }
 
 function schemaText(schema: JsonValue | undefined): string {

@@ -10,6 +10,7 @@ import { commands } from '../../../src/cli/commands/index.ts';
 import { runCommandLine } from '../../../src/cli/run.ts';
 import { readTraces } from '../../../src/otlp/read.ts';
 import { writeTraces } from '../../../src/otlp/write.ts';
+import { span } from '../../builders/spans.ts';
 
 const root = join(import.meta.dirname, '../../..');
 const recordings = 'test/fixtures/recordings';
@@ -182,4 +183,18 @@ test('inspect: spans without an agent run are said to be so, with the counts, an
   expect(out).toContain('0 agent runs in 1 span of 1 trace');
   expect(out).toContain('  express  1 span\n');
   expect(out).toContain('(no_agent_model_or_tool_span)');
+});
+
+test('inspect: what a limit cut short is shown as what is left of it', async () => {
+  const file = join(folder, 'cut.jsonl');
+  const sent = JSON.stringify({ text: 'a long text '.repeat(30) }).slice(0, 256);
+  const spans = [
+    span({ id: 1, start: 0, end: 9, attributes: { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': 'a' }, dropped: 2 }),
+    span({ id: 2, parent: 1, attributes: { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': 't', 'gen_ai.tool.call.arguments': sent, 'gen_ai.tool.call.result': 'AF007...[truncated]' } }),
+  ];
+  writeFileSync(file, writeTraces(spans, 'json'));
+  const text = await answer([file]);
+  expect(text.out).toMatch(/arguments {2}\(cut short\) \{"text":"a long text/);
+  expect(text.out).toMatch(/result {5}\(cut short\) AF007\.\.\.\[truncated\]/);
+  expect(text.out).toMatch(/cut short +spans/);
 });

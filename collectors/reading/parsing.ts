@@ -1,0 +1,58 @@
+/** Attribute values → JSON values: texts that hold JSON or Python notation, quoted texts, lists of text parts. */
+import { isJsonArray, isJsonObject, member, parseJson, type JsonObject, type JsonValue } from '../../src/model/json.ts';
+import type { AttributeValue } from '../../src/model/span.ts';
+import { parsePythonLiteral } from './python-literal.ts';
+
+/** An attribute value as a JSON value; bytes become base64. */
+export function jsonOf(value: AttributeValue): JsonValue {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
+  if (typeof value !== 'object' || value === null || !holdsBytes(value)) return value as JsonValue;
+  return isJsonArray(value) ? value.map(jsonOf) : Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, jsonOf(inner)]));
+}
+
+function holdsBytes(value: AttributeValue): boolean {
+  return typeof value === 'object' && value !== null && (value instanceof Uint8Array || Object.values(value).some(holdsBytes));
+}
+
+/** The object or list that a text holds, in JSON or in Python notation. */
+export function parseContainer(text: string): JsonObject | readonly JsonValue[] | undefined {
+  const first = text.trimStart()[0];
+  if (first !== '{' && first !== '[') return undefined;
+  const value = parseJson(text) ?? parsePythonLiteral(text);
+  return isJsonObject(value) || isJsonArray(value) ? value : undefined;
+}
+
+/** The value of a text that holds an object, a list or a quoted text; any other text stays as it is. */
+export function parseText(text: string): JsonValue {
+  const container = parseContainer(text);
+  if (container !== undefined) return container;
+  if (text.startsWith('"') && text.endsWith('"')) return parseJson(text) ?? text;
+  return text;
+}
+
+/** The texts of `[{type: 'text', text}]` put together; undefined for any other list. */
+export function textOfParts(list: readonly JsonValue[]): { readonly result: JsonValue } | undefined {
+  if (list.length === 0) return undefined;
+  const texts: string[] = [];
+  for (const part of list) {
+    if (!isJsonObject(part)) return undefined;
+    const text = member(part, 'text');
+    const type = member(part, 'type');
+    if (typeof text !== 'string' || (type !== undefined && type !== 'text' && type !== 'output_text' && type !== 'input_text')) return undefined;
+    if (type === undefined && Object.keys(part).length > 1) return undefined;
+    texts.push(text);
+  }
+  return { result: texts.join('') };
+}
+
+/** The value of a text that an SDK writes as JSON whatever the value is: `null`, `42` and `"42"` are three values. */
+export function writtenValue(raw: string | undefined): JsonValue | undefined {
+  const value = raw === undefined ? undefined : parseJson(raw);
+  return value === undefined ? raw : value;
+}
+
+/** The text inside a quoted JSON text; any other text as it is. */
+export function unquotedText(raw: string | undefined): string | undefined {
+  const value = raw === undefined ? undefined : parseText(raw);
+  return typeof value === 'string' ? value : raw;
+}

@@ -1,0 +1,8 @@
+/** Texts that SDKs send in place of a value that they leave out. Such a value is not carried; the text is nobody's argument or answer. */
+const placeholders: ReadonlySet<string> = new Set(['__REDACTED__', '<REDACTED>', '[REDACTED]', 'HIDDEN:non-empty', '<fully masked due to failed mask function>']);
+
+const SCRUBBED = /^\[Scrubbed due to '[^']{1,100}'\]$/;
+
+export function isPlaceholder(value: unknown): boolean {
+  return typeof value === 'string' && value.length < 200 && (placeholders.has(value) || SCRUBBED.test(value));
+}
