@@ -37,9 +37,25 @@ export function tooLarge(trace: AgentTrace, context: EvaluationContext, expected
   return skipped('too_large', `${count} tool calls are more than the ${context.toolCallsMax} that are scored in one run.`, { tool_calls: count, tool_calls_max: context.toolCallsMax });
 }
 
+/** Values that decide were cut short on their way: judging what is left of them would judge the cut. */
+export function cutShort(what: string, details?: JsonObject): Skipped {
+  return skipped('truncated', `The spans carry ${what} cut short by a length limit; raise the limit of attribute values or of attributes (OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT, OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT, or the SDK’s own).`, details);
+}
+
+/** Arguments that are needed and unknown: cut short, where that is why, else not carried. */
+export function argumentsUnknown(trace: AgentTrace, explanation: string, details?: JsonObject): Skipped {
+  return trace.toolCalls.some(({ truncated: parts }) => parts?.arguments !== undefined) ? cutShort('arguments of tool calls', details) : skipped('arguments_not_carried', explanation, details);
+}
+
+/** As `argumentsUnknown`, for the results of some calls. */
+export function resultsUnknown(calls: readonly PlacedCall[], explanation: string, details?: JsonObject): Skipped {
+  return calls.some(({ call }) => call.truncated?.result !== undefined) ? cutShort('results of tool calls', details) : skipped('results_not_carried', explanation, details);
+}
+
 /** Zero calls: evidence when the spans would have carried them, nothing at all when they do not. */
 export function notCarried(trace: AgentTrace): Skipped | undefined {
   if (trace.toolCallsCarried || trace.toolCalls.length > 0) return undefined;
+  if (trace.truncated?.includes('spans') === true) return cutShort('requests to models, and perhaps tool calls,');
   return skipped('tool_calls_not_carried', 'The spans of this agent carry no tool calls; switch on the capture of tool spans or of message content.');
 }
 

@@ -24,6 +24,8 @@ export interface ToolCall {
   readonly argumentsText?: string;
   /** Null: the tool returned nothing. */
   readonly result?: JsonValue;
+  /** What the spans carry of arguments or a result that was cut short on the way. The value itself is then absent: it is not known. */
+  readonly truncated?: { readonly arguments?: string; readonly result?: string };
   readonly error?: ToolError;
   /** False: a model asked for the call and nothing shows that it ran. */
   readonly executed: boolean;
@@ -40,6 +42,8 @@ export interface ToolDefinition {
   readonly name: string;
   readonly description?: string;
   readonly inputSchema?: JsonValue;
+  /** Its description or its schema was cut short on the way, and is absent. */
+  readonly truncated?: true;
 }
 
 /** One message of the conversation, in order. */
@@ -89,6 +93,9 @@ export interface SubAgent {
  */
 export type Completeness = 'complete' | 'partial' | 'abandoned' | 'evicted';
 
+/** spans: a span of the agent or of a request to a model lost attributes, or the end of one, to a limit; calls, definitions or documents may be missing. */
+export type TruncatedPart = 'input' | 'final_response' | 'system_prompt' | 'spans';
+
 export interface AgentTrace {
   readonly agent?: string;
   readonly input?: string;
@@ -117,6 +124,8 @@ export interface AgentTrace {
   readonly constraints?: string;
   /** False: this dialect, as configured, carries no tool data at all, so zero calls is no evidence. */
   readonly toolCallsCarried: boolean;
+  /** What the spans carry in part only. Texts are there as far as they were carried. Absent: nothing shows that anything is missing. */
+  readonly truncated?: readonly TruncatedPart[];
 }
 
 /** What identifies a run: the agent span (or local root) it hangs on. */

@@ -14,6 +14,7 @@ import { modelSpans, tokensOf, withoutNestedModels } from './model-calls.ts';
 import { toolCalls } from './tool-calls.ts';
 import { countBelow } from './times.ts';
 import { tree, type Node } from './tree.ts';
+import { truncatedParts } from './truncated.ts';
 
 export interface Held {
   readonly span: Span;
@@ -166,6 +167,7 @@ function agentTrace(scope: AgentScope, own: readonly Node[], calls: readonly Too
   // A root in error does not mean that the run failed: with a final response it went on after the error.
   const failed = response === undefined ? [scope.node, ...scope.frames].find((node) => node?.span.status.code === 'error')?.span : undefined;
   const agent = agentName(scope);
+  const cut = truncatedParts({ ...(input === undefined ? {} : { input }), ...(response === undefined ? {} : { finalResponse: response }), ...(systemPrompt === undefined ? {} : { systemPrompt }) }, [scope.node, ...scope.frames, ...models]);
   const model = pick([...models.map((node) => node.told.facts), facts, ...frames], 'model');
   const modelCalls = models.map(modelCall);
   const tokens = tokensOf(modelCalls);
@@ -185,7 +187,9 @@ function agentTrace(scope: AgentScope, own: readonly Node[], calls: readonly Too
     documents: own.flatMap((node) => node.told.facts.documents ?? []),
     reasoningSteps: models.flatMap((node) => (node.told.facts.outputMessages ?? []).flatMap((message) => message.reasoning ?? [])),
     subAgents: subAgents(scope, calls),
-    toolCallsCarried: models.length === 0 || calls.length > 0 || models.some((node) => node.told.facts.outputMessages !== undefined),
+    // A request that lost a part may have lost calls: then none is no evidence.
+    toolCallsCarried: calls.length > 0 || (cut.truncated?.includes('spans') !== true && (models.length === 0 || models.some((node) => node.told.facts.outputMessages !== undefined))),
+    ...cut,
   };
 }
 
