@@ -20,7 +20,7 @@ export const lackTexts: { readonly [lack in Lack]: string } = {
 };
 
 /** Reasons that are not here mean that nothing is missing: the run is known and has nothing of the kind. */
-const lacks: { readonly [reason: string]: Lack } = {
+export const lackByReason: { readonly [reason: string]: Lack } = {
   no_expectation: 'expectation',
   no_tasks: 'expectation',
   no_price: 'prices',
@@ -37,7 +37,7 @@ const lacks: { readonly [reason: string]: Lack } = {
 
 /** What a skipped verdict with this reason lacked. Undefined: nothing; the evaluator had nothing to look at in this run. */
 export function lackOf(reason: string): Lack | undefined {
-  return Object.hasOwn(lacks, reason) ? lacks[reason] : undefined;
+  return Object.hasOwn(lackByReason, reason) ? lackByReason[reason] : undefined;
 }
 
 export function isLack(text: string): text is Lack {
@@ -66,7 +66,7 @@ const tokensRemedy = 'Numbers of tokens stand on the spans of model calls: instr
 
 const otherRemedies: { readonly [lack in Exclude<Lack, Carried>]: string | undefined } = {
   expectation: 'Say what is expected under `expect` in the configuration, or as JSON in the attribute tracejury.expected on the run’s span.',
-  prices: 'Name the price of this model; docs/evaluators.md says under cost where.',
+  prices: 'Name the price of this model under `prices` in the configuration.',
   whole_content: 'Raise the limits of attributes: OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT, OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT, or the SDK’s own.',
   times: undefined,
 };

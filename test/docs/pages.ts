@@ -2,6 +2,7 @@
 import { configurationPage } from './configuration-page.ts';
 import { dialectsPage } from './dialects-page.ts';
 import { errorsPage } from './errors-page.ts';
+import { evaluabilityPage } from './evaluability-page.ts';
 import { evaluatorsPage } from './evaluators-page.ts';
 import { metricsPage } from './metrics-page.ts';
 
@@ -17,4 +18,5 @@ export const pages: readonly Page[] = [
   { path: 'docs/configuration.md', text: configurationPage },
   { path: 'docs/errors.md', text: errorsPage },
   { path: 'docs/metrics.md', text: metricsPage },
+  { path: 'docs/evaluability.md', text: evaluabilityPage },
 ];

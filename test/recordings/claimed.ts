@@ -10,7 +10,7 @@ interface NotClaimed {
   readonly because: string;
 }
 
-const notClaimed: readonly NotClaimed[] = [
+export const notClaimed: readonly NotClaimed[] = [
   { dialect: 'traceloop', split: true, because: 'its LangChain package gives every span a trace of its own, and no tool its name' },
   { dialect: 'autogen-core', scenario: 'handoff', because: 'one run is spread over 18 traces that only span links join' },
   { dialect: 'openinference+google-adk', because: 'three model calls leave one span, whose tokens are those of the last' },

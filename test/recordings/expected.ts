@@ -42,7 +42,16 @@ export interface ExpectedTrace {
   readonly sub_agents: readonly ExpectedSubAgent[];
 }
 
+/** What was recorded: the instrumentation, and the framework under it where that is another package. */
+export interface Source {
+  readonly package: string;
+  readonly version: string;
+  readonly framework: string | null;
+  readonly framework_version: string | null;
+}
+
 export interface ExpectedRecording {
+  readonly source: Source;
   readonly dialect: string;
   readonly scenario: string;
   readonly files: readonly { readonly file: string; readonly kind: 'traces' | 'logs' | 'metrics'; readonly content_type: string; readonly content_encoding: string | null }[];

@@ -8,6 +8,7 @@ import { isClaimed } from './claimed.ts';
 import { differences } from './compare.ts';
 import { contentsOf, play, recordingsIn, type Recording } from './read.ts';
 import { renamed } from './rename.ts';
+import { scoredOf } from './scored.ts';
 
 const recordings = recordingsIn(fileURLToPath(new URL('../fixtures/recordings', import.meta.url))).filter(({ expected }) => isClaimed(expected));
 const folder = mkdtempSync(join(tmpdir(), 'renamed-recordings-'));
@@ -20,6 +21,7 @@ for (const [index, recording] of recordings.entries()) {
     expect(played.spans).toBe(recording.expected.decoded.spans);
     expect(copy.expected.traces[0]?.input).not.toBe(recording.expected.traces[0]?.input);
     expect(differences(copy.expected, played.runs)).toEqual([]);
+    expect(scoredOf(copy.expected, played.runs)).toEqual(scoredOf(recording.expected, play(recording).runs));
   });
 }
 

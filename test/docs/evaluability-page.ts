@@ -1,0 +1,87 @@
+/** `docs/evaluability.md`: the question, the queries, and what to switch on, from the collectors' own data and the table of metrics. */
+import { collectors } from '../../collectors/index.ts';
+import { lackByReason, lackTexts, remedyOf, type Lack } from '../../src/pipeline/remedies.ts';
+import { metrics, type MetricName } from '../../src/telemetry/metrics.ts';
+import { openMetricsName } from '../../src/telemetry/openmetrics.ts';
+
+export function evaluabilityPage(): string {
+  return `${[opening(), queries(), lacks(), settings(), warning].join('\n\n')}\n`;
+}
+
+const metric: MetricName = 'tracejury.evaluability';
+const counter = `${openMetricsName(metric, metrics[metric])}_total`;
+const [agent, dialect, evaluator, outcome, reason, need] = metrics[metric].labels.map((label) => label.replaceAll('.', '_'));
+const each = [agent, dialect, evaluator].join(', ');
+
+function opening(): string {
+  return `# Which runs could be scored
+
+<!-- Written by npm run docs from the collectors' own data and the table of metrics. -->
+
+An evaluator that lacks evidence skips the run; that is neither a 0 nor a 1. So a good mean may rest on a tenth of the runs. The service
+counts, for every evaluator that looked at a run, whether it could score it, and if not, what was missing:
+
+    ${counter}{${agent}="travel-agent",${dialect}="gen_ai",${evaluator}="tool_error",
+      ${outcome}="skipped",${reason}="results_not_carried",${need}="tool_results"} 12
+
+- \`${outcome}\` is \`scored\`, \`skipped\` or \`failed\`. Runs that a condition, sampling or a budget kept away from an evaluator are not
+  counted here; \`tracejury_decisions_total\` has them.
+- \`${need}\` says what was missing. It is absent where nothing was: a run without a failed call has nothing for \`tool_recovery\` to look at.
+- \`${dialect}\` is the collector that read the run ([Dialects](dialects.md)). Of a run that several read it is the one that their table lists first,
+  which is the most specific.
+- First revisions of runs are counted. Content that comes later than that does not change the count.
+- Agents beyond the bound of the metric are counted together as \`other\`; \`tracejury_metrics_folded_total\` counts how often.
+
+\`tracejury inspect FILE\` tells the same of recorded spans, with no service: a table by agent and dialect, then each run by itself.`;
+}
+
+function queries(): string {
+  return `## Asking
+
+The share of runs that each evaluator could score in the last day, of those in which it had something to look at:
+
+    sum by (${each}) (
+      increase(${counter}{${outcome}="scored"}[1d])
+    ) / sum by (${each}) (
+      increase(${counter}{${outcome}!="skipped"}[1d]) or increase(${counter}{${need}!=""}[1d])
+    )
+
+It has no value where nothing at all could be scored. What was missing, as a share of the runs that were looked at:
+
+    sum by (${each}, ${need}) (
+      increase(${counter}{${need}!=""}[1d])
+    ) / ignoring(${need}) group_left () sum by (${each}) (
+      increase(${counter}[1d])
+    )
+
+A low share of scored runs is about the instrumentation, not about the agent: its scores speak for the runs that carry the evidence, and
+these may be of one version or one service only. The need says what to switch on.`;
+}
+
+function lacks(): string {
+  const rows = [...Map.groupBy(Object.entries(lackByReason), ([, lack]) => lack)].map(([lack, own]) => `| \`${lack}\` | ${lackTexts[lack]} | ${own.map(([one]) => `\`${one}\``).join(', ')} | ${helps(lack)} |`);
+  return ['## What may be missing', '', '| need | what it is | reasons | what helps |', '|---|---|---|---|', ...rows].join('\n');
+}
+
+/** What depends on the SDK stands in the table below. */
+function helps(lack: Lack): string {
+  const general = remedyOf(lack, []);
+  if (general !== undefined) return general;
+  if (lack === 'tool_definitions') return 'what the SDK’s row below says of definitions, or `tools` in the [configuration](configuration.md#tools)';
+  return lack === 'times' ? '' : 'what the SDK’s row below says of content';
+}
+
+function settings(): string {
+  const rows = collectors.map(({ id, summary, captureHints }) => `| [${id}](dialects.md#${id}) | ${cell(summary)} | ${cell(captureHints?.content ?? '')} | ${cell(captureHints?.tools ?? '')} |`);
+  return ['## What to switch on', '', '| dialect | of | content: inputs, answers, arguments, results | tool definitions |', '|---|---|---|---|', ...rows].join('\n');
+}
+
+const warning = `## One warning
+
+When the first three runs of an agent that an evaluator skipped lack the same thing, and no run of that agent had it, the service says so in one
+line at level \`warn\`: the agent, the dialect, what is missing (\`missing\`), the evaluators that wait for it, where it was looked for and what to
+switch on (\`todo\`). It says so once for each agent, dialect and thing that is missing, and watches the first 500 agents; the metric counts all.`;
+
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|');
+}
