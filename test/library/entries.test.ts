@@ -1,6 +1,7 @@
 /** What the library entries pull in when they are imported, and that the package leads to them. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { rolldown } from 'rolldown';
 import { expect, test } from 'vitest';
 import { evaluators } from '../../evaluators/index.ts';
 import * as library from '../../src/library/evaluators.ts';
@@ -8,6 +9,9 @@ import * as library from '../../src/library/evaluators.ts';
 const root = join(import.meta.dirname, '../..');
 const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { readonly exports: { readonly [entry: string]: { readonly types: string; readonly default: string } | string } };
 const entries = Object.entries(exports).flatMap(([entry, target]) => (typeof target === 'string' ? [] : [{ entry, ...target }]));
+
+/** What reads the code blocks of an answer: the heaviest of what is imported. */
+const parsers = ['@lezer/css', '@lezer/rust', '@rgrove/parse-xml', '@sveltejs/acorn-typescript', 'acorn', 'acorn-jsx', 'php-parser', 'py-ast', 'unbash', 'yaml'];
 
 test('library: these are the public entries', () => {
   expect(entries.map(({ entry }) => entry)).toEqual(['./evaluators', './agent-trace', './experiment', './vitest', './scripted-judge']);
@@ -24,9 +28,21 @@ for (const { entry, types, default: code } of entries) {
   test(`library: ${entry} pulls in nothing of the server`, () => {
     const reached = reachedFrom(join(root, source));
     const outside = [...reached].filter((target) => !target.startsWith('/'));
-    expect(outside.filter((target) => !['acorn', 'ajv', 'ajv/dist/2020.js', 're2js', 'node:crypto'].includes(target))).toEqual([]);
+    expect(outside.filter((target) => ![...parsers, 'ajv', 'ajv/dist/2020.js', 're2js', 'node:crypto'].includes(target))).toEqual([]);
     const files = [...reached].filter((target) => target.startsWith('/')).map((path) => relative(root, path));
     expect(files.filter((path) => !/^(src\/(library|model|pipeline|telemetry)\/|src\/judges\/scripted\.ts$|collectors\/|evaluators\/)/.test(path))).toEqual([]);
+  });
+}
+
+const bundles = [
+  { name: 'toolTrajectory', wanted: [] },
+  { name: 'toolError', wanted: [] },
+  { name: 'codeParseable', wanted: parsers },
+];
+for (const { name, wanted } of bundles) {
+  test(`library: a bundle with ${name} alone has ${wanted.length === 0 ? 'no parser' : 'the parsers'} of code in it`, async () => {
+    const { imports } = await bundled(`import { ${name} } from ${JSON.stringify(join(root, 'src/library/evaluators.ts'))}; console.log(${name}());`);
+    expect(imports.filter((target) => parsers.includes(target)).sort()).toEqual(wanted);
   });
 }
 
@@ -43,4 +59,12 @@ function reachedFrom(entry: string): ReadonlySet<string> {
     for (const [, target = ''] of readFileSync(path, 'utf8').matchAll(/^(?:import|export) (?!type )(?:[^;]*? from )?'([^']+)';/gm)) reached.add(target.startsWith('.') ? join(dirname(path), target) : target);
   }
   return reached;
+}
+
+/** The packages that are left in a bundle of this program. */
+async function bundled(program: string): Promise<{ readonly imports: readonly string[] }> {
+  const bundle = await rolldown({ input: 'program.js', cwd: root, external: /^[^./]/, platform: 'node', plugins: [{ name: 'program', resolveId: (id) => (id === 'program.js' ? id : undefined), load: (id) => (id === 'program.js' ? program : undefined) }] });
+  const { output } = await bundle.generate({ format: 'esm' });
+  await bundle.close();
+  return { imports: output.flatMap((chunk) => (chunk.type === 'chunk' ? chunk.imports : [])) };
 }

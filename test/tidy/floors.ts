@@ -31,7 +31,8 @@ const floors: readonly (readonly [folder: string, floor: Place['floor']])[] = [
 /** Packages by floor; floors 3 and 4 take what package.json lists. */
 const packages: { readonly [floor in Place['floor']]: RegExp | undefined } = {
   0: /^$/,
-  1: /^(acorn|ajv|ajv\/.+|re2js)$/,
+  // The parsers read code blocks; decision 10 says which and why.
+  1: /^(ajv|ajv\/.+|re2js|acorn|acorn-jsx|@sveltejs\/acorn-typescript|py-ast|php-parser|@lezer\/(css|rust)|unbash|@rgrove\/parse-xml|yaml)$/,
   2: /^$/,
   3: undefined,
   4: undefined,

@@ -1,0 +1,207 @@
+/** Code that is correct, excerpts among it, and code that is broken: what agents write, by language. */
+import type { CodeLanguage } from '../../../evaluators/syntax/languages.ts';
+
+export interface Snippets {
+  readonly correct: readonly string[];
+  readonly broken: readonly string[];
+}
+
+export const snippets: { readonly [language in CodeLanguage]: Snippets } = {
+  javascript: {
+    correct: [
+      'const a = [1, 2].map((x) => x ** 2);', 'import fs from "node:fs";\nexport const a = await fs;', 'with (a) { b }', 'return 1;', '{ "a": 1 }',
+      'async foo() { return super.x; }', 'export { a, b as c };', 'const A = () => <p className="x">{y}</p>;', 'function () {}', 'a?.b ?? c; x ||= 1_000n;',
+      'class A { static #x = 1; static {} get y() { return A.#x; } }', 'import x from "./x.json" with { type: "json" };', '#!/usr/bin/env node\nx();',
+    ],
+    broken: [
+      'const = 1;', 'let x: number = 1;', 'foo(', '}', 'if (a { }', '`${a', 'a b', 'let a; let a;', '<div></span>', 'def f(): pass', 'foo(1 { }',
+      'return return',
+    ],
+  },
+  typescript: {
+    correct: [
+      'const a = { b: 1 } satisfies Record<string, number>;', 'function f<const T extends readonly unknown[]>(x: T): x is T { return true }',
+      'type A<T> = T extends `${infer H}-${infer R}` ? [H, ...B<R>] : never;', 'enum E { A = 1, B = "b" }',
+      'abstract class A<T> extends B<T> implements C { private readonly x: number = 1; constructor(public y?: string) { super() } abstract f(): void; declare z: string; accessor q = 1; static { } get a(): number { return 1 } }',
+      'let x = <any>y;', 'let x = y as unknown as string[]; let z = y!.a!', 'declare module "x" { export const a: number }',
+      'namespace N.M { export type A = 1 }', 'import type { A } from "a"; import { type B, c } from "b"; export type { A };', 'import fs = require("fs");',
+      'export = foo;', 'export as namespace Foo;', 'let t: [a: string, b?: number, ...rest: boolean[]];',
+      'function f(this: Window, ...a: number[]): asserts a is string {}', 'const f = async <T,>(x: T): Promise<T> => x;',
+      'type M = { readonly [K in keyof T as `get${K}`]?: T[K] }; type N = { -readonly [K in T]-?: 1 }', 'let v: typeof import("x"); let u: unique symbol',
+      'class A { @dec() x: string; @dec method(@inject() a: A) {} }', 'using x = f(); await using y = g();',
+      'interface A { (x: number): string; new (x: number): A; readonly a?: string; [k: string]: unknown; get x(): number; set x(v) }',
+      'function f(x: string): string; function f(x: number): number; function f(x: any) { return x }', 'try {} catch (e: unknown) {}', 'let a!: string;',
+      'for await (const x of y) {}', 'const x = a ?? b?.c?.[0]?.(1);', 'export default interface A {}', 'export default abstract class A {}',
+      'declare global { interface Window { a: 1 } }', 'const enum A { B }', 'type F = new (...args: any[]) => object; type G = abstract new () => void',
+      'let x: A.B<C>[]["d"]', 'await fetch("x")', 'return 1', 'type T = (a: number, b?: string) => asserts a', 'a < b || c > d',
+      'f<string>(x); new Map<string, number[]>(); const g = f<string>;', 'let x = y satisfies T as U', 'import x from "./a.json" with { type: "json" };',
+      'type O<in out T> = T', 'let x: string | undefined = undefined, y: -1 = -1;', 'type X = A extends B ? C extends D ? 1 : 2 : 3',
+      'let f: (x?: number) => void = (x = 1) => {};', 'const { a, ...b }: C = d;', 'declare function f(x: number): void;', 'declare const x: number;',
+      'export declare class A { }', 'type A = keyof typeof x', 'if (a < b && c >= d) {}', 'const x = (a): a is string => true', 'const x = y as const;',
+      'interface A<T = string> extends B, C<T> {}', 'let a = b ? (c) : (d) => e;', 'let a = b ? (c, d) => e : f;',
+      'export * as ns from "x"; export { default as a } from "b"', 'function f({ a, b }: { a: string; b?: number } = {}) {}', 'const a = b as any as C<D>[];',
+      'x = <T,>(a: T) => a;', 'label: for (;;) { continue label }', 'let x: { a: 1, b: 2 }', 'type A = | "a" | "b";',
+      'async function* f(): AsyncGenerator<number> { yield* g() }', 'const fn = function <T>(x: T) {}', 'type A = [...B, ...C]', 'let a = /re/v.test(b)',
+      'export const GET = async (req: Request, { params }: { params: Promise<{ id: string }> }) => {};', '{ "a": 1 }',
+      'const A = ({ x }: { x: number }) => <div className="a" {...x}>{x} <></> text &nbsp; <B.C a={1} /></div>;',
+      'const f = <T,>(x: T) => <p>{x as string}</p>;', 'return <A<string> x={1} />', 'const f = <T extends object>(x: T) => <p/>;',
+      '<div>it\'s {/* c */}</div>',
+      'export default function App() { const [a, b] = useState<string | null>(null); return (<ul>{x.map((i) => <li key={i}>{i}</li>)}</ul>); }',
+      '<a href="x" aria-label=\'y\'>→ "q" </a>', '<style jsx>{`a { b: c }`}</style>',
+      '<input disabled value={a!} onChange={(e: React.ChangeEvent<HTMLInputElement>) => set(e.target.value)} />', '<xml:a/>',
+    ],
+    broken: [
+      'const = 1;', 'let x: = 1;', 'interface A { b: }', 'function f( {', 'type A = ', 'class { x', 'let x: string number;', 'enum { A }',
+      'const a: number = ;', 'if (a { }', 'import { a from "b";', 'let a = "b', '}', 'foo(', 'a b', 'const x: Array<string = 1;', 'x = {a: 1,, b}',
+      'type A = { a: string', 'function f(a: ) {}', 'let let = 1', 'const a', 'async await x => 1', 'class A { constructor( }', 'return return', '`a ${b`',
+      'a ? b', 'for (let i = 0; i < 3; i++', '@@', 'let a = 1; let a = 2;', 'def f(): pass', '<div></span>', '<div {a}></div>', '<A b=c />', '<div>{</div>',
+      '<a>b</a><c/>', '<div class="a>x</div>', '<><p></></p>',
+    ],
+  },
+  python: {
+    correct: [
+      'x = f"{d["a"]}"', 'f\'{x!r:>{width}}\'',
+      'match p:\n    case {"a": [x, *rest], **kw} if x > 1:\n        pass\n    case Point(x=0) | None:\n        pass\n    case _:\n        ...',
+      'if (n := len(a)) > 10: print(n)', 'async def f():\n    return [x async for x in g() if await h(x)]', 'def f[T: (int, str), *Ts, **P](x: T) -> T: ...',
+      'type A[T] = list[T]', 'class C[T]: x: int = 1', 'with (open("a") as f, open("b") as g):\n    pass', 'try:\n    pass\nexcept* ValueError as e:\n    pass',
+      'def f(a, /, b, *, c=1): yield', 'x: Final = 1; del x', '@dataclass\nclass A:\n    a: int\n    b: str = field(default="x")', 'await x', 'return 1',
+      'lambda *a, **k: (yield)', 'print(*a, **k, sep="")', 'rb\'\\x00\' + b\'\'', 'a = yield', 'x = 1_000j + 0xFF + 0b1 + 20. + .5e-3', 'global x\nnonlocal y',
+      'for i, *j in a: pass\nelse: pass', '# only comment', '', 'x = (\n  1,\n  # c\n  2,\n)', 'assert x, "y"', 'raise A from None', 'a[1:2, ::3, ...]',
+      'f"""\n{\nx\n}"""', 't"hello {x}"', 'def f():\n\treturn 1\n', 'x = [i for i in range(3) if i if i > 1]', 'a @ b\na @= b',
+      'if x:\n    pass\nelif y:\n    pass\nelse:\n    pass', 'f"{x=}" f"{{}}" f"{x:%Y-%m-%d}"', '"a" "b"',
+      'case = 1; match = 2; type = 3\nmatch.group(1)\nprint(type(x))', 'x = not a is not b not in c', 'é = 1', 'match x:\n    case "a" | -1 | 1+2j: pass',
+      'def f() -> "x": ...', 'class A(B, metaclass=M): pass', 'import a.b as c, d\nfrom . import x\nfrom ..y import (a, b as c,)', 'while True: break',
+      'x = a if b else c', 'print(f"{a:{b}}")', '    x = 1\n    y = 2', 'async with a as b, c: pass', 'f\'{a[\'b\']}\'', 'print(f"{\'a\' if x else \'b\'}")',
+      'def f(x): return x\\\n + 1', 'x = {**a, "b": 1}; y = {*a, 1}', 'if True:\n    x = 1\n\n    # c\n  # odd comment\n    y = 2', 'f"{x:,.2f} {y!s:^10}"',
+      'a = *b, c', 'return *a, b', 'x[*a]', '@a.b[0](c)\ndef f(): pass', 'def f(\n    a,\n    *,\n    b,\n): ...', 'r"\\d+"', '"\\N{DASH}"', 'x = (yield 1)',
+      'print("""a\n"b"\n""")', 'match (a, b):\n    case (1, 2): pass\n    case [A.B, *_]: pass', 'del a[0], b.c', 'x = f\'{lambda_}\'', 'else_ = 1',
+      '>>> x = 1\n>>> for i in x:\n...     print(i)\n...\n1', '!pip install x\n%matplotlib inline\nimport x', 'x = ("%s"\n     % y)',
+      '\n    def f(self):\n        return 1\n\n    def g(self): pass', '\f\nx = 1',
+    ],
+    broken: [
+      'def f(:\n  pass', 'print "a"', 'x = (1', 'if x\n  y', 'for i in range(3) print(i)', 'x = 1 +', 'class A\n  pass', 'def f():\npass', '"abc', 'x = [1, 2',
+      'f"{x"', 'a b', 'import', 'return return', 'x = }', '  x = 1\ny = 2\n   z', 'else:\n  x', 'def f(a, a=1, b): pass', 'lambda x y: 1', '1 = x', 'x = 5 5',
+      'match x:\n  case\n', 'print(\'a)', 'if x = 1: pass', 'def 1a(): pass', 'f(a=1, 2)', 'while', 'x =', 'async x', '"""abc', 'if a:\n    b\n  c',
+      'function foo() { return 1; }', 'x++', 'a && b', 'f(**a, *b)', 'f\'{a b}\'', 'f\'{}\'', 'from x import', 'with open(x) as f', 'elif x: pass', 'x = "a" 1',
+      'def f() -> : pass', '{a: 1, b}', '@\ndef f(): pass', 'del', 'raise x from', 'not', 'a = b = ', 'x ? y : z', 'null || 1', 'x = $a', 'a..b', 'nonlocal',
+      'print(a))', 'f(a,,b)', '[1,,2]', '>>> x = (\n... 1',
+    ],
+  },
+  php: {
+    correct: [
+      '<?php\nenum A: string { case B = "b"; const C = self::B; public function f(): string { return match($this) { self::B => "x", default => throw new E() }; } }',
+      '<?php\nfinal readonly class A { public function __construct(private ?int $x = null, protected string|int $y = 1) {} }',
+      '<?php $f = fn(int ...$x): int => $x[0] ?? 1; $g = strlen(...); f(a: 1, b: 2);', '<?php $a?->b?->c(); [$x, "k" => $y] = $z;',
+      '<?php #[Attr(1)] function f(A&B $x, (A&B)|null $y): never { exit; }', '<?php echo <<<EOT\n  a {$x[\'b\']} ${y}\n  EOT;',
+      '<?php class A { public string $x { get => $this->y; set(string $v) { $this->y = $v; } } public private(set) int $z = 1; const string B = "x"; }',
+      '<html><?php if ($a): ?><p><?= $b ?></p><?php endif; ?></html>',
+      '<?php namespace A\\B; use C\\{D, E as F}; use function G\\h; trait T { abstract static function f(); }',
+      '<?php new class(1) extends A { use B; }; $x = new A()->f();', '<?php foreach ($a as &$v) {} foreach ($a as ["x" => $y]) {} goto a; a: ;',
+      '<?php try {} catch (A | B) {} finally {}', '<?php declare(strict_types=1); $x = 1_000 <=> 2 ** 3; $a ??= []; [...$b, ...$c]; $x |> f(...);',
+      '<?php Cloner::clone($x); $e::from($v); class B { const ARRAY = 1; const READONLY = 2; }',
+      '<?php abstract class A { abstract public function f(self $x): static; public static ?A $i = null; }',
+      '<?php echo "a$b[0] $c->d {$e->f()[1]}", PHP_EOL; print `ls`;', '<?php interface A extends B { const X = 1; public function f(); }',
+      '<?php clone($x, ["a" => 1]);', '<?php #[A] class X { #[B] public int $y; public function __construct(#[C] private readonly D $d = new D()) {} }',
+      'echo 1;', 'public function f(): int { return 1; }',
+    ],
+    broken: [
+      '<?php function f( {}', '<?php $a = ;', '<?php echo "a', '<?php class { }', '<?php if ($a { }', '<?php $a $b;', '<?php foreach ($a as) {}', '<?php }',
+      '<?php fn($x) = 1;', '<?php return', '<?php a b;', '<?php $x = [1, 2;', '<?php match($a) { 1 = 2 };', '<?php class A { function }', '<?php $a->;',
+      '<?php echo 1 echo 2;', '<?php use A\\{B;', '<?php 1a();', '<?php def f(): pass', 'echo "',
+    ],
+  },
+  rust: {
+    correct: [
+      'let Some(x) = y else { return };', 'fn main() { println!("{x:?}"); }', 'if let Some(x) = a && let Some(y) = b { }',
+      'async fn f<T: Send + \'static>(x: impl Fn(i32) -> i32) -> Result<(), Box<dyn Error + Send>> { x.await?; Ok(()) }',
+      'let v: Vec<_> = a.iter().map(|x| x * 2).collect::<Vec<_>>();', '#[derive(Debug)]\npub struct A<\'a, const N: usize> { pub(crate) x: &\'a [u8; N] }',
+      'impl<T> From<T> for A where T: Into<B> { fn from(x: T) -> Self { Self(x.into()) } }',
+      'match x { 1..=5 | 7 if y => {}, ref a @ Some(_) => (), _ => unreachable!() }', 'let x = r#"a"#; let b = b"a"; let c = c"a";',
+      'macro_rules! m { ($x:expr $(, $y:ident)*) => { $x }; }',
+      'pub trait A { type B<\'a> where Self: \'a; const C: usize = 1; fn f(&mut self) -> impl Iterator<Item = u8>; }',
+      'let a = async move { 1 }; let f = async |x| x;', '\'outer: loop { break \'outer; }', 'unsafe extern "C" { fn f(x: *const u8); }',
+      'let x = if a { 1 } else { 2 };', 'use std::{io::{self, Read}, fmt::*};', 'let [a, .., b] = c; let (x, y): (i32, _) = z;',
+      'const fn f() -> usize { 1_000usize }', 'enum A { B(i32), C { x: u8 }, D = 3 }', 'x?.y.0.1', 'let c = |&(a, b): &(i32, i32)| -> i32 { a + b };',
+      'dyn_call(&mut *x as &mut dyn A);', 'let x = const { 1 };', '#![allow(x)]\nmod a;', 'static mut X: u8 = 0;', 'where_clause::<T>()',
+      'for (i, x) in a.iter().enumerate() {}', 'let s = S { a, b: 1, ..Default::default() };', 'type F = for<\'a> fn(&\'a str) -> &\'a str;', 'x as u8 as char',
+      'a..b; ..=c; d..', 'tokio::select! { a = b => {}, _ = c => {} }', 'let n = 1e-3f64; let c = \'\\u{1F600}\';', 'union U { a: u8 }',
+      'fn f(self: Box<Self>, _: ()) -> ! { loop {} }', 'let x = &raw const y;', 'yield_now().await;', 'let x: u32 = "5".parse().unwrap_or(0);',
+      'matches!(x, Some(1..))', 'return Err(anyhow!("x: {}", y));', 'impl !Send for A {}', 'fn f<F>(f: F) where F: for<\'a> Fn(&\'a str), {}',
+      'let _ = a <= b && c >> 1 == d;', 'fn f() -> impl Sized + use<\'a, T> {}', 'gen_range(0..=10)', 'let x = 1;\nx',
+    ],
+    broken: [
+      'fn f( {}', 'let x = ;', 'struct A { x }', 'fn f() -> { }', 'match x { 1 => }', 'let mut = 1;', 'impl A for { }', 'fn f() { let x = 1 let y = 2; }',
+      'if x { ', '}', 'use a::{b;', 'println!("a"', 'let x: = 1;', '"abc', 'fn f(x) {}', 'for x y {}', 'a b', 'pub pub fn f() {}', 'def f(): pass',
+      'let a = [1, 2;', 'x = = 1;', 'fn 1a() {}', 'enum A { B C }', 'let a = b as;', 'let v = vec![1, 2;',
+    ],
+  },
+  shell: {
+    correct: [
+      'for f in *.txt; do echo "$f"; done', 'if [[ $a =~ ^[a-z]+$ && -f b ]]; then :; elif true; then x; else y; fi', 'cat <<EOF > a\n$x ${y:-z} $(ls)\nEOF',
+      'a=(1 2 "3 4"); echo "${a[@]}" ${#a} ${a//x/y}', 'f() { local x=$1; return $((x + 1)); }',
+      'curl -s "http://x?a=b&c=d" | jq \'.a[] | select(.b == "c")\' >out 2>&1 &', 'case "$1" in a|b) x;; *) y ;; esac', 'export PATH="$PATH:/x"',
+      'while read -r l; do echo $l; done < <(ls)', 'npm install --save-dev foo && npm run build', 'docker run -it --rm \\\n  -v "$PWD":/app \\\n  image',
+      'echo $((1 << 2)) $[1+2]', '[ "$a" = "b" ] || exit 1', 'set -euo pipefail\ntrap \'rm -f "$t"\' EXIT', 'git commit -m "it\'s"',
+      'find . -name "*.x" -exec rm {} \\;', 'python - <<\'PY\'\nprint("a")\nPY', '# comment', 'select x in a b; do break; done', 'diff <(a) <(b)',
+      'function foo { :; }', 'echo "a" | tee -a x >/dev/null', 'x=$(cat <<E\na\nE\n)', 'time ls', '! grep -q x y', '{ a; b; } > c', 'coproc X { ls; }',
+      'until false; do sleep 1; done', 'for ((i=0;i<3;i++)); do echo $i; done', 'a[1]=2; unset a[1]; a+=(3)', 'printf "%s\\n" {1..3} {a,b}',
+      'sudo systemctl restart x.service', 'kubectl get pods -o jsonpath=\'{.items[*].metadata.name}\'', 'cmd1 |& cmd2', 'az login # c', 'for i; do :; done',
+      'echo ${!x} ${x^^} ${x@Q} ${x:0:3}', '$ ls -la\ntotal 0 (x)\n$ docker run \\\n  -it x', 'git clone <repo-url> && cd <dir name>', 'export KEY=<your-key>',
+    ],
+    broken: [
+      'if true; then x', 'for x in a; echo $x; done', 'echo "a', 'echo \'a', 'case x in', 'f() {', 'ls | | wc', 'echo $(ls', '&& ls', 'done', 'while true; do',
+      '(ls', 'if [[ a ]; then x; fi', 'fi', 'ls ;; wc', 'echo )', '}', 'echo ${a', 'function () { :; }', 'for ; do x; done', 'if x; fi', 'a=(1 2',
+    ],
+  },
+  css: {
+    correct: [
+      '.a { color: red; &:hover { x: y } .b & { c: d } }', '@media (width >= 600px) and (orientation: landscape) { a { b: c } }',
+      '@container card (min-width: 1px) { a { b: c } }', '@layer base, x; @layer base { a { b: c } }', ':root { --x: { a: b }; --y: #fff; --z:; }',
+      'a:has(> b), :is(a, b):not(.c)::before { content: "\\201C"; width: calc(100% - var(--x, 1px) * 2) !important }',
+      '@font-face { font-family: "A"; src: url(x.woff2) format("woff2"), url("y") }', '@keyframes a { from { b: c } 50.5% { d: e } to {} }',
+      '@supports (display: grid) and (not (a: b)) { }', '@import url("x.css") layer(a) screen;',
+      '@property --x { syntax: "<color>"; inherits: false; initial-value: #c0ffee; }', 'a[href^="x" i] > b + c ~ d { e: f }', '@page :first { margin: 1in }',
+      '.grid { grid-template-areas: "a b" "c d"; grid-template-columns: [full-start] minmax(1rem, 1fr) repeat(auto-fit, minmax(0, 1fr)) [full-end] }',
+      '.a\\:b { c: d }', 'a { background: url(data:image/png;base64,AAA=) }', '/* c */', '@tailwind base;', '.btn { @apply px-2 py-1; }',
+      'a { color: rgb(0 0 0 / 50%); inset: 0; aspect-ratio: 16/9 }', 'color: red;', '@charset "utf-8"; html { }', '*, *::before { box-sizing: border-box }',
+      'a { width: min(100%, 10px); filter: drop-shadow(0 0 2px #000) }', '@starting-style { a { b: c } }', '@scope (.a) to (.b) { img { c: d } }',
+      '@media print { * { color: #000 !important } }', 'a { margin: -1px +2px; animation: x 1s ease-in-out .5s infinite }',
+      '@theme { --color-x: oklch(0.7 0.1 20); }', '@import "tailwindcss";', 'a { transition: all .2s; ; }', 'x-y|z { }', 'a{b:c}d{e:f}',
+    ],
+    broken: [
+      'a { b: c', 'a b: c }', '{ }', 'a { b c }', '@media { a { ', 'a { color: rgb(1,2 }', 'a { b: "c }', 'a {{ b: c }', '}', '.1a { }', 'a { : b }',
+      'const x = 1;', 'a > { b: c', '# { a: b }',
+    ],
+  },
+  xml: {
+    correct: [
+      '<?xml version="1.0" encoding="UTF-8"?>\n<a b="c"><!-- d --><e/>&amp;<![CDATA[x]]></a>', '<a/>\n<b/>', 'text <a>b</a>', '<a>&nbsp;</a>',
+      '<?xml version="1.0"?><!DOCTYPE a [<!ENTITY x "y">]><a>&x;</a>', '<project xmlns="x" xsi:y="z"><a:b/></project>', '<!-- c -->',
+      '\n<?xml version="1.0"?>\n<a/>', '<?xml-stylesheet href="x"?><a/>', '<dependency>\n  <groupId>a</groupId>\n  ...\n</dependency>',
+    ],
+    broken: [
+      '<a>', '<a></b>', '<a b="c></a>', '<a b="1" b="2"/>', '<a><b></a></b>', '</a>', '<a <b/></a>', '<1a/>', '<a>&</a>', '<a', '< a/>', '<a/><',
+      'const x = 1;', '<a b=c/>',
+    ],
+  },
+  yaml: {
+    correct: [
+      'a: 1\nb:\n  - c\n  - d: e\n', 'a: |\n  x\n  y\nb: >-\n  z', '---\na: 1\n---\nb: 2\n...', '- &x {a: 1}\n- *x\n- <<: *x',
+      'on:\n  push:\n    branches: [main]\njobs:\n  a:\n    runs-on: ubuntu-latest\n    steps:\n      - uses: a/b@v1\n      - run: |\n          x: y\n        env:\n          T: ${{ secrets.T }}',
+      '!Ref x', 'a: !Sub "${b}"', '? a\n: b', '# c', 'a: "b\\n"\nc: \'d\'\'e\'', '%YAML 1.2\n---\na', 'key: value # c\nlist:\n- a\n- b', '"a": 1',
+      'a: {b: [c, d], e: "f"}', 'x: {{ y }}', 'a:\tb', 'version: "3"\nservices:\n  a:\n    ports: ["80:80"]\n    command: ["a", "-b"]', 'a: 1\na: 2', 'a: *b',
+    ],
+    broken: [
+      'a: [1, 2', 'a: "b', 'a: 1\n  b: 2', '- a\nb: c', 'a: {b: 1', '{a: 1', 'a:\n  - b\n c: d', '\ta: b', 'a: "b" c', '[a, b', 'a: \'b', 'a: b\n- c', 'a: b: c',
+      'x: @a', '{{- if x }}\na: 1',
+    ],
+  },
+  json: {
+    correct: [
+      '{"a": [1, null, "b"]}', '1', ' "x" ',
+    ],
+    broken: [
+      '{a: 1}', '[\'a\']', '[1,]', '{"a": 1} // x', '',
+    ],
+  },
+};
