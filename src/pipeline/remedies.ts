@@ -62,7 +62,7 @@ export function remedyOf(lack: Lack, dialects: readonly string[]): string | unde
   return own(dialects).find(({ captureHints }) => captureHints?.[kind] !== undefined)?.captureHints?.[kind];
 }
 
-const tokensRemedy = 'Numbers of tokens stand on the spans of model calls: instrument the model client too.';
+const tokensRemedy = 'Numbers of tokens come with the spans of model calls: instrument the model client too, and let it report usage when it streams.';
 
 const otherRemedies: { readonly [lack in Exclude<Lack, Carried>]: string | undefined } = {
   expectation: 'Say what is expected under `expect` in the configuration, or as JSON in the attribute tracejury.expected on the run’s span.',

@@ -35,7 +35,7 @@ function lacksExpectation({ on, lack }: Evaluability): boolean {
 }
 
 function namesLines(what: string, some: readonly Evaluability[]): readonly string[] {
-  return some.length === 0 ? [] : [`    ${what}:`, ...wrapped(some.map(({ name }) => name), '      ')];
+  return some.length === 0 ? [] : [`    ${what}:`, ...wrapped(some.map(({ name }) => name).join(', '), '      ')];
 }
 
 function answer({ outcome }: Evaluability): string {

@@ -13,27 +13,26 @@ export function moreLines(all: readonly Lacking[], { dialects, indent }: { reado
   const lacking = all.flatMap((one) => one.hints.map((hint) => ({ hint, lack: one.lack, name: one.name })));
   const blocks = [...Map.groupBy(lacking, ({ hint }) => hint)].flatMap(([hint, some]) => [
     `${indent}  ${hint}`,
-    ...[...Map.groupBy(some, ({ lack }) => lack)].flatMap(([lack, same]) => wrapped(bringsWords(lack, new Set(same.map(({ name }) => name)), dialects), `${indent}    `)),
+    ...[...Map.groupBy(some, ({ lack }) => lack)].flatMap(([lack, same]) => wrapped(brings(lack, new Set(same.map(({ name }) => name)), dialects), `${indent}    `)),
   ]);
   return blocks.length === 0 ? [] : [`${indent}To score more`, ...blocks];
 }
 
-function bringsWords(lack: Evaluability['lack'], names: ReadonlySet<string>, dialects: readonly string[]): readonly string[] {
-  if (lack === undefined || lack === 'options') return [`for ${[...names].join(', ')}`];
+function brings(lack: Evaluability['lack'], names: ReadonlySet<string>, dialects: readonly string[]): string {
+  const who = `for ${[...names].join(', ')}`;
+  if (lack === undefined || lack === 'options') return who;
   const places = placesOf(lack, dialects);
-  const what = `${lackTexts[lack]}, for ${[...names].join(', ')}`;
-  if (places.length === 0) return [what];
-  return [`${what}; looked for in ${places[0]}`, ...places.slice(1, placesMax), ...(places.length > placesMax ? ['…'] : [])];
+  const shown = [...places.slice(0, placesMax), ...(places.length > placesMax ? ['…'] : [])].join(', ');
+  return `${lackTexts[lack]}, ${who}${shown === '' ? '' : `; looked for in ${shown}`}`;
 }
 
-/** Words with commas, in as many lines as they need. */
-export function wrapped(words: readonly string[], indent: string): readonly string[] {
+/** Words in as many lines as they need; those after the first stand deeper. */
+export function wrapped(text: string, indent: string): readonly string[] {
   const lines: string[] = [];
-  for (const [index, word] of words.entries()) {
-    const text = index === words.length - 1 ? word : `${word},`;
+  for (const word of text.split(' ')) {
     const last = lines.at(-1);
-    if (last !== undefined && last.length + text.length < lineMax) lines[lines.length - 1] = `${last} ${text}`;
-    else lines.push(`${indent}${last === undefined ? '' : '  '}${text}`);
+    if (last !== undefined && last.length + word.length < lineMax) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(`${indent}${last === undefined ? '' : '  '}${word}`);
   }
   return lines;
 }

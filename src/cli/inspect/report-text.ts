@@ -15,10 +15,11 @@ const scopeMax = 100;
 
 export function reportText({ recorded, played, runs }: Report): string {
   const left = runs.length - runsMax;
+  const agents = agentShares(runs);
   return [
     ...headLines(recorded, played, runs),
-    // Of one run its own lines tell the same.
-    ...(countOf(runs) > 1 ? ['', ...sharesLines(agentShares(runs))] : []),
+    // Of an agent with one run the lines of that run tell the same.
+    ...(agents.some((one) => one.runs > 1) ? ['', ...sharesLines(agents)] : []),
     ...runs.slice(0, runsMax).flatMap((run) => ['', ...runLines(run)]),
     ...(left > 0 ? ['', `${left} more runs are not shown; --format json has all.`] : []),
   ].join('\n');
@@ -30,7 +31,7 @@ function headLines({ spans, records, recordsWithoutTrace, rejections }: Recorded
   return [
     `${many(total, 'agent run')} in ${many(spans.length, 'span')} of ${many(traces, 'trace')}, ${many(records.length, 'log record')}.`,
     ...columns([...spansByDialect].map(([id, count]) => [id, many(count, 'span')] as const)),
-    ...(unrecognised.spans === 0 ? [] : [`${many(unrecognised.spans, 'span')} ${unrecognised.spans === 1 ? 'was' : 'were'} recognised by no collector. Their scopes:`, ...columns(unrecognised.scopes.map(({ scope, spans: count }) => [oneLine(scope, scopeMax) || '(no name)', many(count, 'span')] as const))]),
+    ...(unrecognised.spans === 0 ? [] : [`${many(unrecognised.spans, 'span')} ${unrecognised.spans === 1 ? 'was' : 'were'} recognised by no collector, and read only for ${unrecognised.spans === 1 ? 'its place' : 'their places'} in the trace. Scopes:`, ...columns(unrecognised.scopes.map(({ scope, spans: count }) => [oneLine(scope, scopeMax) || '(no name)', many(count, 'span')] as const))]),
     ...(recordsWithoutTrace === 0 ? [] : [`${many(recordsWithoutTrace, 'log record')} without a trace id ${recordsWithoutTrace === 1 ? 'was' : 'were'} left out.`]),
     ...leftOut.map(leftOutLine),
     ...rejections.slice(0, rejectionsMax).map(({ where, reason, count, example }) => `${where}: ${count} could not be taken (${reason}): ${oneLine(example, scopeMax)}`),

@@ -1,6 +1,6 @@
 /** One run as text for a terminal: what was reconstructed, where each piece comes from, and what could be scored. */
 import { isJsonObject, member, plainText, type JsonValue } from '../../model/json.ts';
-import type { Run, SubAgent, ToolCall, ToolDefinition } from '../../model/agent-trace.ts';
+import type { Completeness, Run, SubAgent, ToolCall, ToolDefinition } from '../../model/agent-trace.ts';
 import { columns } from '../usage.ts';
 import { evaluabilityLines } from './evaluability-text.ts';
 import type { InspectedRun } from './inspected.ts';
@@ -38,7 +38,7 @@ function facts(run: Run): readonly (readonly [string, string])[] {
     ['session', trace.sessionId],
     ['read by', run.dialects.join(', ')],
     ['began', `${new Date(Number(run.startUnixNano / nanosPerMs)).toISOString()}, took ${durationText(run.endUnixNano - run.startUnixNano)}`],
-    ['completeness', run.completeness],
+    ['completeness', completenessTexts[run.completeness]],
     ['status', trace.errorMessage === undefined ? trace.status : `${trace.status}: ${trace.errorMessage}`],
     ['input', trace.input ?? '(not carried)'],
     ['answer', trace.finalResponse === undefined ? '(none carried)' : plainText(trace.finalResponse)],
@@ -50,6 +50,13 @@ function facts(run: Run): readonly (readonly [string, string])[] {
   ];
   return rows.flatMap(([name, value]) => (value === undefined || value === '' ? [] : [[name, shown(value, textMax)] as const]));
 }
+
+const completenessTexts: { readonly [completeness in Completeness]: string } = {
+  complete: 'complete',
+  partial: 'partial: something that the spans announce never came',
+  abandoned: 'abandoned: no agent span came',
+  evicted: 'evicted: closed early to stay within memory',
+};
 
 function modelText({ trace }: Run): string {
   const calls = trace.modelCalls.length;
@@ -87,7 +94,7 @@ function schemaText(schema: JsonValue | undefined): string {
   if (schema === undefined || schema === null) return 'without a schema';
   const properties = isJsonObject(schema) ? member(schema, 'properties') : undefined;
   const names = isJsonObject(properties) ? Object.keys(properties) : [];
-  if (names.length === 0) return 'schema';
+  if (names.length === 0) return 'schema without properties';
   const more = names.length > listMax ? ', …' : '';
   return `schema: ${names.slice(0, listMax).map((name) => shown(name, nameMax)).join(', ')}${more}`;
 }
