@@ -16,9 +16,9 @@ export interface ContentNotice {
 }
 
 /** One run may end early or in an error; several that all lack the same are how the agent is instrumented. */
-const runsBeforeTelling = 3;
+export const runsBeforeTelling = 3;
 /** Pairs of agent and dialect that are watched. Of those that come later nothing is said; the metrics count them all the same. */
-const agentsWatchedMax = 500;
+export const agentsWatchedMax = 500;
 const agentCharsMax = 200;
 const placesToldMax = 5;
 

@@ -1,5 +1,6 @@
 /** `docs/evaluability.md`: the question, the queries, and what to switch on, from the collectors' own data and the table of metrics. */
 import { collectors } from '../../collectors/index.ts';
+import { agentsWatchedMax, runsBeforeTelling } from '../../src/pipeline/content-notices.ts';
 import { lackByReason, lackTexts, remedyOf, type Lack } from '../../src/pipeline/remedies.ts';
 import { metrics, type MetricName } from '../../src/telemetry/metrics.ts';
 import { openMetricsName } from '../../src/telemetry/openmetrics.ts';
@@ -9,7 +10,7 @@ export function evaluabilityPage(): string {
 }
 
 const metric: MetricName = 'tracejury.evaluability';
-const counter = `${openMetricsName(metric, metrics[metric])}_total`;
+const counter = onPage(metric);
 const [agent, dialect, evaluator, outcome, reason, need] = metrics[metric].labels.map((label) => label.replaceAll('.', '_'));
 const each = [agent, dialect, evaluator].join(', ');
 
@@ -25,12 +26,12 @@ counts, for every evaluator that looked at a run, whether it could score it, and
       ${outcome}="skipped",${reason}="results_not_carried",${need}="tool_results"} 12
 
 - \`${outcome}\` is \`scored\`, \`skipped\` or \`failed\`. Runs that a condition, sampling or a budget kept away from an evaluator are not
-  counted here; \`tracejury_decisions_total\` has them.
+  counted here; \`${onPage('tracejury.decisions')}\` has them.
 - \`${need}\` says what was missing. It is absent where nothing was: a run without a failed call has nothing for \`tool_recovery\` to look at.
 - \`${dialect}\` is the collector that read the run ([Dialects](dialects.md)). Of a run that several read it is the one that their table lists first,
   which is the most specific.
 - First revisions of runs are counted. Content that comes later than that does not change the count.
-- Agents beyond the bound of the metric are counted together as \`other\`; \`tracejury_metrics_folded_total\` counts how often.
+- Agents beyond the bound of the metric are counted together as \`other\`; \`${onPage('tracejury.metrics.folded')}\` counts how often.
 
 \`tracejury inspect FILE\` tells the same of recorded spans, with no service: a table by agent and dialect, then each run by itself.`;
 }
@@ -78,9 +79,14 @@ function settings(): string {
 
 const warning = `## One warning
 
-When the first three runs of an agent that an evaluator skipped lack the same thing, and no run of that agent had it, the service says so in one
+When the first ${runsBeforeTelling} runs of an agent that an evaluator skipped lack the same thing, and no run of that agent had it, the service says so in one
 line at level \`warn\`: the agent, the dialect, what is missing (\`missing\`), the evaluators that wait for it, where it was looked for and what to
-switch on (\`todo\`). It says so once for each agent, dialect and thing that is missing, and watches the first 500 agents; the metric counts all.`;
+switch on (\`todo\`). It says so once for each agent, dialect and thing that is missing, and watches the first ${agentsWatchedMax} pairs of
+agent and dialect; the metric counts all.`;
+
+function onPage(name: MetricName): string {
+  return `${openMetricsName(name, metrics[name])}_total`;
+}
 
 function cell(text: string): string {
   return text.replaceAll('|', '\\|');
