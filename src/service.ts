@@ -18,10 +18,11 @@ import { contentNotices } from './pipeline/content-notices.ts';
 import { defaultGroupLimits } from './pipeline/group.ts';
 import { pipeline, type AskEnd, type Pipeline } from './pipeline/pipeline.ts';
 import type { ToJudge } from './pipeline/evaluate.ts';
+import { taskGroups, type TaskGroups } from './pipeline/task-groups.ts';
 import { otlpHttpReceiver } from './receivers/otlp-http.ts';
 import type { Admission, Ingest } from './receivers/receiver.ts';
 import { openMetricsContentType, openMetricsText } from './telemetry/openmetrics.ts';
-import { metricRegistry } from './telemetry/registry.ts';
+import { metricRegistry, type MetricRegistry } from './telemetry/registry.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
 import { consoleListener } from './web/console.ts';
 
@@ -68,6 +69,7 @@ export function service({ config, warnings, logger = pino(), stopMs = stopMsDefa
     outboxes.forEach((box) => box.offer(item));
   };
   const bench = judgeBench(config.judges, telemetry);
+  const groups = taskGroups(config.groups, telemetry);
   const flow = pipeline({
     collectors,
     plan: config.evaluators,
@@ -77,6 +79,7 @@ export function service({ config, warnings, logger = pino(), stopMs = stopMsDefa
     closing: config.closing,
     tools: config.tools,
     prices: config.prices,
+    groups,
     limits: { ...defaultGroupLimits, bytesMax: config.limits.memoryBytes * openTracesShare, spansPerTraceMax: config.limits.spansPerTrace },
     deliver,
     ask: bench.ask,
@@ -84,7 +87,7 @@ export function service({ config, warnings, logger = pino(), stopMs = stopMsDefa
   const ticker = tickerOf(flow, logger);
   const state = { ready: false, stopping: false };
   const receiver = receiverOf(config, { telemetry, logger, ingest: ingestOf(flow, ticker.wake, () => admission(state, flow, config)) });
-  const web = consoleOf(config, state, () => openMetricsText(telemetry.snapshot()));
+  const web = consoleOf(config, state, () => metricsPage(telemetry, groups));
 
   async function stop(): Promise<void> {
     state.stopping = true;
@@ -109,6 +112,11 @@ export function service({ config, warnings, logger = pino(), stopMs = stopMsDefa
     },
     stop: () => (stopped ??= stop()),
   };
+}
+
+function metricsPage(telemetry: MetricRegistry, groups: TaskGroups): string {
+  groups.tell(telemetry);
+  return openMetricsText(telemetry.snapshot());
 }
 
 function unsent(outboxes: readonly Outbox[]): number {

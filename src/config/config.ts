@@ -3,6 +3,7 @@ import type { ConfiguredEvaluator } from '../../evaluators/configured.ts';
 import type { PriceTable } from '../../evaluators/prices.ts';
 import type { JudgeSettings } from '../judges/settings.ts';
 import type { ToolDefinition } from '../model/agent-trace.ts';
+import type { TaskGroupSettings } from '../pipeline/task-groups.ts';
 import type { Address } from './address.ts';
 import type { RunCondition, ScoreCondition } from './conditions.ts';
 
@@ -33,6 +34,8 @@ export interface Config {
   readonly exporters: readonly ExporterConfig[];
   /** In US dollars, of the models that the agents use. */
   readonly prices: PriceTable;
+  /** Which runs are compared with one another. */
+  readonly groups: TaskGroupSettings;
 }
 
 type Permission = 'ingest' | 'read' | 'annotate';

@@ -8,6 +8,7 @@ import type { CrossCheck } from './cross-check.ts';
 import { entryOf, evaluatorEntry } from './evaluator-entry.ts';
 import type { Finding, Path } from './fault.ts';
 import { nearest } from './nearest.ts';
+import { objectAt } from './reading.ts';
 
 interface Entry {
   readonly path: Path;
@@ -23,6 +24,7 @@ export function evaluatorFindings({ value, members, refused }: CrossCheck): read
   const entries = (isJsonArray(list) ? list : []).map((item, index) => placedEntry(item, index, members));
   return [
     ...sameNames(entries),
+    ...successFindings(objectAt(value, 'groups'), entries),
     ...entries.flatMap((entry) => [...judgeFindings(entry, judgeNames), ...(isRefused(entry.path, refused) ? [] : ownFindings(entry, members)), ...raiseFindings(entry, entries)]),
   ];
 }
@@ -85,6 +87,17 @@ function ownFindings({ path, written, member: evaluator }: Entry, members: reado
   if (evaluator === undefined) return [];
   const result = configuredEvaluator(evaluatorEntry(written), members);
   return result.kind === 'ready' ? [] : result.faults.map((fault) => ({ path: [...path, ...fault.path], at: 'key', problem: fault.problem, todo: `See tracejury evaluators ${evaluator.id}.` }) as const);
+}
+
+/** What says whether a run succeeded must be there, and say so. */
+function successFindings(groups: JsonObject, entries: readonly Entry[]): readonly Finding[] {
+  const success = member(groups, 'success');
+  if (typeof success !== 'string') return [];
+  const place = { path: ['groups', 'success'], at: 'value' } as const;
+  const entry = entries.find(({ name }) => name === success);
+  if (entry !== undefined) return member(entry.written, 'threshold') === null ? [{ ...place, problem: `${success} has no threshold, so it neither passes nor fails`, todo: 'Give it one, or name another evaluator.' }] : [];
+  const guess = nearest(success, entries.map(({ name }) => name));
+  return [{ ...place, problem: `${JSON.stringify(success)} is not an evaluator of this file`, todo: guess === undefined ? 'Add it under evaluators.' : `Did you mean ${guess}?` }];
 }
 
 function raiseFindings({ path, written }: Entry, entries: readonly Entry[]): readonly Finding[] {

@@ -7,6 +7,8 @@ import type { Price } from '../../evaluators/prices.ts';
 import type { ToolDefinition } from '../model/agent-trace.ts';
 import { isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
 import { quantityOf, type QuantityKind } from '../model/quantities.ts';
+import type { TaskGroupSettings } from '../pipeline/task-groups.ts';
+import { defaultTaskKey, taskPath } from '../pipeline/task-keys.ts';
 import { addressOf, type Address } from './address.ts';
 import { parseScoreCondition, runCondition } from './conditions.ts';
 import type { Config, EvaluatorConfig, ExporterConfig, JudgeConfig } from './config.ts';
@@ -45,6 +47,7 @@ export function effectiveConfig({ value, members, env, tools }: Checked): Config
     judges: Object.entries(objectAt(value, 'judges')).map(([name, judgeOf]) => judge(name, asObject(judgeOf))),
     exporters: listAt(value, 'export').map((entry) => exporter(asObject(entry), env)),
     prices: Object.fromEntries(Object.entries(objectAt(value, 'prices')).map(([model, written]) => [model, price(asObject(written))])),
+    groups: groups(objectAt(value, 'groups')),
   };
 }
 
@@ -111,6 +114,17 @@ function judge(name: string, written: JsonObject): JudgeConfig {
 function price(written: JsonObject): Price {
   const cached = member(written, 'cached_per_million');
   return { inputPerMillion: number(written, 'input_per_million'), outputPerMillion: number(written, 'output_per_million'), ...(typeof cached === 'number' ? { cachedPerMillion: cached } : {}) };
+}
+
+function groups(written: JsonObject): TaskGroupSettings {
+  const success = text(written, 'success');
+  return {
+    taskKey: taskPath(text(written, 'task_key')) ?? defaultTaskKey,
+    runsMax: number(written, 'runs'),
+    tasksMax: number(written, 'tasks'),
+    steps: text(written, 'steps') === 'tool_calls' ? 'tool_calls' : 'tool_and_model_calls',
+    ...(success === '' ? {} : { success }),
+  };
 }
 
 function exporter(written: JsonObject, env: Environment): ExporterConfig {

@@ -89,6 +89,7 @@ export { factory };
 export { evaluate, type EvaluateWith, type Expected, type UsableEvaluator, type UsableJudge } from './evaluate.ts';
 export type { EvaluatorSetting, Factory, Given } from './factory.ts';
 export { convergence, type ConvergenceOptions, type GroupOutcome, type GroupRun } from '../../evaluators/convergence.ts';
+export { groupRun, type GroupRunOptions } from '../../evaluators/group-run.ts';
 export { evaluationContext } from '../../evaluators/context.ts';
 export type { ConfiguredEvaluator, ConfiguredJudge, ConfiguredRule } from '../../evaluators/configured.ts';
 export type { Answer, Asking, EmbeddingRequest, EvaluationContext, EvaluatorRequest, JudgeEvaluator, Question, RuleEvaluator, Subject } from '../../evaluators/evaluator.ts';

@@ -26,6 +26,7 @@ export const wire = {
   passed: 'tracejury.passed',
   sampleProbability: 'tracejury.sample.probability',
   completeness: 'tracejury.completeness',
+  task: 'tracejury.task',
   verdict: 'tracejury.verdict',
   failedNames: 'tracejury.failed',
   replaces: 'tracejury.replaces',

@@ -19,6 +19,7 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 import { countCosts } from './agent-costs.ts';
 import { decision, decisionOf, evaluateRun, evaluationOf, recordDuration, type PlannedEvaluator, type ToJudge } from './evaluate.ts';
 import { gathering, type ClosingTimes, type GroupLimits } from './group.ts';
+import type { TaskGroups } from './task-groups.ts';
 
 export type AskEnd = { readonly kind: 'judged'; readonly verdict: Verdict } | { readonly kind: 'overload'; readonly reason: string };
 
@@ -34,6 +35,8 @@ export interface PipelineOptions {
   readonly tools?: readonly ToolDefinition[];
   /** In US dollars, of the models that the agents use. */
   readonly prices?: PriceTable;
+  /** Compares the runs of one task with one another. */
+  readonly groups?: TaskGroups;
   /** Hands verdicts on; never waits, never throws. */
   readonly deliver: (item: ScoredRun) => void;
   /** Puts a run before a judge. Calls `done` exactly once, whenever that is. */
@@ -54,18 +57,20 @@ export interface Pipeline {
 }
 
 export function pipeline(options: PipelineOptions): Pipeline {
-  const { plan, clock, telemetry, prices = {}, deliver, ask } = options;
+  const { plan, clock, telemetry, prices = {}, groups, deliver, ask } = options;
   const gather = gathering(options);
 
   function score(run: Run): void {
     countCosts(run, prices, telemetry);
     const { evaluations, decisions, toJudge } = evaluateRun(run, plan, options);
+    groups?.closed(run, evaluations);
     deliver({ run, evaluations, decisions });
     const askedMs = clock.nowMs();
     for (const work of toJudge) {
       ask(run, work, (end) => {
         const item = judged(run, work, end);
         for (const evaluation of item.evaluations) recordDuration(telemetry, evaluation, clock.nowMs() - askedMs);
+        groups?.judged(run, item.evaluations);
         deliver(item);
       });
     }
@@ -78,6 +83,7 @@ export function pipeline(options: PipelineOptions): Pipeline {
 
   return {
     spans(tenant, spans) {
+      groups?.spans(tenant, spans);
       gather.addSpans(tenant, spans);
       observe();
     },

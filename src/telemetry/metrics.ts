@@ -16,6 +16,7 @@ const durationBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10
 /** Labels whose values come from foreign spans. Beyond the bound of a metric they fold first, so that the others still tell something. */
 export const foreignLabels: ReadonlySet<string> = new Set(['gen_ai.agent.name', 'tracejury.target.service.name']);
 
+const group = ['tracejury.tenant', 'gen_ai.agent.name', 'tracejury.task'] as const;
 const target = ['gen_ai.evaluation.name', 'gen_ai.agent.name', 'tracejury.evaluator.kind', 'tracejury.target.service.name'] as const;
 
 export const metrics = {
@@ -29,6 +30,12 @@ export const metrics = {
   'tracejury.runs': { kind: 'counter', unit: '{run}', labels: ['gen_ai.agent.name', 'tracejury.target.service.name', 'tracejury.completeness'], meaning: 'Runs closed, first revisions only.' },
   'tracejury.agent.cost': { kind: 'counter', unit: '{USD}', labels: ['gen_ai.agent.name', 'tracejury.target.service.name', 'gen_ai.request.model'], meaning: 'US dollars that the model calls of agents cost by the table `prices`, first revisions only. Calls of unknown cost are not in it.' },
   'tracejury.agent.model_calls': { kind: 'counter', unit: '{call}', labels: ['gen_ai.agent.name', 'tracejury.target.service.name', 'gen_ai.request.model', 'tracejury.outcome'], meaning: 'Model calls of agents by whether their cost is known: priced, no_price (the model has none), no_tokens (the spans do not tell enough). Counted when there are prices.' },
+  'tracejury.convergence': { kind: 'gauge', unit: '1', labels: group, meaning: 'How near the last runs of a task come to its shortest way: the mean of least steps / own steps, 0 for a run that failed. Told from two runs on; tasks without labels of their own are told together as other.' },
+  'tracejury.convergence.optimal': { kind: 'gauge', unit: '1', labels: group, meaning: 'Share of these runs that took the shortest way.' },
+  'tracejury.convergence.runs': { kind: 'gauge', unit: '{run}', labels: group, meaning: 'How many runs that is.' },
+  'tracejury.tasks': { kind: 'gauge', unit: '{task}', labels: [], meaning: 'Pairs of agent and task whose last runs are remembered.' },
+  'tracejury.tasks.forgotten': { kind: 'counter', unit: '{task}', labels: [], meaning: 'Pairs of agent and task that were forgotten to stay within groups.tasks.' },
+  'tracejury.tasks.runs': { kind: 'counter', unit: '{run}', labels: ['tracejury.outcome'], meaning: 'Revisions of runs, by whether they were compared with others of their task or why not: no_task, not_complete, tool_calls_not_carried, no_verdict.' },
   'tracejury.traces.dropped': { kind: 'counter', unit: '{trace}', labels: ['tracejury.reason'], meaning: 'Traces that were closed without a run: no agent, model or tool span in them.' },
   'tracejury.spans.late': { kind: 'counter', unit: '{span}', labels: ['tracejury.reason'], meaning: 'Spans that came after their trace was closed, by what became of them.' },
   'tracejury.spans.own': { kind: 'counter', unit: '{span}', labels: [], meaning: 'Spans of ours that came back in and were left alone.' },

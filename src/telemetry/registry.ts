@@ -37,6 +37,8 @@ export interface MetricFamily {
 export interface MetricRegistry extends Telemetry {
   /** Every metric of the table, in its order, also those that have not counted yet. */
   snapshot(): readonly MetricFamily[];
+  /** All values of a gauge at once: label sets that are not named are gone. */
+  replace(metric: MetricName, points: readonly { readonly labels: Labels; readonly value: number }[]): void;
 }
 
 interface Series {
@@ -86,6 +88,11 @@ export function metricRegistry({ labelSetsMax = 2000, labelCharsMax = 200 }: Met
       series.value += value;
       series.counts[bucket] = (series.counts[bucket] ?? 0) + 1;
       if (exemplar !== undefined) series.exemplars[bucket] = { labels: { ...exemplar }, value };
+    },
+    replace(metric, points) {
+      if (metricRows[metric]?.kind !== 'gauge') return;
+      families.set(metric, new Map());
+      for (const { labels, value } of points) telemetry.set(metric, value, labels);
     },
     snapshot: () =>
       [...families].flatMap(([name, family]) => {

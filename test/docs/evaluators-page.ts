@@ -64,7 +64,7 @@ const closing = `## Groups of runs
 
 \`convergence\` looks at several runs of one task, so it is a function and no entry of \`evaluators:\`: the mean over all runs of least
 steps / own steps, where the least is that of the runs that succeeded, or a known optimum. A run that failed or took no step counts 0,
-and the number of runs is always told: one run alone is its own optimum.`;
+and the number of runs is always told: one run alone is its own optimum. [Several runs of one task](tasks.md) says where it is shown.`;
 
 function table(): string {
   const rows = evaluators.map((one) => `| [${one.id}](#${one.id}) | ${one.summary} | ${kind(one)} | ${one.onByDefault ? 'yes' : 'no'} | ${threshold(one)} |`);

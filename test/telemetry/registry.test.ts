@@ -135,3 +135,14 @@ test('openmetrics: any label value comes back from the page as it went in', () =
     }),
   );
 });
+
+test('registry: all values of a gauge may be replaced at once, those of counters never', () => {
+  const registry = metricRegistry();
+  const points = (name: string): readonly unknown[] => (registry.snapshot().find((family) => family.name === name)?.points ?? []).map((point) => (point.kind === 'number' ? [point.labels, point.value] : []));
+  registry.set('tracejury.exporter.queue', 1, { 'tracejury.exporter': 'gone' });
+  registry.replace('tracejury.exporter.queue', [{ labels: { 'tracejury.exporter': 'a' }, value: 2 }]);
+  expect(points('tracejury.exporter.queue')).toEqual([[{ 'tracejury.exporter': 'a' }, 2]]);
+  registry.add('tracejury.exporter.items', 1, { 'tracejury.exporter': 'a', 'tracejury.outcome': 'sent' });
+  registry.replace('tracejury.exporter.items', []);
+  expect(points('tracejury.exporter.items')).toHaveLength(1);
+});

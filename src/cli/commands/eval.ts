@@ -20,6 +20,7 @@ import { hasPassed, type EvalReport } from '../eval/report.ts';
 import { sampledItems } from '../eval/sampled.ts';
 import { scored } from '../eval/scoring.ts';
 import { tableText } from '../eval/table.ts';
+import { taskResults } from '../eval/tasks.ts';
 import { readBodies } from '../inspect/bodies.ts';
 
 const inputsMax = 1_000;
@@ -82,7 +83,7 @@ async function evaluated({ positionals, env, say, complain }: CommandInput, sett
   const examples = settings.dataset === undefined ? [] : readDataset(settings.dataset, { members, shared, plan: config.evaluators, judges: judgeNames });
   const plans = [config.evaluators, ...examples.map(({ plan }) => plan ?? [])].flat();
   const gates: readonly Gate[] = settings.gates.map((gate) => parseGate(gate, [...new Set(plans.map(({ configured }) => configured.name))]));
-  const { items, rejections } = readInputs(await readBodies(positionals, process.stdin), config);
+  const { items, rejections } = readInputs(await readBodies(positionals, process.stdin), config, config.groups.taskKey);
   for (const { where, reason, count } of rejections) complain(`${where}: ${count} left out (${reason})`);
   if (items.length === 0) {
     complain('No agent run was found.');
@@ -101,7 +102,7 @@ async function evaluated({ positionals, env, say, complain }: CommandInput, sett
   const tallies = talliesOf(outcome);
   const held = gateResults(gates, tallies);
   const passed = hasPassed(outcome, held);
-  written(settings.format({ outcome, tallies, gates: held, passed }), settings.output, say);
+  written(settings.format({ outcome, tallies, gates: held, tasks: taskResults(results, config.groups), passed }), settings.output, say);
   if (!tallies.some((one) => scoredCount(one) > 0)) complain(tallies.some(({ errors }) => errors > 0) ? 'Nothing could be scored: no judge gave a usable answer.' : 'Nothing could be scored: tracejury inspect FILE says what is missing.');
   return passed ? 0 : 1;
 }

@@ -5,6 +5,7 @@ import { wire } from '../../model/attributes.ts';
 import { noTenant, parseSpanId, parseTraceId, type SpanId, type TraceId } from '../../model/ids.ts';
 import { isJsonObject, jsonText, parseJson, type JsonValue } from '../../model/json.ts';
 import { textAttribute, type Span } from '../../model/span.ts';
+import { defaultTaskKey, taskKeys, type TaskKeys, type TaskPath } from '../../pipeline/task-keys.ts';
 import { unreadable, type Body } from '../inspect/bodies.ts';
 import { played, type Reading } from '../inspect/played.ts';
 import { readRecorded, type Recorded } from '../inspect/recorded.ts';
@@ -18,7 +19,7 @@ export interface ReadInputs {
 }
 
 /** Runs out of spans by start time, then those out of agent traces and messages in their order. Throws INPUT_UNREADABLE. */
-export function readInputs(bodies: readonly Body[], reading: Reading): ReadInputs {
+export function readInputs(bodies: readonly Body[], reading: Reading, taskKey: TaskPath = defaultTaskKey): ReadInputs {
   const recordedBodies: Body[] = [];
   const given: (GivenTrace & { readonly where: string })[] = [];
   for (const body of bodies) {
@@ -29,10 +30,16 @@ export function readInputs(bodies: readonly Body[], reading: Reading): ReadInput
   const recorded = readRecorded(recordedBodies);
   const named = exampleIds(recorded.spans);
   const { runs } = played(recorded, reading);
+  const tasks = taskKeys(taskKey);
+  tasks.spans(noTenant, recorded.spans);
   return {
-    items: [...runs.map((run) => recordedItem(run, named)), ...given.map(givenItem)],
+    items: [...runs.map((run) => withTask(recordedItem(run, named), tasks)), ...given.map((one, at) => withTask(givenItem(one, at), tasks))],
     rejections: recorded.rejections,
   };
+}
+
+function withTask(item: Omit<EvalItem, 'task'>, tasks: TaskKeys): EvalItem {
+  return { ...item, task: tasks.of(item.run) };
 }
 
 /** A key of an OTLP request near the beginning. */
@@ -78,12 +85,12 @@ function exampleIds(spans: readonly Span[]): NamedExamples {
   return { bySpan, byTrace };
 }
 
-function recordedItem(run: Run, { bySpan, byTrace }: NamedExamples): EvalItem {
+function recordedItem(run: Run, { bySpan, byTrace }: NamedExamples): Omit<EvalItem, 'task'> {
   const place = `${run.traceId}/${run.spanId}`;
   return { run, label: `${run.trace.agent ?? 'run'} ${place}`, exampleId: bySpan.get(place) ?? (run.parent === undefined ? byTrace.get(run.traceId) : undefined), ordered: false };
 }
 
-function givenItem({ trace, exampleId, expected, where }: GivenTrace & { readonly where: string }, at: number): EvalItem {
+function givenItem({ trace, exampleId, expected, where }: GivenTrace & { readonly where: string }, at: number): Omit<EvalItem, 'task'> {
   return { run: runOfTrace(trace, expected), label: exampleId ?? `${where}${at === 0 ? '' : ` #${at + 1}`}`, exampleId, ordered: true };
 }
 

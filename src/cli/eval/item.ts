@@ -10,6 +10,8 @@ export interface EvalItem {
   readonly label: string;
   /** The id of an example that the run itself names. */
   readonly exampleId: string | undefined;
+  /** What the run names as its task. */
+  readonly task: string | undefined;
   /** Out of agent traces or messages, whose order is that of the file; spans have none. */
   readonly ordered: boolean;
 }

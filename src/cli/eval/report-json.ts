@@ -4,7 +4,7 @@ import type { NamedVerdict } from '../../library/report.ts';
 import { passedShare, scoredCount } from '../../library/tally.ts';
 import type { EvalReport } from './report.ts';
 
-export function reportJson({ outcome, tallies, gates, passed }: EvalReport): string {
+export function reportJson({ outcome, tallies, gates, tasks, passed }: EvalReport): string {
   return jsonText({
     passed,
     runs: outcome.runs,
@@ -13,6 +13,7 @@ export function reportJson({ outcome, tallies, gates, passed }: EvalReport): str
     missing_examples: [...outcome.missing],
     evaluators: tallies.map((one) => ({ name: one.name, passed: one.passed, failed: one.failed, raw: one.raw, skipped: one.skipped, errors: one.errors, passed_share: passedShare(one) ?? null, mean_score: scoredCount(one) === 0 ? null : one.scoreSum / scoredCount(one) })),
     gates: gates.map(({ name, share, reached, held }) => ({ name, share, reached: reached ?? null, held })),
+    tasks: tasks.map(({ task, agent, runs, convergence, shareOnOptimalPath, optimalSteps }) => ({ task, agent: agent === '' ? null : agent, runs, convergence, share_on_optimal_path: shareOnOptimalPath, optimal_steps: optimalSteps ?? null })),
     results: outcome.results.map(({ item: { label, run, example }, verdicts }) => ({
       label,
       example: example?.id ?? null,

@@ -3,11 +3,14 @@ import { classOf, type VerdictClass } from '../../library/tally.ts';
 import type { NamedVerdict } from '../../library/report.ts';
 import type { EvaluatorTally, GateResult } from './gates.ts';
 import type { EvalOutcome, EvalResult } from './item.ts';
+import type { TaskResult } from './tasks.ts';
 
 export interface EvalReport {
   readonly outcome: EvalOutcome;
   readonly tallies: readonly EvaluatorTally[];
   readonly gates: readonly GateResult[];
+  /** How directly the runs of one task went. */
+  readonly tasks: readonly TaskResult[];
   readonly passed: boolean;
 }
 

@@ -1,4 +1,5 @@
 /** What is done to spans before they are scored: `redact`, `tools`, `groups`. */
+import { TASK_PATH } from '../../pipeline/task-keys.ts';
 import type { Section } from './section.ts';
 
 export const redact: Section = {
@@ -44,11 +45,15 @@ export const groups: Section = {
   key: 'groups',
   schema: {
     type: 'object',
-    description: 'Which runs are compared with one another.',
+    description: 'Which runs are compared with one another: the last ones of the same agent and task.',
     additionalProperties: false,
     default: {},
     properties: {
-      task_key: { type: 'string', minLength: 1, maxLength: 1000, default: 'attributes.task', description: 'Where the name of the task stands: runs with the same value are runs of the same task.' },
+      task_key: { type: 'string', pattern: TASK_PATH, 'x-words': 'Write attributes. and the key of an attribute, or input.', default: 'attributes.task', description: 'Where the name of the task stands. `attributes.KEY`: an attribute of the agent’s span, else of another span of its trace, else of the resource. `input`: what the agent was asked.' },
+      runs: { type: 'integer', minimum: 2, maximum: 100, default: 50, 'x-unit': 'runs', description: 'Runs of one agent and task that are compared, the last ones by their start.' },
+      tasks: { type: 'integer', minimum: 1, maximum: 1000, default: 500, 'x-unit': 'tasks', description: 'Pairs of agent and task that are remembered. Beyond it the one that had no run for longest is forgotten.' },
+      steps: { enum: ['tool_calls', 'tool_and_model_calls'], default: 'tool_calls', description: 'What counts as a step.' },
+      success: { type: 'string', maxLength: 100, description: 'Name of an evaluator: a run succeeds when it passes, and is left out while it has no verdict. Left out: a run succeeds unless it ends in an error.' },
     },
   },
 };

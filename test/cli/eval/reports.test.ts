@@ -29,7 +29,8 @@ const outcome: EvalOutcome = {
 };
 const tallies = talliesOf(outcome);
 const gates = gateResults([{ name: 'tool_error', share: 0.5 }, { name: 'other', share: 0 }], tallies);
-const report: EvalReport = { outcome, tallies, gates, passed: hasPassed(outcome, gates) };
+const tasks: EvalReport['tasks'] = [{ task: nasty, agent: nasty, runs: 2, convergence: 0.75, shareOnOptimalPath: 0.5, optimalSteps: 2 }, { task: 'once', agent: '', runs: 1, convergence: 1, shareOnOptimalPath: 1, optimalSteps: 3 }];
+const report: EvalReport = { outcome, tallies, gates, tasks, passed: hasPassed(outcome, gates) };
 
 test('report: five kinds of verdict are counted apart', () => {
   expect(tallies).toEqual([{ name: 'tool_error', passed: 1, failed: 1, raw: 1, skipped: 1, errors: 1, scoreSum: 1.75 }]);
@@ -61,16 +62,20 @@ test('junit: the schema finds what is wrong', () => {
 test('markdown: every table row has its columns, and foreign text neither breaks out nor mentions anybody', () => {
   const text = markdownText(report);
   const rows = text.split('\n').filter((line) => line.startsWith('|'));
-  for (const row of rows) expect([5, 8]).toContain(row.split(/(?<!\\)\|/).length - 1);
+  for (const row of rows) expect([5, 7, 8]).toContain(row.split(/(?<!\\)\|/).length - 1);
   expect(text.replaceAll('\n', '')).not.toMatch(/<img|@team|(?<!\\)`|\p{Cc}/u);
   expect(text).toContain('7 runs');
   expect(text).toContain('Examples without a run: lost');
+  expect(text).toContain('| 2 | 0.750 | 2 | 0.500 |');
+  expect(text).not.toContain('once');
 });
 
 test('table: a terminal obeys nothing of it', () => {
   const text = tableText(report);
   expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\u202e]/u);
   expect(text.split('\n').at(-1)).toBe('FAILED');
+  expect(text).toMatch(/^task .*shortest way +on it$/m);
+  expect(text).not.toContain('once');
 });
 
 test('progress: a bar on a terminal, nothing elsewhere', () => {
