@@ -70,6 +70,7 @@ export function noExpectation(what: string): Skipped {
 
 /** The spans of some calls, each once. */
 export function evidenceOf(calls: readonly PlacedCall[]): readonly SpanId[] {
+  if (calls.length === 0) return [];
   return [...new Set(calls.flatMap(({ call }) => (call.spanId === undefined ? [] : [call.spanId])))];
 }
 

@@ -49,10 +49,12 @@ function detailsFault(details: unknown): Outcome | undefined {
 }
 
 function isJson(value: unknown, depth: number): boolean {
+  // Most details are texts and numbers.
+  if (typeof value !== 'object') return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint';
+  if (value === null) return true;
   if (depth > jsonDepthMax) return false;
   if (isJsonArray(value)) return value.every((item) => isJson(item, depth + 1));
-  if (isJsonObject(value)) return Object.values(value).every((item) => item === undefined || isJson(item, depth + 1));
-  return value === null || ['string', 'number', 'bigint', 'boolean'].includes(typeof value);
+  return isJsonObject(value) && Object.values(value).every((item) => item === undefined || isJson(item, depth + 1));
 }
 
 function textFault(texts: { readonly [name: string]: unknown }): Outcome | undefined {

@@ -4,12 +4,12 @@
  */
 import type { ExpectedMessage } from '../src/model/expectation.ts';
 import { unreachable } from '../src/model/ids.ts';
-import type { TraceMessage } from '../src/model/agent-trace.ts';
 import type { JsonObject } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { evidenceOf, noExpectation, notCarried, placedCalls, skipped, tooLarge } from './calls.ts';
+import { argumentsUnknown, evidenceOf, noExpectation, notCarried, placedCalls, tooLarge } from './calls.ts';
 import type { PlacedCall } from './calls.ts';
-import { conversationOf } from './conversation.ts';
+import { outlineOf } from './conversation.ts';
+import type { MessageOutline } from './conversation.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
 import { callMatching, extraCalls, extraDetails, missingCalls, missingDetails } from './expected-calls.ts';
 import type { CallMatching } from './expected-calls.ts';
@@ -68,8 +68,8 @@ function evaluate({ trace, expected: { messages: reference } }: Subject, options
   if (stop !== undefined) return stop;
   const calls = placedCalls(trace);
   const matching = callMatching(wanted, calls, options.compare === 'subset' ? turned(options.arguments) : options.arguments);
-  if (matching.lacksArguments) return skipped('arguments_not_carried', 'The spans carry no arguments for tool calls that are compared by arguments; switch on the capture of tool inputs, or set arguments.mode to ignore.');
-  const messages = conversationOf(trace);
+  if (matching.lacksArguments) return argumentsUnknown(trace, 'The spans carry no arguments for tool calls that are compared by arguments; switch on the capture of tool inputs, or set arguments.mode to ignore.');
+  const messages = outlineOf(trace);
   const found = options.compare === 'strict' ? messageByMessage(reference, messages, matching) : { pairs: maximumPairing(wanted.length, calls.length, matching.matches), steps: [], agreeing: 0 };
   const size = { expected: wanted.length, actual: calls.length, matched: found.pairs.length, messages: Math.max(reference.length, messages.length), agreeing: found.agreeing };
   const share = shareOf(options.compare, size);
@@ -108,7 +108,7 @@ interface Compared {
 }
 
 /** Calls are paired inside each message only. */
-function messageByMessage(reference: readonly ExpectedMessage[], messages: readonly TraceMessage[], matching: CallMatching): Compared {
+function messageByMessage(reference: readonly ExpectedMessage[], messages: readonly MessageOutline[], matching: CallMatching): Compared {
   const pairs: Pair[] = [];
   const steps: Difference[] = [];
   const length = Math.max(reference.length, messages.length);
@@ -119,14 +119,20 @@ function messageByMessage(reference: readonly ExpectedMessage[], messages: reado
     if (want === undefined) steps.push({ index: at, problem: 'extra_message', role: got?.role ?? '' });
     else if (got === undefined) steps.push({ index: at, problem: 'missing_message', expected_role: want.role });
     else {
-      const own = maximumPairing(want.toolCalls.length, got.calls.length, (e, a) => matching.matches(first + e, got.calls[a] ?? -1));
-      for (const pair of own) pairs.push({ expected: first + pair.expected, actual: got.calls[pair.actual] ?? -1 });
+      const own = pairsWithin(first, want.toolCalls.length, got.calls, matching);
+      for (const pair of own) pairs.push(pair);
       if (want.role !== got.role) steps.push({ index: at, problem: 'role', role: got.role, expected_role: want.role });
       else if (own.length < Math.max(want.toolCalls.length, got.calls.length)) steps.push({ index: at, problem: 'calls', matched: own.length, calls: got.calls.length, expected_calls: want.toolCalls.length });
     }
     first += want?.toolCalls.length ?? 0;
   }
   return { pairs, steps, agreeing: length - steps.length };
+}
+
+/** The pairs among the calls of one message, as places among all. */
+function pairsWithin(first: number, wanted: number, calls: readonly number[], matching: CallMatching): readonly Pair[] {
+  if (wanted === 0 || calls.length === 0) return [];
+  return maximumPairing(wanted, calls.length, (e, a) => matching.matches(first + e, calls[a] ?? -1)).map(({ expected, actual }) => ({ expected: first + expected, actual: calls[actual] ?? -1 }));
 }
 
 interface Size {
