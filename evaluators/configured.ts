@@ -2,7 +2,7 @@
  * Turns an entry of the configuration into an evaluator that is ready to run: options and expectation checked against its own
  * schemas, defaults filled in, the threshold applied, and nothing that goes wrong inside it escapes.
  */
-import type { AgentTrace } from '../src/model/agent-trace.ts';
+import type { AgentTrace, Run } from '../src/model/agent-trace.ts';
 import type { Expectation } from '../src/model/expectation.ts';
 import { isJsonObject, jsonText, member } from '../src/model/json.ts';
 import type { JsonValue } from '../src/model/json.ts';
@@ -12,6 +12,7 @@ import type { AnyEvaluator, Asking, EvaluationContext, JudgeEvaluator } from './
 import { readExpectation } from './expectation.ts';
 import type { Fault } from './expectation.ts';
 import { filledOptions, schemaFaults } from './options.ts';
+import { withoutSecrets } from './secret-options.ts';
 import { soundOutcome } from './sound-outcome.ts';
 
 /** An entry of `evaluators:` as far as it concerns the evaluator itself. `expect`, `options` and the switches are as the user wrote them. */
@@ -43,13 +44,26 @@ export interface ConfiguredRule extends Configured {
   evaluate(trace: AgentTrace, expected: Expectation, context: EvaluationContext): Verdict;
 }
 
-/** A judge evaluator, or a rule with a judge. */
-export interface ConfiguredJudge extends Configured {
-  readonly kind: 'judge';
-  judge(trace: AgentTrace, expected: Expectation, context: EvaluationContext): Asking<Verdict>;
+interface Asks extends Configured {
+  /** `run` where the trace has a place in a stream of spans. */
+  judge(trace: AgentTrace, expected: Expectation, context: EvaluationContext, run?: Run): Asking<Verdict>;
 }
 
-export type ConfiguredEvaluator = ConfiguredRule | ConfiguredJudge;
+/** A judge evaluator, or a rule with a judge. */
+export interface ConfiguredJudge extends Asks {
+  readonly kind: 'judge';
+}
+
+/** An evaluator at an HTTP endpoint. */
+export interface ConfiguredHttp extends Asks {
+  readonly kind: 'http';
+  /** Runs that it is asked about at the same time. */
+  readonly concurrency: number;
+}
+
+/** An evaluator that waits for somebody's answers. */
+export type ConfiguredAsking = ConfiguredJudge | ConfiguredHttp;
+export type ConfiguredEvaluator = ConfiguredRule | ConfiguredAsking;
 
 export type Configuration = { readonly kind: 'ready'; readonly evaluator: ConfiguredEvaluator } | { readonly kind: 'faulty'; readonly faults: readonly Fault[] };
 
@@ -62,14 +76,16 @@ export function configuredEvaluator(entry: EvaluatorEntry, table: readonly AnyEv
   const given = entry.options ?? {};
   const written = isJsonObject(given) && entry.on_empty !== undefined ? { ...given, on_empty: entry.on_empty } : given;
   const expectation = entry.expect === undefined ? { expectation: {}, faults: [] } : readExpectation(entry.expect);
-  const faults = [...entryFaults(entry), ...onEmptyFaults(entry, evaluator), ...optionFaults(entry, evaluator, written), ...expectFaults(entry, evaluator, expectation.faults)];
+  const faults = [...entryFaults(entry), ...nameFaults(entry, evaluator), ...onEmptyFaults(entry, evaluator), ...optionFaults(entry, evaluator, written), ...expectFaults(entry, evaluator, expectation.faults)];
   if (faults.length > 0) return { kind: 'faulty', faults };
   const options = filledOptions(evaluator.optionsSchema, evaluator.defaults, isJsonObject(written) ? written : {});
+  const more = evaluator.optionFaults?.(options) ?? [];
+  if (more.length > 0) return { kind: 'faulty', faults: more.map(({ path, problem }) => ({ path: ['options', ...path], problem })) };
   const threshold = typeof entry.threshold === 'number' ? entry.threshold : entry.threshold === null ? null : evaluator.defaultThreshold;
   const common = {
     name: entry.name ?? evaluator.id,
     threshold,
-    optionsHash: hashText(jsonText([evaluator.id, evaluator.version, written, entry.expect ?? null, threshold], { sortKeys: true })),
+    optionsHash: hashText(jsonText([evaluator.id, evaluator.version, withoutSecrets(evaluator.optionsSchema, written), entry.expect ?? null, threshold], { sortKeys: true })),
     expect: expectation.expectation,
   };
   return { kind: 'ready', evaluator: ready(evaluator, common, options, { withJudge: entry.judge !== undefined, withExplanation: entry.include_explanation !== false }) };
@@ -83,20 +99,20 @@ function ready(evaluator: AnyEvaluator, common: Omit<Configured, 'evaluator'>, o
     return withExplanation ? reached : unexplained(reached);
   };
   const expectedOf = (expected: Expectation): Expectation => ({ ...common.expect, ...expected });
-  const asking = (questions: Questions): ConfiguredJudge => ({
+  const asking = (questions: Questions): Asks => ({
     ...common,
-    kind: 'judge',
     evaluator,
-    *judge(trace, expected, context) {
+    *judge(trace, expected, context, run) {
       try {
-        return verdict(soundOutcome(yield* questions({ trace, expected: expectedOf(expected) }, options, context)));
+        return verdict(soundOutcome(yield* questions({ trace, expected: expectedOf(expected), ...(run === undefined ? {} : { run }) }, options, context)));
       } catch (error) {
         return verdict(crashed(error));
       }
     },
   });
-  if (evaluator.kind === 'judge') return asking(evaluator.evaluate);
-  if (withJudge && evaluator.evaluateWithJudge !== undefined) return asking(evaluator.evaluateWithJudge);
+  if (evaluator.kind === 'judge') return { ...asking(evaluator.evaluate), kind: 'judge' };
+  if (evaluator.kind === 'http') return { ...asking(evaluator.evaluate), kind: 'http', concurrency: evaluator.concurrency(options) };
+  if (withJudge && evaluator.evaluateWithJudge !== undefined) return { ...asking(evaluator.evaluateWithJudge), kind: 'judge' };
   return { ...common, kind: 'rule', evaluator, evaluate: (trace, expected, context) => verdict(guarded(() => evaluator.evaluate({ trace, expected: expectedOf(expected) }, options, context))) };
 }
 
@@ -125,6 +141,11 @@ function entryFaults({ name, threshold, include_explanation: explanation }: Eval
   if (threshold !== undefined && threshold !== null && !(typeof threshold === 'number' && threshold >= 0 && threshold <= 1)) faults.push({ path: ['threshold'], problem: 'must be a number from 0 to 1, or null for a raw metric' });
   if (explanation !== undefined && typeof explanation !== 'boolean') faults.push({ path: ['include_explanation'], problem: 'must be true or false' });
   return faults;
+}
+
+/** Where every entry is another evaluator, the id says nothing. */
+function nameFaults({ name }: EvaluatorEntry, { id, kind }: AnyEvaluator): readonly Fault[] {
+  return kind === 'http' && name === undefined ? [{ path: ['name'], problem: `is missing; each ${id} evaluator has a name of its own` }] : [];
 }
 
 function onEmptyFaults(entry: EvaluatorEntry, evaluator: AnyEvaluator): readonly Fault[] {

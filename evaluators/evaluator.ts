@@ -2,7 +2,7 @@
  * The contract of an evaluator: data plus one function. A rule evaluator is a pure function. One that needs the world is a generator: it
  * yields requests, receives the parsed answers and returns its outcome; retry, cost, cache and concurrency are not its concern.
  */
-import type { AgentTrace } from '../src/model/agent-trace.ts';
+import type { AgentTrace, Run } from '../src/model/agent-trace.ts';
 import type { Expectation } from '../src/model/expectation.ts';
 import type { JsonObject, JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
@@ -13,6 +13,8 @@ export type JsonSchema = JsonObject;
 export interface Subject {
   readonly trace: AgentTrace;
   readonly expected: Expectation;
+  /** The trace with its place in the stream of spans; absent where there is none. */
+  readonly run?: Run;
 }
 
 /** What an evaluator looks at. The catalogue prints it, and `inspect` names what is missing. */
@@ -66,6 +68,8 @@ interface EvaluatorData<Options> {
   readonly expectationSchema?: JsonSchema;
   /** Where the rule comes from, for the reference page. */
   readonly source: string;
+  /** What no schema can say about the complete options: every fault, with its path among the options as a user writes them. */
+  optionFaults?(options: Options): readonly { readonly path: readonly (string | number)[]; readonly problem: string }[];
 }
 
 export interface RuleEvaluator<Options = never> extends EvaluatorData<Options> {
@@ -105,13 +109,25 @@ export interface EmbeddingRequest {
   readonly texts: readonly string[];
 }
 
-/** What a generator may yield. */
-export type EvaluatorRequest = Question | EmbeddingRequest;
+/** One document for an endpoint that evaluates elsewhere. */
+export interface HttpCall {
+  readonly kind: 'call';
+  readonly url: string;
+  /** Values are secret. */
+  readonly headers: { readonly [name: string]: string };
+  /** Longest wait for one whole answer. */
+  readonly timeoutMs: number;
+  /** A JSON text. */
+  readonly body: string;
+}
+
+/** What a generator may yield. Judges answer questions and embed texts; HTTP calls are for evaluators of kind `http`. */
+export type EvaluatorRequest = Question | EmbeddingRequest | HttpCall;
 
 /** An evaluation that waits for answers. One that only asks questions may say so: `Generator<Question, Outcome, Answer>`. */
 export type Asking<Result> = Generator<EvaluatorRequest, Result, Answer>;
 
-/** `value` satisfies the schema of the question; of an embedding request it is a list of vectors, one a text, in their order. */
+/** `value` satisfies the schema of the question; of an embedding request it is a list of vectors, one a text, in their order; of a call any JSON value. */
 export type Answer =
   | { readonly kind: 'answered'; readonly value: JsonValue; readonly truncated: boolean; readonly model?: string; readonly tokens?: { readonly input: number; readonly output: number } }
   | { readonly kind: 'failed'; readonly error: string };
@@ -121,7 +137,15 @@ export interface JudgeEvaluator<Options = never> extends EvaluatorData<Options> 
   evaluate(subject: Subject, options: Options, context: EvaluationContext): Asking<Outcome>;
 }
 
-export type Evaluator<Options = never> = RuleEvaluator<Options> | JudgeEvaluator<Options>;
+/** An evaluation that an HTTP endpoint makes. Each entry is another one, so each has a name of its own. */
+export interface HttpEvaluator<Options = never> extends EvaluatorData<Options> {
+  readonly kind: 'http';
+  /** Runs of one entry that the endpoint is asked about at the same time. */
+  concurrency(options: Options): number;
+  evaluate(subject: Subject, options: Options, context: EvaluationContext): Asking<Outcome>;
+}
+
+export type Evaluator<Options = never> = RuleEvaluator<Options> | JudgeEvaluator<Options> | HttpEvaluator<Options>;
 
 /** Any evaluator of a table. Its options are what `configured.ts` has checked against its schema, so the table need not know them. */
 export type AnyEvaluator = Evaluator<unknown>;

@@ -9,6 +9,7 @@ import { directMatch } from './direct-match.ts';
 import { exactMatch } from './exact-match.ts';
 import { expectedTools } from './expected-tools.ts';
 import { finalResponsePresent } from './final-response-present.ts';
+import { http } from './http.ts';
 import { jsonParseable } from './json-parseable.ts';
 import { jsonPath } from './json-path.ts';
 import { jsonSimilarity } from './json-similarity.ts';
@@ -82,4 +83,5 @@ export const evaluators: readonly AnyEvaluator[] = [
   latency,
   tokenUsage,
   cost,
+  http,
 ];

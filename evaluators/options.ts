@@ -3,6 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ErrorObject } from 'ajv';
 import { isJsonArray, isJsonObject, member } from '../src/model/json.ts';
 import type { JsonObject, JsonValue } from '../src/model/json.ts';
+import { quantityExamples, quantityOf, type QuantityKind } from '../src/model/quantities.ts';
 import { compilePattern } from './context.ts';
 import type { JsonSchema } from './evaluator.ts';
 import type { Fault } from './expectation.ts';
@@ -12,6 +13,8 @@ import { pointerSteps } from './schemas.ts';
 /** Every fault, at the key that is faulty. */
 export function schemaFaults(schema: JsonSchema, value: JsonValue): readonly Fault[] {
   const ajv = new Ajv2020({ allErrors: true, strict: false, verbose: true, logger: false, meta: false, validateSchema: false, ownProperties: true, formats: { re2: isPattern, 'json-path': (text: string) => readJsonPath(text).kind === 'path' } });
+  ajv.addKeyword({ keyword: 'x-url', type: 'string', validate: (_: unknown, text: string) => isHttpUrl(text) });
+  ajv.addKeyword({ keyword: 'x-quantity', type: 'string', validate: quantityFits });
   const validate = ajv.compile(schema);
   if (validate(value)) return [];
   const errors = (validate.errors ?? []).filter(({ keyword }) => keyword !== 'if');
@@ -53,6 +56,22 @@ function pathProblem(given: unknown): string {
   return read?.kind === 'broken' ? `is no JSONPath: at character ${read.at + 1} it ${read.problem}` : 'is no JSONPath';
 }
 
+function isHttpUrl(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && /^https?:$/.test(url.protocol);
+}
+
+interface QuantityRule {
+  readonly kind: QuantityKind;
+  readonly minimum: string;
+  readonly maximum: string;
+}
+
+function quantityFits({ kind, minimum, maximum }: QuantityRule, text: string): boolean {
+  const [amount, least, most] = [text, minimum, maximum].map((one) => quantityOf(kind, one));
+  return amount !== undefined && amount >= (least ?? 0) && amount <= (most ?? Infinity);
+}
+
 function isPattern(source: string): boolean {
   try {
     compilePattern(source);
@@ -73,8 +92,14 @@ function faultOf(error: ErrorObject, value: JsonValue): Fault {
   if (isJsonArray(allowed)) return { path, problem: `must be one of ${allowed.map(String).join(', ')}` };
   if (error.keyword === 'format' && member(params, 'format') === 'json-path') return { path, problem: pathProblem(error.data) };
   if (error.keyword === 'format') return { path, problem: 'is not a regular expression of a linear-time engine (RE2 syntax: no look-around, no back references)' };
+  if (error.keyword === 'x-url') return { path, problem: 'is not a URL: write http://… or https://…' };
+  if (error.keyword === 'x-quantity') return { path, problem: `must be ${quantityRange(error.schema as QuantityRule)}` };
   if (error.keyword === 'anyOf') return { path, problem: 'has none of the forms that it may have' };
   return { path, problem: error.message ?? `fails ${error.keyword}` };
+}
+
+function quantityRange({ kind, minimum, maximum }: QuantityRule): string {
+  return `${quantityExamples[kind]}, from ${minimum} to ${maximum}`;
 }
 
 function knownKeys(error: ErrorObject): string {

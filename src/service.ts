@@ -9,11 +9,12 @@ import type { ConfigWarning } from './config/fault.ts';
 import type { ScoredRun } from './exporters/exporter.ts';
 import { exporters } from './exporters/index.ts';
 import { outbox, type Outbox } from './exporters/outbox.ts';
-import type { Judge } from './judges/judge.ts';
+import { httpCalls } from './judges/http-calls.ts';
 import { judges } from './judges/index.ts';
-import { judgeLane, type JudgeLane } from './judges/lane.ts';
+import { judgeLane, type JudgeLane, type Party } from './judges/lane.ts';
 import type { Run } from './model/agent-trace.ts';
 import type { Clock, Sleep } from './model/clock.ts';
+import { askOf } from './pipeline/ask.ts';
 import { contentNotices } from './pipeline/content-notices.ts';
 import { defaultGroupLimits } from './pipeline/group.ts';
 import { pipeline, type AskEnd, type Pipeline } from './pipeline/pipeline.ts';
@@ -220,22 +221,32 @@ export interface JudgeBench {
   readonly stop: () => Promise<void>;
 }
 
-/** The configured judges behind their lane; the command line asks them in the same way. */
+/** The configured judges and the endpoints of evaluators behind their lane; the command line asks them in the same way. */
 export function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry): JudgeBench {
-  const byName = new Map<string, Judge>();
   const context = evaluationContext();
-  for (const judge of configs) byName.set(judge.name, judges.openai_compatible(judge, { telemetry, clock, sleep, random: Math.random, nonce: () => randomBytes(12).toString('hex') }));
-  const concurrency = new Map(configs.map((judge) => [judge.name, judge.concurrency]));
-  const lane = judgeLane({ telemetry, sleep, concurrency: (name) => concurrency.get(name) ?? 1 });
+  const parts = { telemetry, clock, sleep, random: Math.random };
+  const opened = configs.map((config) => ({ config, judge: judges.openai_compatible(config, { ...parts, nonce: () => randomBytes(12).toString('hex') }) }));
+  const parties = new Map(opened.map(({ config: { name, concurrency }, judge }): readonly [string, Party] => [name, { name, concurrency, model: judge.model, answer: askOf(judge) }]));
+  const endpoints = httpCalls(parts);
+  const lane = judgeLane({ telemetry, sleep });
+
+  function partyOf({ configured, judge }: ToJudge): Party | undefined {
+    if (configured.kind === 'judge') return parties.get(judge ?? '');
+    // No judge is named so: their names have no colon.
+    const name = `http:${configured.name}`;
+    return { name, concurrency: configured.concurrency, answer: askOf({}, async (request) => await endpoints.call(name, request)) };
+  }
+
   return {
     lane,
-    ask(run, { configured, judge, expected }, done) {
-      const asked = byName.get(judge);
-      if (asked === undefined) return done({ kind: 'overload', reason: 'no_such_judge' });
-      lane.offer({ name: configured.name, judge: asked, threshold: configured.threshold, questions: () => configured.judge(run.trace, expected, context), done });
+    ask(run, work, done) {
+      const { configured, expected } = work;
+      const party = partyOf(work);
+      if (party === undefined) return done({ kind: 'overload', reason: 'no_such_judge' });
+      lane.offer({ name: configured.name, party, threshold: configured.threshold, questions: () => configured.judge(run.trace, expected, context, run), done });
     },
     async stop() {
-      await Promise.all([...byName.values()].map((judge) => judge.stop()));
+      await Promise.all([endpoints.stop(), ...opened.map(({ judge }) => judge.stop())]);
     },
   };
 }

@@ -1,5 +1,4 @@
 /** `evaluators` against one another, against the judges and against what each evaluator takes. */
-import { sampleRateDefault } from './sections/evaluators.ts';
 import { configuredEvaluator } from '../../evaluators/configured.ts';
 import type { AnyEvaluator, RuleEvaluator } from '../../evaluators/evaluator.ts';
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
@@ -54,6 +53,7 @@ function judgeFindings({ path, written, member: evaluator }: Entry, judges: read
       .filter((key) => isGiven(written, key))
       .map((key) => ({ path: [...path, key], at: 'key', problem: `is not for ${evaluator.id}, which is a rule`, todo: key === 'sample' && evaluator.evaluateWithJudge !== undefined ? 'Name a judge, or leave it out: without one it looks at every run.' : 'Leave it out: a rule looks at every run and asks no judge.' }) as const);
   }
+  if (evaluator?.kind === 'http') return judge === undefined ? [] : [{ path: [...path, 'judge'], at: 'key', problem: `is not for ${evaluator.id}, which asks its own endpoint`, todo: 'Leave it out.' }];
   if (typeof judge === 'string' && !judges.includes(judge)) {
     const guess = nearest(judge, judges);
     const known = judges.length === 0 ? 'Add it under judges.' : `Judges: ${judges.join(', ')}.`;
@@ -75,7 +75,7 @@ function isGiven(written: JsonObject, key: string): boolean {
   if (key !== 'sample') return value !== undefined;
   if (!isJsonObject(value)) return false;
   const raise = member(value, 'raise');
-  return member(value, 'rate') !== sampleRateDefault || !isJsonArray(raise) || raise.length > 0;
+  return member(value, 'rate') !== undefined || !isJsonArray(raise) || raise.length > 0;
 }
 
 function isRefused(path: Path, refused: readonly Path[]): boolean {

@@ -7,6 +7,7 @@ import type { Price } from '../../evaluators/prices.ts';
 import type { ToolDefinition } from '../model/agent-trace.ts';
 import { isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
 import { quantityOf, type QuantityKind } from '../model/quantities.ts';
+import type { EvaluatorKind } from '../model/verdict.ts';
 import type { TaskGroupSettings } from '../pipeline/task-groups.ts';
 import { defaultTaskKey, taskPath } from '../pipeline/task-keys.ts';
 import { addressOf, type Address } from './address.ts';
@@ -17,6 +18,7 @@ import { entryOf, evaluatorEntry } from './evaluator-entry.ts';
 import { asObject, listAt, objectAt } from './reading.ts';
 import { ownMembers } from './schema.ts';
 import type { Environment } from './substitution.ts';
+import { sampleRateDefaults } from './sections/evaluators.ts';
 
 interface Checked {
   /** Without a fault, defaults filled in. */
@@ -57,11 +59,12 @@ export function effectiveValue({ value, members }: Omit<Checked, 'env' | 'tools'
     const written = entryOf(entry);
     const { kind, evaluator: used, name, threshold } = configured(entry, members);
     const options = filledOptions(used.optionsSchema, used.defaults, objectAt(written, 'options')) as JsonObject;
-    const kept = kind === 'judge' ? ['when', 'expect', 'on_empty', 'judge', 'sample'] : ['when', 'expect', 'on_empty'];
     return ownMembers([
       ['use', used.id],
       ['name', name],
-      ...Object.entries(written).filter(([key]) => kept.includes(key)),
+      ...Object.entries(written).filter(([key]) => ['when', 'expect', 'on_empty'].includes(key)),
+      ...Object.entries(written).filter(([key]) => key === 'judge' && kind === 'judge'),
+      ...(kind === 'rule' ? [] : [['sample', { ...objectAt(written, 'sample'), rate: sampleRate(kind, written) }] as const]),
       ['options', snakeMembers(used.optionsSchema, options)],
       ['threshold', threshold],
       ['include_explanation', member(written, 'include_explanation') !== false],
@@ -75,14 +78,11 @@ export function effectiveValue({ value, members }: Omit<Checked, 'env' | 'tools'
 function evaluator(entry: JsonValue, members: readonly AnyEvaluator[]): EvaluatorConfig {
   const written = entryOf(entry);
   const [when, judgeName] = [member(written, 'when'), member(written, 'judge')];
-  const sample = objectAt(written, 'sample');
-  const rate = member(sample, 'rate');
   const evaluatorOf = configured(entry, members);
   return {
     configured: evaluatorOf,
-    // Rules look at every run.
-    sampleRate: evaluatorOf.kind === 'judge' && typeof rate === 'number' ? rate : 1,
-    raise: listAt(sample, 'raise').flatMap((item) => raised(asObject(item))),
+    sampleRate: sampleRate(evaluatorOf.kind, written),
+    raise: listAt(objectAt(written, 'sample'), 'raise').flatMap((item) => raised(asObject(item))),
     ...(isJsonObject(when) ? { when: runCondition(when) } : {}),
     ...(typeof judgeName === 'string' ? { judge: judgeName } : {}),
   };
@@ -90,6 +90,11 @@ function evaluator(entry: JsonValue, members: readonly AnyEvaluator[]): Evaluato
 
 function configured(entry: JsonValue, members: readonly AnyEvaluator[]): ConfiguredEvaluator {
   const result = configuredEvaluator(evaluatorEntry(entryOf(entry)), members);
+function sampleRate(kind: EvaluatorKind, written: JsonObject): number {
+  const rate = member(objectAt(written, 'sample'), 'rate');
+  return typeof rate === 'number' ? rate : sampleRateDefaults[kind];
+}
+
   if (result.kind === 'faulty') throw new Error(`unchecked evaluator: ${result.faults.map(({ problem }) => problem).join(', ')}`);
   return result.evaluator;
 }

@@ -12,8 +12,6 @@ export type ModuleExports = { readonly [name: string]: unknown };
 const idLengthMax = 100;
 /** Enough to see the kind of thing that was found. */
 const namesShown = 10;
-/** Ids that mean something else where an entry says `use`. */
-const reservedIds: readonly string[] = ['http'];
 const needs: { readonly [need in Need]: true } = {
   tool_calls: true, tool_definitions: true, tool_results: true, input: true, final_response: true, expected_tool_calls: true, expected_tool_outputs: true, expected_tool_counts: true,
   expected_tool_order: true, expected_messages: true, expected_output: true, search_text: true, tokens: true, times: true, tasks: true,
@@ -58,7 +56,7 @@ function dataProblems(candidate: ModuleExports, table: readonly AnyEvaluator[]):
   return [
     ...(kind === 'rule' || kind === 'judge' ? [] : ['kind must be rule or judge']),
     ...(isId ? [] : ['id must be written in snake_case']),
-    ...(isId && (reservedIds.includes(id) || others(table, candidate).some((member) => member.id === id)) ? [`another evaluator has the id ${id} already`] : []),
+    ...(isId && others(table, candidate).some((member) => member.id === id) ? [`another evaluator has the id ${id} already`] : []),
     ...(typeof version === 'number' && Number.isSafeInteger(version) && version > 0 ? [] : ['version must be a whole number from 1']),
     ...['summary', 'source'].flatMap((key) => (typeof { summary, source }[key as 'summary' | 'source'] === 'string' ? [] : [`${key} must be a text`])),
     ...(typeof onByDefault === 'boolean' ? [] : ['onByDefault must be true or false']),

@@ -9,6 +9,7 @@ import { parseConfigText, type ConfigDocument } from './document.ts';
 import { effectiveConfig, effectiveValue } from './effective.ts';
 import { allEvaluators, evaluatorFiles, withEvaluatorIds, withEvaluatorPaths, type EvaluatorFiles } from './evaluator-files.ts';
 import { ConfigError, pathText, type ConfigFault, type ConfigWarning, type Finding, type Path } from './fault.ts';
+import { asObject } from './reading.ts';
 import { configSchema, ownMembers, withDefaults } from './schema.ts';
 import { masked, maskedLine, secretPaths } from './secrets.ts';
 import { sharedSections, withSharedOptions } from './shared-options.ts';
@@ -77,7 +78,7 @@ function loaded(source: ConfigSource, document: ConfigDocument, files: NamedFile
     config: effectiveConfig({ value: whole, members: evaluators, env, tools: toolDefinitions(usable, files.tools) }),
     evaluators,
     warnings: later.warnings,
-    shown: masked(schema, withEvaluatorPaths(effectiveValue({ value: whole, members: evaluators }), files.evaluators)),
+    shown: withEvaluatorPaths(asObject(masked(schema, effectiveValue({ value: whole, members: evaluators }))), files.evaluators),
     shared: sharedSections(evaluators, usable),
   };
 }

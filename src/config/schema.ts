@@ -20,6 +20,32 @@ export function memberSchema(schema: JsonObject, part: string | number): JsonObj
   return objectOf(properties && member(properties, part)) ?? objectOf(member(schema, 'additionalProperties'));
 }
 
+/**
+ * The schema with those parts of its `allOf` that are for this value: `if` names constants, `then` has more to say of members. Where no part
+ * is for it, because the member that decides is misspelt, any of them may be meant.
+ */
+export function appliedSchema(schema: JsonObject, value: JsonValue): JsonObject {
+  const parts = member(schema, 'allOf');
+  if (!isJsonObject(value) || !Array.isArray(parts)) return schema;
+  const given = parts.filter(isJsonObject);
+  const meant = given.filter((part) => hasConstants(objectOf(member(part, 'if')) ?? {}, value));
+  const properties = { ...objectOf(member(schema, 'properties')) };
+  for (const part of meant.length > 0 ? meant : given) {
+    for (const [name, more] of Object.entries(objectOf(member(objectOf(member(part, 'then')) ?? {}, 'properties')) ?? {})) properties[name] = together(properties[name], more);
+  }
+  return { ...schema, properties };
+}
+
+function hasConstants(condition: JsonObject, value: JsonObject): boolean {
+  return Object.entries(objectOf(member(condition, 'properties')) ?? {}).every(([name, below]) => isJsonObject(below) && member(below, 'const') === member(value, name));
+}
+
+/** Members of both; where both have one, the latter. */
+function together(one: JsonValue | undefined, other: JsonValue): JsonValue {
+  if (!isJsonObject(one) || !isJsonObject(other)) return other;
+  return { ...one, ...other, properties: { ...objectOf(member(one, 'properties')), ...objectOf(member(other, 'properties')) } };
+}
+
 /** The schema at a path, as far as it is known there. */
 export function schemaAt(schema: JsonObject, path: readonly (string | number)[]): JsonObject | undefined {
   return path.reduce<JsonObject | undefined>((at, part) => at && memberSchema(at, part), schema);

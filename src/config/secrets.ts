@@ -2,12 +2,13 @@
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
 import type { ConfigDocument, Place } from './document.ts';
 import type { Path } from './fault.ts';
-import { memberSchema, ownMembers } from './schema.ts';
+import { appliedSchema, memberSchema, ownMembers } from './schema.ts';
 
 const mask = '***';
 
 /** The configuration without its secrets: keys and header values as `***`, of URLs the password and the query. */
-export function masked(schema: JsonObject, value: JsonValue): JsonValue {
+export function masked(general: JsonObject, value: JsonValue): JsonValue {
+  const schema = appliedSchema(general, value);
   const secret = member(schema, 'x-secret');
   if (secret === true && value !== '' && !isJsonObject(value) && !isJsonArray(value)) return mask;
   if (secret === 'url' && typeof value === 'string') return maskedUrl(value);
@@ -17,7 +18,8 @@ export function masked(schema: JsonObject, value: JsonValue): JsonValue {
 }
 
 /** Paths of the values that the schema marks, and of those that stand where such a value, or a mapping with one, belongs. */
-export function secretPaths(schema: JsonObject, value: JsonValue, path: Path = []): readonly Path[] {
+export function secretPaths(general: JsonObject, value: JsonValue, path: Path = []): readonly Path[] {
+  const schema = appliedSchema(general, value);
   const secret = member(schema, 'x-secret');
   if (secret === true) return [path];
   if (secret === 'url') return typeof value === 'string' && maskedUrl(value) !== value ? [path] : [];
@@ -26,8 +28,8 @@ export function secretPaths(schema: JsonObject, value: JsonValue, path: Path = [
   return Object.entries(value).flatMap(([name, item]) => {
     const below = memberSchema(schema, name);
     if (below !== undefined) return secretPaths(below, item, [...path, name]);
-    // A misspelt name beside the name of a secret.
-    return holdsSecretItself(schema) ? [[...path, name]] : [];
+    // A misspelt name beside the name of a secret, or of a mapping with secrets.
+    return holdsSecretItself(schema) || (typeof item === 'object' && holdsSecrets(schema)) ? [[...path, name]] : [];
   });
 }
 

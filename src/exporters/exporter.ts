@@ -1,6 +1,6 @@
 /** The contract of an exporter: it takes the evaluations of one run and says what became of them. */
 import type { Run } from '../model/agent-trace.ts';
-import type { Decision, Evaluation } from '../model/verdict.ts';
+import type { Decision, Evaluation, EvaluatorKind } from '../model/verdict.ts';
 
 /** Everything that one revision of a run brought: rules come together, each judge verdict comes by itself. */
 export interface ScoredRun {
@@ -13,7 +13,7 @@ export interface ScoredRun {
 export interface RunDecision {
   readonly name: string;
   readonly evaluator: string;
-  readonly evaluatorKind: 'rule' | 'judge';
+  readonly evaluatorKind: EvaluatorKind;
   readonly decision: Decision;
   readonly reason?: string;
 }

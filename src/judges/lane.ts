@@ -1,17 +1,27 @@
-/** The bounded queue between the pipeline and the judges, in memory: jobs wait here, each judge works on so many at a time. */
+/** The bounded queue between the pipeline and those who are asked, in memory: jobs wait here, each judge or endpoint works on so many at a time. */
 import type { Answer, Asking } from '../../evaluators/evaluator.ts';
 import { unreachable } from '../model/ids.ts';
 import type { Sleep } from '../model/clock.ts';
 import type { Outcome, Verdict } from '../model/verdict.ts';
-import { askOf, runJudge, type Ask } from '../pipeline/ask.ts';
+import { runJudge, type Ask } from '../pipeline/ask.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import type { Judge } from './judge.ts';
 
-/** One judge evaluator on one run. */
+/** Who is asked: a judge, or the endpoint of an evaluator over HTTP. */
+export interface Party {
+  /** Jobs with the same name share its places. */
+  readonly name: string;
+  /** Jobs that it works on at the same time. */
+  readonly concurrency: number;
+  /** Whose tokens it tells. */
+  readonly model?: string;
+  readonly answer: Ask;
+}
+
+/** One evaluator on one run. */
 export interface JudgeJob {
   /** Name of the configured evaluator. */
   readonly name: string;
-  readonly judge: Judge;
+  readonly party: Party;
   readonly threshold: number | null;
   /** Begins the evaluation; called when its turn comes. */
   readonly questions: () => Asking<Outcome>;
@@ -24,9 +34,7 @@ export type JudgeEnd = { readonly kind: 'judged'; readonly verdict: Verdict } | 
 export interface JudgeLaneOptions {
   readonly telemetry: Telemetry;
   readonly sleep: Sleep;
-  /** Jobs that one judge works on at the same time, by the judge's name. */
-  readonly concurrency: (judge: string) => number;
-  /** Jobs of all judges that may wait. */
+  /** Jobs of all parties that may wait. */
   readonly waitingMax?: number;
   readonly questionsMax?: number;
 }
@@ -44,15 +52,15 @@ interface Held {
   open: boolean;
 }
 
-interface JudgeState {
+interface PartyState {
   readonly waiting: Set<Held>;
   working: number;
 }
 
 export function judgeLane(options: JudgeLaneOptions): JudgeLane {
-  const { telemetry, concurrency, waitingMax = 1000, questionsMax = 50 } = options;
-  /** One per configured judge. */
-  const judges = new Map<string, JudgeState>();
+  const { telemetry, waitingMax = 1000, questionsMax = 50 } = options;
+  /** Only of those with jobs. */
+  const parties = new Map<string, PartyState>();
   const held = new Set<Held>();
   let waiting = 0;
   let stopped: Promise<void> | undefined;
@@ -71,27 +79,26 @@ export function judgeLane(options: JudgeLaneOptions): JudgeLane {
     telemetry.set('tracejury.judge.queue', waiting);
   }
 
-  function pump(name: string, state: JudgeState): void {
+  function pump({ name, concurrency }: Party, state: PartyState): void {
     for (const entry of state.waiting) {
-      if (state.working >= concurrency(name)) return;
+      if (state.working >= concurrency) return;
       state.waiting.delete(entry);
       setWaiting(-1);
-      void work(entry, name, state);
+      void work(entry, state);
     }
-    if (state.working === 0) judges.delete(name);
+    if (state.working === 0) parties.delete(name);
   }
 
-  async function work(entry: Held, name: string, state: JudgeState): Promise<void> {
+  async function work(entry: Held, state: PartyState): Promise<void> {
     state.working++;
     end(entry, { kind: 'judged', verdict: await verdictOn(entry.job) });
     state.working--;
-    pump(name, state);
+    pump(entry.job.party, state);
   }
 
   async function verdictOn(job: JudgeJob): Promise<Verdict> {
-    const answered = askOf(job.judge);
     const ask: Ask = async (request) => {
-      const answer = await answered(request);
+      const answer = await job.party.answer(request);
       countTokens(telemetry, job, answer);
       return answer;
     };
@@ -106,7 +113,7 @@ export function judgeLane(options: JudgeLaneOptions): JudgeLane {
     });
     await Promise.race([empty, options.sleep(deadlineMs, deadline.signal)]);
     deadline.abort();
-    for (const { waiting: left } of judges.values()) {
+    for (const { waiting: left } of parties.values()) {
       for (let count = left.size; count > 0; count--) setWaiting(-1);
       left.clear();
     }
@@ -117,14 +124,14 @@ export function judgeLane(options: JudgeLaneOptions): JudgeLane {
     offer(job) {
       const entry: Held = { job, open: true };
       if (stopped !== undefined) return end(entry, { kind: 'overload', reason: 'stopping' });
-      const { name } = job.judge;
-      const state = judges.get(name) ?? { waiting: new Set(), working: 0 };
-      if (waiting >= waitingMax && state.working >= concurrency(name)) return end(entry, { kind: 'overload', reason: 'queue_full' });
-      judges.set(name, state);
+      const { party } = job;
+      const state = parties.get(party.name) ?? { waiting: new Set(), working: 0 };
+      if (waiting >= waitingMax && state.working >= party.concurrency) return end(entry, { kind: 'overload', reason: 'queue_full' });
+      parties.set(party.name, state);
       held.add(entry);
       state.waiting.add(entry);
       setWaiting(1);
-      pump(name, state);
+      pump(party, state);
     },
     stop: (deadlineMs) => (stopped ??= drain(deadlineMs)),
   };
@@ -135,11 +142,11 @@ function* begun(job: JudgeJob): Asking<Outcome> {
   return yield* job.questions();
 }
 
-function countTokens(telemetry: Telemetry, { name, judge }: JudgeJob, answer: Answer): void {
+function countTokens(telemetry: Telemetry, { name, party: { model = '' } }: JudgeJob, answer: Answer): void {
   switch (answer.kind) {
     case 'answered':
       for (const [type, count] of Object.entries(answer.tokens ?? {})) {
-        telemetry.add('tracejury.evaluation.tokens', count, { 'gen_ai.evaluation.name': name, 'gen_ai.token.type': type, 'gen_ai.request.model': judge.model });
+        telemetry.add('tracejury.evaluation.tokens', count, { 'gen_ai.evaluation.name': name, 'gen_ai.token.type': type, 'gen_ai.request.model': model });
       }
       return;
     case 'failed':

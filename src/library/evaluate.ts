@@ -6,7 +6,7 @@ import type { Judge } from '../judges/judge.ts';
 import type { AgentTrace } from '../model/agent-trace.ts';
 import type { Expectation } from '../model/expectation.ts';
 import type { Verdict } from '../model/verdict.ts';
-import { askOf, runJudge, type Ask } from '../pipeline/ask.ts';
+import { askOf, runJudge, type Call } from '../pipeline/ask.ts';
 import { readyEvaluator } from './factory.ts';
 
 /** Made by a factory, or any object of the evaluator contract, which then has its defaults. */
@@ -22,6 +22,8 @@ export type UsableJudge = Pick<Judge, 'ask'> & Partial<Pick<Judge, 'embed'>>;
 export interface EvaluateWith {
   /** Anything that answers questions: `scriptedJudge`, or an object of your own. With `embed` it gives the vectors of texts as well. */
   readonly judge?: UsableJudge;
+  /** Sends a document to an endpoint and gives its JSON answer, for evaluators over HTTP. */
+  readonly call?: Call;
   /** Caches of compiled schemas, to be shared between many calls; a fresh one each time when left out. */
   readonly context?: EvaluationContext;
 }
@@ -30,9 +32,11 @@ export interface EvaluateWith {
 const questionsMax = 50;
 
 /** One verdict an evaluator, in their order. Rejects when an evaluator is set up wrongly or lacks its judge. */
-export async function evaluate(trace: AgentTrace, { expect = {} }: Expected, evaluators: readonly UsableEvaluator[], { judge, context = evaluationContext() }: EvaluateWith = {}): Promise<readonly Verdict[]> {
-  const ready = evaluators.map((one) => withItsJudge(readyEvaluator(one), judge));
-  return await Promise.all(ready.map(async ({ configured, ask }) => {
+export async function evaluate(trace: AgentTrace, { expect = {} }: Expected, evaluators: readonly UsableEvaluator[], { judge, call, context = evaluationContext() }: EvaluateWith = {}): Promise<readonly Verdict[]> {
+  const ready = evaluators.map((one) => readyEvaluator(one));
+  for (const one of ready) refuseUnanswered(one, { judge, call });
+  const ask = askOf(judge ?? {}, call);
+  return await Promise.all(ready.map(async (configured) => {
     if (configured.kind === 'rule') return ruleVerdict(configured, trace, { expect, context });
     return await runJudge(configured.judge(trace, expect, context), ask, { questionsMax, threshold: configured.threshold });
   }));
@@ -43,7 +47,8 @@ export function ruleVerdict(rule: ConfiguredRule, trace: AgentTrace, { expect = 
   return rule.evaluate(trace, expect, context);
 }
 
-function withItsJudge(configured: ConfiguredEvaluator, judge: UsableJudge | undefined): { readonly configured: ConfiguredEvaluator; readonly ask: Ask } {
-  if (configured.kind === 'judge' && judge === undefined) throw new TypeError(`${configured.name} asks a judge: give one as { judge }.`);
-  return { configured, ask: askOf(judge ?? {}) };
+/** Throws where an evaluator would ask and nobody is there to answer. */
+export function refuseUnanswered({ kind, name }: ConfiguredEvaluator, { judge, call }: { readonly judge: UsableJudge | undefined; readonly call: Call | undefined }): void {
+  if (kind === 'judge' && judge === undefined) throw new TypeError(`${name} asks a judge: give one as { judge }.`);
+  if (kind === 'http' && call === undefined) throw new TypeError(`${name} calls an endpoint: give what does so as { call }.`);
 }

@@ -4,7 +4,8 @@ import type { EvaluationContext } from '../../evaluators/evaluator.ts';
 import type { AgentTrace } from '../model/agent-trace.ts';
 import type { Expectation } from '../model/expectation.ts';
 import type { Verdict } from '../model/verdict.ts';
-import { evaluate, type UsableEvaluator, type UsableJudge } from './evaluate.ts';
+import type { Call } from '../pipeline/ask.ts';
+import { evaluate, refuseUnanswered, type UsableEvaluator, type UsableJudge } from './evaluate.ts';
 import { readyEvaluator } from './factory.ts';
 import { reportOf, type ExampleResult, type Report } from './report.ts';
 import { machineTimers, outOfTime, withinTime, type Timers } from './timers.ts';
@@ -37,6 +38,7 @@ export interface ExperimentOptions<Input> {
   /** No further example is begun after the first that failed. */
   readonly failFast?: boolean;
   readonly judge?: UsableJudge;
+  readonly call?: Call;
   readonly context?: EvaluationContext;
   readonly onProgress?: (progress: Progress) => void;
   readonly timers?: Timers;
@@ -80,16 +82,16 @@ export function experiment<Input>(options: ExperimentOptions<Input>): Experiment
 }
 
 function exampleRunner<Input>(options: ExperimentOptions<Input>): (example: Example<Input>, id: string) => Promise<ExampleResult> {
-  const { task, judge, context = evaluationContext(), timeoutMs = timeoutMsDefault, timers = machineTimers } = options;
+  const { task, judge, call, context = evaluationContext(), timeoutMs = timeoutMsDefault, timers = machineTimers } = options;
   const evaluators = options.evaluators.map(readyEvaluator);
-  if (judge === undefined) for (const { kind, name } of evaluators) if (kind === 'judge') throw new TypeError(`${name} asks a judge: give one as { judge }.`);
+  for (const one of evaluators) refuseUnanswered(one, { judge, call });
   return async (example, id) => {
     const { input, expect = {} } = example;
     const limitMs = example.timeoutMs ?? timeoutMs;
     let trace: AgentTrace | undefined;
     const work = async (signal: AbortSignal): Promise<readonly Verdict[]> => {
       trace = await task(input, { id, signal });
-      return await evaluate(trace, { expect }, evaluators, { context, ...(judge === undefined ? {} : { judge }) });
+      return await evaluate(trace, { expect }, evaluators, { context, ...(judge === undefined ? {} : { judge }), ...(call === undefined ? {} : { call }) });
     };
     const common = { id, input };
     try {

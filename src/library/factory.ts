@@ -1,5 +1,5 @@
 /** Factories: an evaluator as a function that sets it up in code. The engine is the one that reads the configuration. */
-import { configuredEvaluator, type ConfiguredEvaluator, type ConfiguredJudge, type ConfiguredRule } from '../../evaluators/configured.ts';
+import { configuredEvaluator, type ConfiguredEvaluator, type ConfiguredHttp, type ConfiguredJudge, type ConfiguredRule } from '../../evaluators/configured.ts';
 import type { AnyEvaluator, EvaluationContext, Subject } from '../../evaluators/evaluator.ts';
 import { snakeMembers } from '../../evaluators/option-names.ts';
 import { writtenExpectation } from '../../evaluators/written-expectation.ts';
@@ -26,6 +26,8 @@ type OptionsOf<Member> = Member extends { evaluate(subject: Subject, options: in
 /** Sets an evaluator up. Throws a TypeError that names everything that is wrong with what was given. */
 export type Factory<Member> = Member extends { readonly kind: 'judge' }
   ? (options?: Given<OptionsOf<Member>>, setting?: EvaluatorSetting) => ConfiguredJudge
+  : Member extends { readonly kind: 'http' }
+  ? (options: Given<OptionsOf<Member>>, setting?: EvaluatorSetting) => ConfiguredHttp
   : Member extends { readonly evaluateWithJudge: unknown }
     ? RuleOrJudgeFactory<Given<OptionsOf<Member>>>
     : (options?: Given<OptionsOf<Member>>, setting?: EvaluatorSetting) => ConfiguredRule;

@@ -30,9 +30,10 @@ export function runJson(trace: AgentTrace, run?: Run): JsonObject {
     model_calls: trace.modelCalls.length,
     tokens: { input: trace.tokens?.input ?? null, output: trace.tokens?.output ?? null },
     documents: trace.documents.map(({ id, content, score, spanId }) => ({ id: id ?? null, content: content ?? null, score: score ?? null, span_id: spanId ?? null })),
+    truncated: [...(trace.truncated ?? [])],
     tool_calls_carried: trace.toolCallsCarried,
     tool_calls: trace.toolCalls.map(callJson),
-    tool_definitions: trace.toolDefinitions.map((tool) => ({ name: tool.name, description: tool.description ?? null, input_schema: tool.inputSchema ?? null })),
+    tool_definitions: trace.toolDefinitions.map((tool) => ({ name: tool.name, description: tool.description ?? null, input_schema: tool.inputSchema ?? null, truncated: tool.truncated ?? false })),
   };
 }
 
@@ -45,6 +46,7 @@ function callJson(call: ToolCall): JsonObject {
     result_carried: call.result !== undefined,
     result: call.result ?? null,
     error: call.error === undefined ? null : { message: call.error.message, type: call.error.type ?? null, sign: call.error.sign },
+    truncated: { arguments: call.truncated?.arguments ?? null, result: call.truncated?.result ?? null },
     executed: call.executed,
     span_id: call.spanId ?? null,
     started_at: timeOrNull(call.startUnixNano),

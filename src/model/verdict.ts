@@ -79,12 +79,15 @@ export interface EvaluationKey {
   readonly name: string;
 }
 
+/** Who gives the verdict: a rule, a rule or evaluator with a judge, or an HTTP endpoint. */
+export type EvaluatorKind = 'rule' | 'judge' | 'http';
+
 /** One verdict of one configured evaluator on one run. */
 export interface Evaluation {
   readonly key: EvaluationKey;
   readonly run: RunKey;
   readonly evaluator: string;
-  readonly evaluatorKind: 'rule' | 'judge';
+  readonly evaluatorKind: EvaluatorKind;
   readonly evaluatorVersion: number;
   /** Hash of the options and the expectation: tells apart verdicts of differently configured evaluators. */
   readonly optionsHash: string;

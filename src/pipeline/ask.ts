@@ -1,15 +1,17 @@
 /** Drives an evaluator that needs the world: hands its requests on, gives the answers back, and turns whatever happens into a verdict. */
-import type { Answer, Asking, EmbeddingRequest, EvaluatorRequest, Question } from '../../evaluators/evaluator.ts';
+import type { Answer, Asking, EmbeddingRequest, EvaluatorRequest, HttpCall, Question } from '../../evaluators/evaluator.ts';
 import { unreachable } from '../model/ids.ts';
 import { type Outcome, type Verdict, verdictOf } from '../model/verdict.ts';
 
 export type Ask = (request: EvaluatorRequest) => Promise<Answer>;
 
-/** Who answers which kind of request. */
-export interface Respondents {
+/** A judge, as far as there is one. */
+export interface Respondent {
   ask?(question: Question): Promise<Answer>;
   embed?(request: EmbeddingRequest): Promise<Answer>;
 }
+
+export type Call = (request: HttpCall) => Promise<Answer>;
 
 export interface RunJudgeOptions {
   /** An evaluator that asks more than this has gone astray. */
@@ -19,14 +21,16 @@ export interface RunJudgeOptions {
 }
 
 /** Each request to the one who answers its kind; where nobody does, that is a failed answer. */
-export function askOf(respondents: Respondents): Ask {
+export function askOf(judge: Respondent, call?: Call): Ask {
   return async (request) => {
     switch (request.kind) {
       case undefined:
       case 'ask':
-        return (await respondents.ask?.(request)) ?? { kind: 'failed', error: 'no_judge: nobody answers questions here' };
+        return (await judge.ask?.(request)) ?? { kind: 'failed', error: 'no_judge: nobody answers questions here' };
       case 'embed':
-        return (await respondents.embed?.(request)) ?? { kind: 'failed', error: 'no_embeddings: nobody embeds texts here' };
+        return (await judge.embed?.(request)) ?? { kind: 'failed', error: 'no_embeddings: nobody embeds texts here' };
+      case 'call':
+        return (await call?.(request)) ?? { kind: 'failed', error: 'no_calls: nobody calls endpoints here' };
       default:
         return unreachable(request);
     }

@@ -1,5 +1,5 @@
 /** One closed run through every configured evaluator: rules at once, judges as work to be asked later. Each pair ends in one decision. */
-import type { ConfiguredEvaluator, ConfiguredJudge } from '../../evaluators/configured.ts';
+import type { ConfiguredAsking, ConfiguredEvaluator } from '../../evaluators/configured.ts';
 import type { EvaluationContext } from '../../evaluators/evaluator.ts';
 import { readExpectation } from '../../evaluators/expectation.ts';
 import type { RunDecision } from '../exporters/exporter.ts';
@@ -18,14 +18,15 @@ export interface PlannedEvaluator {
   readonly when?: (run: Run) => boolean;
   /** Name of the judge; for judge evaluators, and only for these. */
   readonly judge?: string;
-  /** Share 0..1 of the received runs that a judge evaluator asks about. */
+  /** Share 0..1 of the received runs that an evaluator asks about; rules look at all. */
   readonly sampleRate: number;
 }
 
-/** A judge evaluator that was sampled for a run. */
+/** An evaluator that asks somebody, and that was sampled for a run. */
 export interface ToJudge {
-  readonly configured: ConfiguredJudge;
-  readonly judge: string;
+  readonly configured: ConfiguredAsking;
+  /** There for judge evaluators, and only for these. */
+  readonly judge?: string;
   readonly expected: Expectation;
   readonly probability: number;
 }
@@ -58,8 +59,8 @@ export function evaluateRun(run: Run, plan: readonly PlannedEvaluator[], { conte
     } else {
       const { sampled, probability } = sampleDecision({ traceId: run.traceId, traceState: run.traceState, rate: sampleRate });
       // Without a judge there is nobody to ask; the configuration refuses that, so this is a plan made by hand.
-      if (judge === undefined) decisions.push(decision(configured, 'filtered', 'no_judge'));
-      else if (sampled) toJudge.push({ configured, judge, expected, probability });
+      if (configured.kind === 'judge' && judge === undefined) decisions.push(decision(configured, 'filtered', 'no_judge'));
+      else if (sampled) toJudge.push({ configured, ...(judge === undefined ? {} : { judge }), expected, probability });
       else decisions.push(decision(configured, 'sampled_out'));
     }
   }

@@ -51,9 +51,9 @@ export const metrics = {
   'tracejury.exporter.items': { kind: 'counter', unit: '{item}', labels: ['tracejury.exporter', 'tracejury.outcome'], meaning: 'Items sent, retried, or given up.' },
   'tracejury.exporter.queue': { kind: 'gauge', unit: '{item}', labels: ['tracejury.exporter'], meaning: 'Items waiting to be sent.' },
   'tracejury.exporter.lag': { kind: 'gauge', unit: 's', labels: ['tracejury.exporter'], meaning: 'Age of the oldest item waiting to be sent.' },
-  'tracejury.judge.requests': { kind: 'counter', unit: '{request}', labels: ['tracejury.judge', 'tracejury.outcome'], meaning: 'Questions to judges, by how they ended.' },
+  'tracejury.judge.requests': { kind: 'counter', unit: '{request}', labels: ['tracejury.judge', 'tracejury.outcome'], meaning: 'Questions to judges, and under http:NAME calls of the evaluators over HTTP, by how they ended.' },
   'tracejury.judge.embeddings': { kind: 'counter', unit: '{text}', labels: ['tracejury.judge', 'tracejury.outcome'], meaning: 'Texts whose vectors were wanted: cached, or asked of the endpoint.' },
-  'tracejury.judge.queue': { kind: 'gauge', unit: '{question}', labels: [], meaning: 'Runs waiting for a judge.' },
+  'tracejury.judge.queue': { kind: 'gauge', unit: '{question}', labels: [], meaning: 'Runs waiting for a judge or an endpoint.' },
   'tracejury.metrics.folded': { kind: 'counter', unit: '{value}', labels: ['tracejury.metric'], meaning: 'Values whose label set came beyond the bound of their metric and was counted under the label value other.' },
 } as const satisfies { readonly [name: string]: MetricRow };
 

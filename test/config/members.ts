@@ -1,5 +1,6 @@
-/** A small family of evaluators for the tests of the configuration: one of each kind, with options of each kind. */
+/** A small family of evaluators for the tests of the configuration: one of each kind, with options of each kind, and the one for endpoints. */
 import type { AnyEvaluator, JudgeEvaluator, RuleEvaluator } from '../../evaluators/evaluator.ts';
+import { http } from '../../evaluators/http.ts';
 import type { Outcome } from '../../src/model/verdict.ts';
 
 const skipped: Outcome = { kind: 'skipped', reason: 'no_tool_calls', explanation: 'There are no tool calls.' };
@@ -94,4 +95,4 @@ const raw: RuleEvaluator<Record<string, never>> = {
   evaluate: () => skipped,
 };
 
-export const members: readonly AnyEvaluator[] = [steady, path, completion, raw];
+export const members: readonly AnyEvaluator[] = [steady, path, completion, raw, http];

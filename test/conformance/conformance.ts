@@ -1,7 +1,7 @@
 /** Runs every case of every vector file through the product and says what came of it. Nothing here knows a case. */
 import { readAnswer } from '../../evaluators/answers.ts';
 import { configuredEvaluator } from '../../evaluators/configured.ts';
-import type { ConfiguredJudge } from '../../evaluators/configured.ts';
+import type { ConfiguredAsking } from '../../evaluators/configured.ts';
 import { evaluationContext } from '../../evaluators/context.ts';
 import type { Answer, EvaluationContext, EvaluatorRequest } from '../../evaluators/evaluator.ts';
 import type { GroupOutcome } from '../../evaluators/convergence.ts';
@@ -74,7 +74,7 @@ function result(file: VectorFile, one: Case, context: EvaluationContext): Got | 
 }
 
 /** Plays the answers of the case to the judge's questions, one each: a fault in an answer is not asked about again. */
-function asked(ready: ConfiguredJudge, trace: AgentTrace, answers: readonly JsonValue[], context: EvaluationContext): Verdict {
+function asked(ready: ConfiguredAsking, trace: AgentTrace, answers: readonly JsonValue[], context: EvaluationContext): Verdict {
   const questions = ready.judge(trace, {}, context);
   let step = questions.next();
   for (let at = 0; step.done !== true; at++) step = questions.next(answered(step.value, answers[at]));
@@ -84,7 +84,7 @@ function asked(ready: ConfiguredJudge, trace: AgentTrace, answers: readonly Json
 function answered(request: EvaluatorRequest, given: JsonValue | undefined): Answer {
   if (given === undefined) return { kind: 'failed', error: 'the case has no further answer' };
   if (isJsonObject(given)) return { kind: 'failed', error: plainText(member(given, 'throws') ?? '') };
-  if (request.kind === 'embed') return { kind: 'failed', error: 'no case has vectors' };
+  if (request.kind === 'embed' || request.kind === 'call') return { kind: 'failed', error: 'no case has vectors or calls' };
   const read = readAnswer(plainText(given), request.answerSchema, request.check);
   return read.kind === 'failed' ? read : { kind: 'answered', value: read.value, truncated: false };
 }

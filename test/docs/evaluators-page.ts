@@ -78,7 +78,7 @@ function section(one: AnyEvaluator): string {
   return [
     `## ${one.id}`,
     `${one.summary} Version ${one.version}, threshold ${threshold(one)}, ${one.onByDefault ? 'on' : 'off'} by default; after ${one.source}.`,
-    `Looks at: ${needs}.`,
+    `Looks at: ${needs === '' ? 'whatever the endpoint wants' : needs}.`,
     ...(expected.length === 0 ? [] : [['| under `expect` | meaning |', '|---|---|', ...expected].join('\n')]),
     ...(options.length === 0 ? [] : [['| option | default | meaning |', '|---|---|---|', ...options].join('\n')]),
   ].join('\n\n');

@@ -31,8 +31,8 @@ for (const { name, entry, paths } of faulty) {
 }
 
 test('configured: every evaluator is ready with nothing but its name, or says which options it cannot do without', () => {
-  for (const { id, defaultThreshold, version, optionsSchema } of evaluators) {
-    const configuration = configuredEvaluator({ use: id }, evaluators);
+  for (const { id, kind, defaultThreshold, version, optionsSchema } of evaluators) {
+    const configuration = configuredEvaluator(kind === 'http' ? { use: id, name: id } : { use: id }, evaluators);
     const required = optionsSchema['required'] as readonly string[] | undefined;
     if (required !== undefined) expect(configuration).toEqual({ kind: 'faulty', faults: required.map((name) => ({ path: ['options', name], problem: 'is missing' })) });
     else expect(configuration).toMatchObject({ kind: 'ready', evaluator: { name: id, threshold: defaultThreshold, evaluator: { id, version } } });

@@ -1,11 +1,11 @@
 /** Runs one evaluator as the configuration would set it up. */
 import { configuredEvaluator } from '../../evaluators/configured.ts';
-import type { ConfiguredJudge, ConfiguredRule, EvaluatorEntry } from '../../evaluators/configured.ts';
+import type { ConfiguredAsking, ConfiguredEvaluator, ConfiguredRule, EvaluatorEntry } from '../../evaluators/configured.ts';
 import { evaluationContext } from '../../evaluators/context.ts';
 import type { EvaluationContextOptions } from '../../evaluators/context.ts';
 import type { Answer, EvaluatorRequest, Question } from '../../evaluators/evaluator.ts';
 import { evaluators } from '../../evaluators/index.ts';
-import type { AgentTrace } from '../../src/model/agent-trace.ts';
+import type { AgentTrace, Run } from '../../src/model/agent-trace.ts';
 import type { Expectation } from '../../src/model/expectation.ts';
 import type { Verdict } from '../../src/model/verdict.ts';
 
@@ -14,6 +14,7 @@ export interface Score {
   readonly trace: AgentTrace;
   readonly expected?: Expectation;
   readonly limits?: EvaluationContextOptions;
+  readonly run?: Run;
 }
 
 export function score({ entry, trace, expected = {}, limits = {} }: Score): Verdict {
@@ -35,12 +36,12 @@ export function judged(score: Score, answers: readonly Answer[]): { readonly que
 /** Everything that was wanted of the world, and the verdict. */
 export function asked(score: Score, answers: readonly Answer[]): { readonly requests: readonly EvaluatorRequest[]; readonly verdict: Verdict } {
   const ready = configured(score.entry);
-  if (ready.kind !== 'judge') throw new Error(`${score.entry.use} asks nobody`);
+  if (ready.kind === 'rule') throw new Error(`${score.entry.use} asks nobody`);
   return played(ready, score, answers);
 }
 
-function played(ready: ConfiguredJudge, { trace, expected = {}, limits = {} }: Score, answers: readonly Answer[]): { readonly requests: readonly EvaluatorRequest[]; readonly verdict: Verdict } {
-  const running = ready.judge(trace, expected, evaluationContext(limits));
+function played(ready: ConfiguredAsking, { trace, expected = {}, limits = {}, run }: Score, answers: readonly Answer[]): { readonly requests: readonly EvaluatorRequest[]; readonly verdict: Verdict } {
+  const running = ready.judge(trace, expected, evaluationContext(limits), run);
   const requests: EvaluatorRequest[] = [];
   let step = running.next();
   while (step.done !== true) {
@@ -50,7 +51,7 @@ function played(ready: ConfiguredJudge, { trace, expected = {}, limits = {} }: S
   return { requests, verdict: step.value };
 }
 
-function configured(entry: EvaluatorEntry): ConfiguredRule | ConfiguredJudge {
+function configured(entry: EvaluatorEntry): ConfiguredEvaluator {
   const configuration = configuredEvaluator(entry, evaluators);
   if (configuration.kind === 'faulty') throw new Error(configuration.faults.map(({ path, problem }) => `${path.join('.')} ${problem}`).join('; '));
   return configuration.evaluator;

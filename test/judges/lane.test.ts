@@ -3,6 +3,7 @@ import type { Answer, Question } from '../../evaluators/evaluator.ts';
 import { type JudgeEnd, type JudgeJob, judgeLane, type JudgeLaneOptions } from '../../src/judges/lane.ts';
 import { scriptedJudge } from '../../src/judges/scripted.ts';
 import type { Judge } from '../../src/judges/judge.ts';
+import { askOf } from '../../src/pipeline/ask.ts';
 import type { Outcome } from '../../src/model/verdict.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { manualSleep, settled } from '../builders/manual-sleep.ts';
@@ -30,14 +31,14 @@ function slowJudge(name: string) {
   };
 }
 
-function bench(options: Partial<JudgeLaneOptions> = {}) {
+function bench({ concurrency = 2, ...options }: Partial<JudgeLaneOptions> & { readonly concurrency?: number } = {}) {
   const telemetry = metricRegistry();
   const sleep = manualSleep();
-  const lane = judgeLane({ telemetry, sleep: sleep.sleep, concurrency: () => 2, ...options });
+  const lane = judgeLane({ telemetry, sleep: sleep.sleep, ...options });
   const ends: string[] = [];
   const job = (judge: Judge, label = 'e', members: Partial<JudgeJob> = {}): JudgeJob => ({
     name: label,
-    judge,
+    party: { name: judge.name, concurrency, model: judge.model, answer: askOf(judge) },
     threshold: 0.5,
     questions: asks,
     done: (end: JudgeEnd) => void ends.push(`${label}:${end.kind === 'judged' ? end.verdict.kind : end.reason}`),
@@ -79,7 +80,7 @@ test('lane: each judge works on so many at a time, and a slow one holds up no ot
 });
 
 test('lane: at the limit a job ends as overload, and what waits is kept', async () => {
-  const { lane, ends, job } = bench({ waitingMax: 1, concurrency: () => 1 });
+  const { lane, ends, job } = bench({ waitingMax: 1, concurrency: 1 });
   const slow = slowJudge('slow');
   for (const label of ['a', 'b', 'c']) lane.offer(job(slow.judge, label));
   expect(ends).toEqual(['c:queue_full']);
@@ -89,7 +90,7 @@ test('lane: at the limit a job ends as overload, and what waits is kept', async 
 });
 
 test('lane: an idle judge takes a job although another judge has filled the queue', async () => {
-  const { lane, ends, job } = bench({ waitingMax: 1, concurrency: () => 1 });
+  const { lane, ends, job } = bench({ waitingMax: 1, concurrency: 1 });
   const slow = slowJudge('slow');
   for (const label of ['a', 'b']) lane.offer(job(slow.judge, label));
   lane.offer(job(scriptedJudge({ q: [yes] }, 'idle'), 'c'));
@@ -98,7 +99,7 @@ test('lane: an idle judge takes a job although another judge has filled the queu
 });
 
 test('lane: an evaluator that throws or asks without end is a failed verdict, and the lane goes on', async () => {
-  const { lane, ends, job } = bench({ concurrency: () => 1, questionsMax: 3 });
+  const { lane, ends, job } = bench({ concurrency: 1, questionsMax: 3 });
   const judge = scriptedJudge({ q: () => yes });
   const broken = (): Generator<Question, Outcome, Answer> => {
     throw new Error('x');
@@ -114,7 +115,7 @@ test('lane: an evaluator that throws or asks without end is a failed verdict, an
 });
 
 test('lane: stop finishes what is there and refuses what comes', async () => {
-  const { lane, ends, job, sleep } = bench({ concurrency: () => 1 });
+  const { lane, ends, job, sleep } = bench({ concurrency: 1 });
   const slow = slowJudge('slow');
   for (const label of ['a', 'b']) lane.offer(job(slow.judge, label));
   const stop = lane.stop(1000);
@@ -128,7 +129,7 @@ test('lane: stop finishes what is there and refuses what comes', async () => {
 });
 
 test('lane: at the deadline of a stop the rest ends as overload, each job once', async () => {
-  const { lane, ends, job, sleep, waiting } = bench({ concurrency: () => 1 });
+  const { lane, ends, job, sleep, waiting } = bench({ concurrency: 1 });
   const slow = slowJudge('slow');
   for (const label of ['a', 'b', 'c']) lane.offer(job(slow.judge, label));
   const stop = lane.stop(1000);

@@ -13,7 +13,7 @@ interface Family {
 }
 
 const families: readonly Family[] = [
-  { folder: 'evaluators', contract: /(?:satisfies|: )\s*(?:Rule|Judge)Evaluator\b/, page: 'docs/evaluators.md', heading: true },
+  { folder: 'evaluators', contract: /(?:satisfies|: )\s*(?:Rule|Judge|Http)Evaluator\b/, page: 'docs/evaluators.md', heading: true },
   { folder: 'collectors', contract: /(?:satisfies|: )\s*Collector\b(?! *\|)/, page: 'docs/dialects.md' },
   { folder: 'src/exporters', contract: /(?:satisfies|\):) Exporter\b/ },
   { folder: 'src/judges', contract: /(?:satisfies|\):) Judge\b/ },

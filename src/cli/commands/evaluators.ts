@@ -3,6 +3,7 @@ import { evaluators as members } from '../../../evaluators/index.ts';
 import { snakeMembers } from '../../../evaluators/option-names.ts';
 import { nearest } from '../../config/nearest.ts';
 import { referenceRows } from '../../config/reference.ts';
+import { unreachable } from '../../model/ids.ts';
 import { isJsonObject, jsonText, member, type JsonObject, type JsonValue } from '../../model/json.ts';
 import { UsageError, type Command } from '../command.ts';
 import { needTexts } from '../needs.ts';
@@ -34,6 +35,7 @@ function listText(all: readonly AnyEvaluator[]): string {
     ...group('On by default:', all.filter(({ onByDefault }) => onByDefault)),
     ...group('Rules to switch on:', all.filter(({ onByDefault, kind }) => !onByDefault && kind === 'rule')),
     ...group('Asking a judge:', all.filter(({ onByDefault, kind }) => !onByDefault && kind === 'judge')),
+    ...group('Asking an HTTP endpoint:', all.filter(({ onByDefault, kind }) => !onByDefault && kind === 'http')),
     '',
     'More about one: tracejury evaluators NAME',
   ]
@@ -42,11 +44,11 @@ function listText(all: readonly AnyEvaluator[]): string {
 }
 
 function pageText(evaluator: AnyEvaluator): string {
-  const { id, version, kind, summary, needs, onByDefault, defaultThreshold, source } = evaluator;
+  const { id, version, summary, needs, onByDefault, defaultThreshold, source } = evaluator;
   const facts: readonly (readonly [string, string])[] = [
-    ['kind', kind === 'judge' ? 'asks a judge' : evaluator.evaluateWithJudge === undefined ? 'rule' : 'rule; asks more of a judge where one is named'],
+    ['kind', kindText(evaluator)],
     ['version', String(version)],
-    ['needs', needs.map((need) => needTexts[need]).join(', ')],
+    ['needs', needs.length === 0 ? 'whatever the endpoint wants' : needs.map((need) => needTexts[need]).join(', ')],
     ['on by default', onByDefault ? 'yes' : 'no'],
     ['threshold', defaultThreshold === null ? 'none: a raw metric' : `passes from ${defaultThreshold}`],
     ['source', source],
@@ -60,6 +62,19 @@ function pageText(evaluator: AnyEvaluator): string {
     ...keysText('Options', evaluator.optionsSchema, presets),
     ...(evaluator.expectationSchema === undefined ? [] : keysText('Expect', evaluator.expectationSchema, undefined)),
   ].join('\n');
+}
+
+function kindText(evaluator: AnyEvaluator): string {
+  switch (evaluator.kind) {
+    case 'rule':
+      return evaluator.evaluateWithJudge === undefined ? 'rule' : 'rule; asks more of a judge where one is named';
+    case 'judge':
+      return 'asks a judge';
+    case 'http':
+      return 'asks an HTTP endpoint';
+    default:
+      return unreachable(evaluator);
+  }
 }
 
 function keysText(title: string, schema: JsonObject, presets: JsonValue | undefined): readonly string[] {

@@ -101,7 +101,7 @@ function planned(entry: JsonValue, { members, plan, judges, shared = {} }: Datas
   const made = configuredEvaluator(evaluatorEntry(withShared(written, members, shared)), members);
   if (made.kind === 'faulty') return { faults: made.faults };
   const judge = member(written, 'judge');
-  if (made.evaluator.kind === 'rule') return { evaluator: { configured: made.evaluator, sampleRate: 1 }, faults: [] };
+  if (made.evaluator.kind !== 'judge') return { evaluator: { configured: made.evaluator, sampleRate: 1 }, faults: [] };
   if (typeof judge !== 'string' || !judges.includes(judge)) return { faults: [{ path: ['judge'], problem: `must name a judge of the configuration; there are ${judges.length === 0 ? 'none' : judges.join(', ')}` }] };
   return { evaluator: { configured: made.evaluator, judge, sampleRate: 1 }, faults: [] };
 }

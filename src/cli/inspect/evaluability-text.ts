@@ -57,7 +57,8 @@ function answer({ outcome }: Evaluability): string {
   }
 }
 
-function explanation({ outcome, on, missing, lack }: Evaluability): string {
+function explanation({ outcome, on, missing, lack, evaluator }: Evaluability): string {
+  if (outcome.kind === 'would_ask' && evaluator.kind === 'http') return 'Its endpoint is asked in the service; inspect asks none.';
   if (outcome.kind === 'would_ask') return on ? 'A judge is asked in the service; inspect asks none.' : 'It asks a judge: name one under judges in the configuration.';
   if (outcome.kind === 'filtered') return 'Its condition `when` leaves this run out.';
   return [oneLine(outcome.explanation, explanationMax), ...(outcome.kind === 'skipped' ? [missingText(missing, lack)] : [])].join(' ').trimEnd();

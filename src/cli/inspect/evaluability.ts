@@ -62,7 +62,7 @@ function unconfigured(faults: readonly Fault[]): Unconfigured {
 /** A judge is not asked: where its evaluator gets as far as a question, it could score. */
 function outcomeOf(run: Run, configured: ConfiguredEvaluator, expected: Expectation, context: EvaluationContext): Evaluability['outcome'] {
   if (configured.kind === 'rule') return configured.evaluate(run.trace, expected, context);
-  const questions = configured.judge(run.trace, expected, context);
+  const questions = configured.judge(run.trace, expected, context, run);
   const first = questions.next();
   if (first.done === true) return first.value;
   questions.return({ kind: 'failed', error: 'not_asked', explanation: '', details: {} });

@@ -1,6 +1,7 @@
 /** `evaluators`: the entries' own keys, and for each evaluator what it takes under `options` and `expect`, from its own data. */
 import type { AnyEvaluator, JsonSchema } from '../../../evaluators/evaluator.ts';
 import type { JsonValue } from '../../model/json.ts';
+import type { EvaluatorKind } from '../../model/verdict.ts';
 import type { Section } from './section.ts';
 
 const text = { type: 'string', maxLength: 10_000 } as const;
@@ -44,16 +45,16 @@ const when = {
   },
 } as const;
 
-/** Of judge evaluators whose entry names no rate. */
-export const sampleRateDefault = 0.05;
+/** Of entries that name no rate: a judge costs money at every question, an endpoint is the user's own. */
+export const sampleRateDefaults: { readonly [kind in EvaluatorKind]: number } = { rule: 1, judge: 0.05, http: 1 };
 
 const sample = {
   type: 'object',
-  description: 'Share of the received runs that a judge is asked about. Rules look at every run.',
+  description: 'Share of the received runs that a judge or an endpoint is asked about. Rules look at every run.',
   additionalProperties: false,
   default: {},
   properties: {
-    rate: { type: 'number', minimum: 0, maximum: 1, default: sampleRateDefault, 'x-unit': 'share', description: 'A share of the received runs, between 0 and 1. Every question to a judge costs money.' },
+    rate: { type: 'number', minimum: 0, maximum: 1, 'x-unit': 'share', description: `A share of the received runs, between 0 and 1. Every question to a judge costs money. Left out: ${sampleRateDefaults.judge} with a judge, ${sampleRateDefaults.http} for \`use: http\`.` },
     raise: {
       type: 'array',
       default: [],
@@ -89,8 +90,8 @@ export function evaluatorsSection(members: readonly AnyEvaluator[]): Section {
         additionalProperties: false,
         required: ['use'],
         properties: {
-          use: { type: 'string', maxLength: 1000, anyOf: [{ enum: ids }, { const: 'http' }, { pattern: '^\\.{0,2}/' }], description: 'Which evaluator: see `tracejury evaluators`; or the path of a file that exports one, from the folder of the configuration: `./my-evaluator.ts`.' },
-          name: { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$', 'x-words': 'Use letters, digits, dots, dashes and underscores, at most 100.', description: 'Name that its scores carry; the name of the evaluator when left out. No two entries may share one.' },
+          use: { type: 'string', maxLength: 1000, anyOf: [{ enum: ids }, { pattern: '^\\.{0,2}/' }], description: 'Which evaluator: see `tracejury evaluators`; or the path of a file that exports one, from the folder of the configuration: `./my-evaluator.ts`.' },
+          name: { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$', 'x-words': 'Use letters, digits, dots, dashes and underscores, at most 100.', description: 'Name that its scores carry; the name of the evaluator when left out, which `use: http` does not allow. No two entries may share one.' },
           when,
           expect: { type: 'object', description: 'What is expected of the run. The keys are those of the evaluator.' },
           options: { type: 'object', default: {}, description: 'Options. The keys are those of the evaluator.' },
@@ -112,7 +113,9 @@ function ofMember(member: AnyEvaluator): JsonSchema {
     options: own(member, 'options', member.optionsSchema),
     ...(member.expectationSchema === undefined ? {} : { expect: own(member, 'expect', member.expectationSchema) }),
   };
-  return { if: { type: 'object', required: ['use'], properties: { use: { const: member.id } } }, then: { properties } };
+  // An endpoint is told apart by its name alone.
+  const named = member.kind === 'http' ? { required: ['name'], properties: { ...properties, name: { description: 'Name that its scores carry.' } } } : { properties };
+  return { if: { type: 'object', required: ['use'], properties: { use: { const: member.id } } }, then: named };
 }
 
 /** An id of its own keeps `#/…` references of the member's schema within that schema. */

@@ -16,6 +16,7 @@ const optionsOf: { readonly [evaluator: string]: JsonObject } = {
   keywords: { keywords: ['trip', 'hotel'] },
   code_parseable: { on: { retriever: true } },
   cosine_similarity: { target_output_key: 'embedding' },
+  http: { url: 'http://127.0.0.1:9/' },
   latency: { budget_seconds: 60 },
   token_usage: { total_budget: 10_000 },
   cost: { prices: { 'gpt-5-mini': { input_per_million: 0.25, output_per_million: 2 } }, budget: 0.01 },
@@ -27,7 +28,7 @@ export type Entry = { readonly kind: 'ready'; readonly id: string; readonly eval
 export function entriesFor(expected: JsonObject): readonly Entry[] {
   return evaluators.map(({ id, expectationSchema }) => {
     const expect = chosen(expected, Object.keys((expectationSchema?.['properties'] ?? {}) as object));
-    return entryOf({ use: id, ...(Object.keys(expect).length === 0 ? {} : { expect }), ...(Object.hasOwn(optionsOf, id) ? { options: optionsOf[id] ?? {} } : {}) });
+    return entryOf({ use: id, name: id, ...(Object.keys(expect).length === 0 ? {} : { expect }), ...(Object.hasOwn(optionsOf, id) ? { options: optionsOf[id] ?? {} } : {}) });
   });
 }
 

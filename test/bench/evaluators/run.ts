@@ -48,7 +48,7 @@ async function evaluatorRows(): Promise<readonly MeasuredEvaluator[]> {
       const entry = entries[at];
       cells.push(entry?.kind === 'ready' ? await cellOf(entry.evaluator, trace) : { kind: 'unscored', why: entry?.why ?? 'it is not there' });
     }
-    found.push({ id, judged: columns[0]?.entries[at]?.kind === 'ready' && columns[0].entries[at].evaluator.kind === 'judge', cells });
+    found.push({ id, judged: columns[0]?.entries[at]?.kind === 'ready' && columns[0].entries[at].evaluator.kind !== 'rule', cells });
   }
   return found;
 }
