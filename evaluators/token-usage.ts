@@ -6,7 +6,8 @@ import type { Outcome } from '../src/model/verdict.ts';
 import { budgetShare } from './budget.ts';
 import { skipped } from './calls.ts';
 import type { RuleEvaluator, Subject } from './evaluator.ts';
-import { listed } from './wording.ts';
+import { hasTokens } from './prices.ts';
+import { count, listed } from './wording.ts';
 
 export interface TokenUsageOptions {
   readonly inputBudget: number | undefined;
@@ -19,7 +20,7 @@ const budget = (description: string): JsonObject => ({ type: 'integer', minimum:
 export const tokenUsage = {
   kind: 'rule',
   id: 'token_usage',
-  version: 1,
+  version: 2,
   summary: 'The run kept within its budget of tokens.',
   needs: ['tokens'],
   onByDefault: false,
@@ -31,7 +32,7 @@ export const tokenUsage = {
     properties: {
       input_budget: budget('Input tokens of all model calls of the run, cached ones among them.'),
       output_budget: budget('Output tokens of all model calls of the run.'),
-      total_budget: budget('Both together. The score is the least over the budgets that are set: 1 up to the budget, budget / actual beyond it; without any it is skipped, and the details tell the tokens.'),
+      total_budget: budget('Both together. The score is the least over the budgets that are set: 1 up to the budget, budget / actual beyond it; without any it is skipped, and the details tell the tokens. Where a call tells no number, the known ones can show that a budget is exceeded, never that it is kept.'),
     },
   },
   source: 'token objectives, as a share of a budget',
@@ -43,6 +44,8 @@ interface Spent {
   readonly budget: number;
   readonly tokens: number;
   readonly share: number;
+  /** Calls that do not tell a number: the tokens are at least these. */
+  readonly silent: number;
 }
 
 function evaluate({ trace }: Subject, options: TokenUsageOptions): Outcome {
@@ -56,19 +59,31 @@ function evaluate({ trace }: Subject, options: TokenUsageOptions): Outcome {
     { what: 'total', budget: options.totalBudget, tokens: total },
   ] as const;
   if (wanted.every((one) => one.budget === undefined)) return skipped('no_expectation', `The run took ${inWords(tokens)}; set a budget to score it.`, tokens);
-  const spent = wanted.flatMap(({ what, budget: most, tokens: actual }): readonly Spent[] => (most === undefined || actual === undefined ? [] : [{ what, budget: most, tokens: actual, share: budgetShare(most, actual) }]));
+  const spent = wanted.flatMap(({ what, budget: most, tokens: actual }): readonly Spent[] => (most === undefined || actual === undefined ? [] : [{ what, budget: most, tokens: actual, share: budgetShare(most, actual), silent: silentCalls(trace, what) }]));
   if (spent.length === 0) return skipped('no_tokens', 'The spans of this agent do not carry the numbers of tokens that have a budget.', tokens);
-  return verdict(trace, spent, tokens);
+  const silent = Math.max(...spent.map((one) => one.silent));
+  const details = silent === 0 ? tokens : { ...tokens, calls_without_tokens: silent };
+  if (silent > 0 && spent.every(({ share }) => share === 1)) return skipped('no_tokens', `${silent} of ${count(trace.modelCalls.length, 'model call')} ${silent === 1 ? 'lacks' : 'lack'} a number of tokens that has a budget. The others took ${inWords(tokens)}.`, details);
+  return verdict(trace, spent, { tokens, details });
 }
 
-function verdict(trace: AgentTrace, spent: readonly Spent[], tokens: JsonObject): Outcome {
+/** A request that failed and tells no tokens took none. */
+function silentCalls({ modelCalls }: AgentTrace, what: Spent['what']): number {
+  return modelCalls.filter((call) => {
+    const { inputTokens: input, outputTokens: output } = call;
+    if (call.failed === true && !hasTokens(call)) return false;
+    return (what !== 'output' && input === undefined) || (what !== 'input' && output === undefined);
+  }).length;
+}
+
+function verdict(trace: AgentTrace, spent: readonly Spent[], { tokens, details }: { readonly tokens: JsonObject; readonly details: JsonObject }): Outcome {
   const over = spent.filter(({ share }) => share < 1);
   return {
     kind: 'scored',
     score: Math.min(...spent.map(({ share }) => share)),
-    explanation: over.length === 0 ? `The run took ${inWords(tokens)}, within its budget.` : `The run took more tokens than its budget: ${listed(over.map((one) => `${one.tokens} of ${one.budget} ${one.what} tokens`))}.`,
+    explanation: over.length === 0 ? `The run took ${inWords(tokens)}, within its budget.` : `The run took more tokens than its budget: ${listed(over.map((one) => `${one.silent > 0 ? 'at least ' : ''}${one.tokens} of ${one.budget} ${one.what} tokens`))}.`,
     evidence: over.length === 0 ? [] : largest(trace, over),
-    details: { ...tokens, ...Object.fromEntries(spent.map((one) => [`${one.what}_budget`, one.budget])) },
+    details: { ...details, ...Object.fromEntries(spent.map((one) => [`${one.what}_budget`, one.budget])) },
   };
 }
 

@@ -17,8 +17,8 @@ import { environmentHeaders, traceEndpoint } from './endpoint.ts';
 import { entryOf, evaluatorEntry } from './evaluator-entry.ts';
 import { asObject, listAt, objectAt } from './reading.ts';
 import { ownMembers } from './schema.ts';
-import type { Environment } from './substitution.ts';
 import { sampleRateDefaults } from './sections/evaluators.ts';
+import type { Environment } from './substitution.ts';
 
 interface Checked {
   /** Without a fault, defaults filled in. */
@@ -88,13 +88,13 @@ function evaluator(entry: JsonValue, members: readonly AnyEvaluator[]): Evaluato
   };
 }
 
-function configured(entry: JsonValue, members: readonly AnyEvaluator[]): ConfiguredEvaluator {
-  const result = configuredEvaluator(evaluatorEntry(entryOf(entry)), members);
 function sampleRate(kind: EvaluatorKind, written: JsonObject): number {
   const rate = member(objectAt(written, 'sample'), 'rate');
   return typeof rate === 'number' ? rate : sampleRateDefaults[kind];
 }
 
+function configured(entry: JsonValue, members: readonly AnyEvaluator[]): ConfiguredEvaluator {
+  const result = configuredEvaluator(evaluatorEntry(entryOf(entry)), members);
   if (result.kind === 'faulty') throw new Error(`unchecked evaluator: ${result.faults.map(({ problem }) => problem).join(', ')}`);
   return result.evaluator;
 }

@@ -12,6 +12,10 @@ const rows: readonly { readonly name: string; readonly trace: Partial<AgentTrace
   { name: 'the largest call by input is evidence', trace: run, options: { input_budget: 500 }, want: { score: 0.5, evidence: [spanId(1)] } },
   { name: 'what has no number cannot be over its budget', trace: { tokens: { input: 5 } }, options: { input_budget: 10, output_budget: 1 }, want: { score: 1 } },
   { name: 'numbers of what has a budget must be carried', trace: { tokens: { input: 5 } }, options: { total_budget: 1 }, want: { kind: 'skipped', reason: 'no_tokens', details: { input_tokens: 5 } } },
+  { name: 'within the budget as far as is known is not within it', trace: { tokens: { input: 5, output: 5 }, modelCalls: [{ inputTokens: 5, outputTokens: 5 }, {}, {}] }, options: { total_budget: 20 }, want: { kind: 'skipped', reason: 'no_tokens', explanation: '2 of 3 model calls lack a number of tokens that has a budget. The others took 5 input, 5 output, 10 total tokens.', details: { calls_without_tokens: 2 } } },
+  { name: 'beyond the budget by what is known is beyond it', trace: { tokens: { input: 5, output: 5 }, modelCalls: [{ inputTokens: 5, outputTokens: 5 }, {}] }, options: { total_budget: 5 }, want: { score: 0.5, explanation: 'The run took more tokens than its budget: at least 10 of 5 total tokens.', details: { calls_without_tokens: 1 } } },
+  { name: 'a number without a budget may be missing', trace: { tokens: { input: 5 }, modelCalls: [{ inputTokens: 5 }] }, options: { input_budget: 5 }, want: { score: 1, details: { input_tokens: 5 } } },
+  { name: 'a request that failed took no tokens', trace: { tokens: { input: 5, output: 5 }, modelCalls: [{ inputTokens: 5, outputTokens: 5 }, { failed: true }] }, options: { total_budget: 10 }, want: { score: 1 } },
   { name: 'without numbers it is skipped', trace: {}, options: { total_budget: 1 }, want: { kind: 'skipped', reason: 'no_tokens' } },
   { name: 'without a budget it is skipped and tells the tokens', trace: run, options: {}, want: { kind: 'skipped', reason: 'no_expectation', details: { total_tokens: 1_100 } } },
 ];

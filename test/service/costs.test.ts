@@ -62,6 +62,20 @@ test('costs: tracejury eval comes to the same, for the configured evaluators and
   expect([code, results[0]?.verdicts.map(({ name, explanation }) => `${name}: ${explanation}`)]).toEqual([1, [`cost: ${want}`, 'generous: The model calls cost 3.05, within the budget of 10.']]);
 });
 
+test.each([
+  ['its calls', { model_calls: [{ model: 'm-2025-08-07', input_tokens: 1_000_000, output_tokens: 1_000_000 }, { model: 'maker/m', input_tokens: 2_000_000, output_tokens: 0, cached_input_tokens: 1_000_000 }] }, want],
+  ['camelCase', { modelCalls: [{ model: 'm', inputTokens: 2_000_000, outputTokens: 0, cachedInputTokens: 1_000_000 }] }, 'The model calls cost 0.55, within the budget of 1.'],
+  ['the whole run', { model: 'm', tokens: { input: 1_000_000, output: 0 }, model_calls: 3 }, 'The model calls cost 0.5, within the budget of 1.'],
+  ['nothing that is a number', { model: 'm', tokens: { input: -1, output: '5' } }, 'The spans of this agent carry no numbers of tokens.'],
+])('costs: a run that is given as JSON tells the tokens of %s', async (_name, tokens, explanation) => {
+  const [file, configFile] = [join(folder, 'given.json'), join(folder, 'given.yaml')];
+  writeFileSync(file, JSON.stringify({ input: 'hi', ...tokens }));
+  writeFileSync(configFile, config);
+  const out: string[] = [];
+  await runCommandLine({ words: ['eval', file, '-c', configFile, '--format', 'json'], commands, version: '', env: {}, say: (text) => out.push(text), complain: () => undefined });
+  expect(JSON.parse(out.join(''))).toMatchObject({ results: [{ verdicts: [{ name: 'cost', explanation }] }] });
+});
+
 test('costs: the library comes to the same', async () => {
   const trace = agentTrace({ modelCalls: [{ model: 'm-2025-08-07', inputTokens: 1_000_000, outputTokens: 1_000_000 }, { model: 'maker/m', inputTokens: 2_000_000, outputTokens: 0, cachedInputTokens: 1_000_000 }] });
   expect(trace.tokens).toEqual({ input: 3_000_000, output: 1_000_000 });

@@ -6,6 +6,7 @@ import type { AgentTrace, ToolCall } from '../../model/agent-trace.ts';
 import { JuryError } from '../../model/errors.ts';
 import { isJsonArray, isJsonObject, member, plainText, type JsonObject, type JsonValue } from '../../model/json.ts';
 import { unreadable } from '../inspect/bodies.ts';
+import { givenTokens } from './given-tokens.ts';
 
 export interface GivenTrace {
   readonly trace: AgentTrace;
@@ -82,6 +83,7 @@ function besides(value: JsonObject): Partial<AgentTrace> {
     ...text('constraints', value),
     ...text('systemPrompt', value),
     ...text('sessionId', value),
+    ...givenTokens(value),
     ...(tasks === undefined ? {} : { tasks }),
     ...(typeof error === 'string' ? { status: 'error' as const, errorMessage: error } : {}),
   };
