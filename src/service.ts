@@ -20,8 +20,10 @@ import { defaultGroupLimits } from './pipeline/group.ts';
 import { pipeline, type AskEnd, type Pipeline } from './pipeline/pipeline.ts';
 import type { ToJudge } from './pipeline/evaluate.ts';
 import { taskGroups, type TaskGroups } from './pipeline/task-groups.ts';
+import { inFlightBytes } from './receivers/in-flight.ts';
+import { otlpGrpcReceiver } from './receivers/otlp-grpc.ts';
 import { otlpHttpReceiver } from './receivers/otlp-http.ts';
-import type { Admission, Ingest } from './receivers/receiver.ts';
+import type { Admission, Ingest, Receiver } from './receivers/receiver.ts';
 import { openMetricsContentType, openMetricsText } from './telemetry/openmetrics.ts';
 import { metricRegistry, type MetricRegistry } from './telemetry/registry.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
@@ -30,6 +32,8 @@ import { consoleListener } from './web/console.ts';
 /** Shares of `limits.memory_bytes`. A span costs a multiple of its bytes on the wire while it is held: strings, parsed messages, tables. */
 const openTracesShare = 0.25;
 const inFlightShare = 0.25;
+/** Requests in flight that only gRPC may use: its exporters in JavaScript do not come back after a refusal, those of HTTP do. */
+const grpcReserveShare = 1 / 32;
 /** How long a stop waits for judges, and then again for backends. */
 const stopMsDefault = 10_000;
 /** Traces that are closed in one go: requests are answered in between. A trace takes well under a millisecond, a huge one tens of them. */
@@ -40,7 +44,7 @@ const overloadRetryAfterSeconds = 2;
 const stoppingRetryAfterSeconds = 5;
 
 export interface Service {
-  start(): Promise<{ readonly otlpHttp: string; readonly console: string }>;
+  start(): Promise<{ readonly otlpHttp: string; readonly otlpGrpc: string; readonly console: string }>;
   /** Refuses new work, scores what is open, sends what is scored, then releases. May be called twice. */
   stop(): Promise<void>;
 }
@@ -87,12 +91,12 @@ export function service({ config, warnings, logger = pino(), stopMs = stopMsDefa
   });
   const ticker = tickerOf(flow, logger);
   const state = { ready: false, stopping: false };
-  const receiver = receiverOf(config, { telemetry, logger, ingest: ingestOf(flow, ticker.wake, () => admission(state, flow, config)) });
+  const receivers = receiversOf(config, { telemetry, logger, ingest: ingestOf(flow, ticker.wake, () => admission(state, flow, config)) });
   const web = consoleOf(config, state, () => metricsPage(telemetry, groups));
 
   async function stop(): Promise<void> {
     state.stopping = true;
-    await receiver.stop();
+    await Promise.all([receivers.http.stop(), receivers.grpc.stop()]);
     ticker.stop();
     flow.finish();
     await bench.lane.stop(stopMs);
@@ -107,9 +111,9 @@ export function service({ config, warnings, logger = pino(), stopMs = stopMsDefa
     async start() {
       for (const warning of warnings) logger.warn({ key: warning.key }, warning.message);
       const page = await web.listen();
-      const door = await receiver.listen();
+      const [http, grpc] = [await receivers.http.listen(), await receivers.grpc.listen()];
       state.ready = true;
-      return { otlpHttp: door.address, console: page.address };
+      return { otlpHttp: http.address, otlpGrpc: grpc.address, console: page.address };
     },
     stop: () => (stopped ??= stop()),
   };
@@ -145,18 +149,16 @@ function admission(state: { readonly stopping: boolean }, flow: Pipeline, config
   return 'open';
 }
 
-function receiverOf(config: Config, parts: { readonly telemetry: Telemetry; readonly logger: Logger; readonly ingest: Ingest }): ReturnType<typeof otlpHttpReceiver> {
-  const { host, port } = config.listen.otlpHttp;
+function receiversOf(config: Config, parts: { readonly telemetry: Telemetry; readonly logger: Logger; readonly ingest: Ingest }): { readonly http: Receiver; readonly grpc: Receiver } {
   const { bodyBytes, inflatedBytes, memoryBytes } = config.limits;
-  return otlpHttpReceiver({
-    host,
-    port,
-    // One request of the largest size must always find room.
-    limits: { bodyBytes, inflatedBytes, inFlightBytes: Math.max(memoryBytes * inFlightShare, bodyBytes + inflatedBytes) },
-    tokens: config.listen.tokens.filter(({ may }) => may.includes('ingest')),
-    clock,
-    ...parts,
-  });
+  const grpcReserveBytes = memoryBytes * grpcReserveShare;
+  // One request of the largest size must always find room.
+  const leases = inFlightBytes({ bytesMax: Math.max(memoryBytes * inFlightShare, bodyBytes + inflatedBytes) + grpcReserveBytes, telemetry: parts.telemetry });
+  const shared = { ...parts, clock, limits: { bodyBytes, inflatedBytes }, tokens: config.listen.tokens.filter(({ may }) => may.includes('ingest')) };
+  return {
+    http: otlpHttpReceiver({ ...shared, ...config.listen.otlpHttp, lease: leases({ keepFreeBytes: grpcReserveBytes }) }),
+    grpc: otlpGrpcReceiver({ ...shared, ...config.listen.otlpGrpc, lease: leases({ keepFreeBytes: 0 }) }),
+  };
 }
 
 function consoleOf(config: Config, state: { readonly ready: boolean; readonly stopping: boolean }, metricsPage: () => string): ReturnType<typeof consoleListener> {

@@ -10,6 +10,7 @@ import type { RunCondition, ScoreCondition } from './conditions.ts';
 export interface Config {
   readonly listen: {
     readonly otlpHttp: Address;
+    readonly otlpGrpc: Address;
     readonly console: Address;
     readonly insecure: boolean;
     readonly tokens: readonly Token[];

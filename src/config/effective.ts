@@ -31,7 +31,7 @@ interface Checked {
 export function effectiveConfig({ value, members, env, tools }: Checked): Config {
   const [listen, limits, closing] = [objectAt(value, 'listen'), objectAt(value, 'limits'), objectAt(value, 'closing')];
   return {
-    listen: { otlpHttp: address(listen, 'otlp_http'), console: address(listen, 'console'), insecure: member(listen, 'insecure') === true, tokens: listAt(listen, 'tokens').map(token) },
+    listen: { otlpHttp: address(listen, 'otlp_http'), otlpGrpc: address(listen, 'otlp_grpc'), console: address(listen, 'console'), insecure: member(listen, 'insecure') === true, tokens: listAt(listen, 'tokens').map(token) },
     limits: {
       bodyBytes: quantity('bytes', limits, 'body_bytes'),
       inflatedBytes: quantity('bytes', limits, 'inflated_bytes'),

@@ -18,7 +18,6 @@ interface UnbuiltKey {
 const builtExporters: readonly JsonValue[] = ['span_events', 'metrics'];
 
 const unbuiltKeys: readonly UnbuiltKey[] = [
-  { path: ['listen', 'otlp_grpc'], answer: 'warn', why: 'OTLP over gRPC is not received yet; send OTLP over HTTP.' },
   { path: ['listen', 'tls'], answer: 'refuse', why: 'TLS is not served yet: traffic would go in the clear. Put a proxy in front.' },
   { path: ['limits', 'journal_bytes'], answer: 'warn', why: 'There is no journal yet.' },
   { path: ['redact'], answer: 'refuse', why: 'Nothing is redacted yet: what must not leave would leave. Redact in a Collector.' },

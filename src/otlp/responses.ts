@@ -3,7 +3,9 @@
  *
  *     ExportTraceServiceResponse, ExportLogsServiceResponse = partial success = 1
  *     partial success   = rejected count: int64 = 1, error message = 2
- *     google.rpc.Status = code: int32 = 1, message = 2
+ *     google.rpc.Status = code: int32 = 1, message = 2, details = 3
+ *     detail            = type URL = 1, value = 2
+ *     RetryInfo         = retry delay = 1, a Duration = seconds: int64 = 1
  */
 import { protobufWriter } from './protobuf-writer.ts';
 import type { OtlpEncoding } from './read.ts';
@@ -36,6 +38,20 @@ export function statusResponse(encoding: OtlpEncoding, code: number, message: st
   if (message !== '') out.text(2, message);
   return out.result();
 }
+
+/** A google.rpc.Status in protobuf that tells when to try again, as OTLP over gRPC throttles. */
+export function retryStatus(code: number, message: string, retryAfterSeconds: number): Buffer {
+  const out = protobufWriter();
+  out.varint(1, code);
+  if (message !== '') out.text(2, message);
+  out.message(3, () => {
+    out.text(1, retryInfoType);
+    out.message(2, () => out.message(1, () => out.varint(1, retryAfterSeconds)));
+  });
+  return out.result();
+}
+
+const retryInfoType = 'type.googleapis.com/google.rpc.RetryInfo';
 
 /** The gRPC code that says what an HTTP status says. */
 export function grpcCode(httpStatus: number): number {

@@ -1,4 +1,4 @@
-/** Bytes of requests that are not answered yet, bounded over all connections. */
+/** Bytes of requests that are not answered yet, bounded over all doors and connections. */
 import type { Telemetry } from '../telemetry/telemetry.ts';
 
 export interface Lease {
@@ -8,17 +8,20 @@ export interface Lease {
   release(): void;
 }
 
-export function inFlightBytes(options: { readonly bytesMax: number; readonly telemetry: Telemetry }): () => Lease {
+/** A lease for each request of a door; `keepFreeBytes` are left to the requests of others. */
+export type DoorLeases = (door: { readonly keepFreeBytes: number }) => () => Lease;
+
+export function inFlightBytes(options: { readonly bytesMax: number; readonly telemetry: Telemetry }): DoorLeases {
   let total = 0;
   const change = (bytes: number): void => {
     total += bytes;
     options.telemetry.set('tracejury.receiver.in_flight', total);
   };
-  return () => {
+  return ({ keepFreeBytes }) => () => {
     let held = 0;
     return {
       take(bytes) {
-        if (total + bytes > options.bytesMax) return false;
+        if (total + bytes > options.bytesMax - keepFreeBytes) return false;
         held += bytes;
         change(bytes);
         return true;

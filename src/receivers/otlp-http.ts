@@ -9,7 +9,7 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 import { sendAnswer } from './answer.ts';
 import { aborted, contentEncoding, readBody, type ContentEncoding } from './body.ts';
 import { openConnections, type Connections } from './connections.ts';
-import { inFlightBytes, type Lease } from './in-flight.ts';
+import type { Lease } from './in-flight.ts';
 import { answerUnparsed, otlpHttpServer, restLimits, stopTimeoutMs, type Tls } from './otlp-http-server.ts';
 import type { Ingest, Receiver, ReceiverLogger } from './receiver.ts';
 import { refusalLog } from './refusal-log.ts';
@@ -22,8 +22,6 @@ export interface OtlpHttpLimits {
   readonly bodyBytes: number;
   /** Of one body, inflated. */
   readonly inflatedBytes: number;
-  /** Of all requests that are not answered yet. */
-  readonly inFlightBytes: number;
 }
 
 export interface OtlpHttpOptions {
@@ -32,6 +30,8 @@ export interface OtlpHttpOptions {
   readonly port: number;
   readonly tls?: Tls;
   readonly limits: OtlpHttpLimits;
+  /** Of the bytes of all requests that are not answered yet. */
+  readonly lease: () => Lease;
   /** Empty: everybody may send. */
   readonly tokens: readonly Token[];
   readonly ingest: Ingest;
@@ -47,6 +47,7 @@ export function otlpHttpReceiver(options: OtlpHttpOptions): Receiver {
     serverFactory(handler) {
       const server = otlpHttpServer(handler, options.tls);
       connections.watch(server);
+      server.on('drop', () => options.telemetry.add('tracejury.receiver.connections_ended', 1, { 'tracejury.transport': 'http', 'tracejury.reason': 'over_limit' }));
       return server;
     },
     bodyLimit: options.limits.bodyBytes,
@@ -58,7 +59,7 @@ export function otlpHttpReceiver(options: OtlpHttpOptions): Receiver {
       if (!socket.writable) return;
       const refusal = parserRefusal(error);
       warn(refusal);
-      countRequest(options.telemetry, 'other', refusal.status);
+      countRequest(options.telemetry, 'other', refusal.status, refusal.kind);
       answerUnparsed(socket, refusal);
     },
     frameworkErrors: (error, request, reply) => door.refuse(request, reply, refusalOf(error)),
@@ -141,15 +142,16 @@ function routes(app: FastifyInstance, door: Door): void {
 }
 
 function openDoor(options: OtlpHttpOptions, state: State, warn: (refusal: Refusal) => void): Door {
-  const { limits, telemetry, ingest } = options;
+  const { limits, telemetry, ingest, lease } = options;
   const tenantOf = tenantByToken(options.tokens);
-  const lease = inFlightBytes({ bytesMax: limits.inFlightBytes, telemetry });
   const rest = restLimits(limits.bodyBytes);
-  const send = (request: FastifyRequest, reply: FastifyReply, status: number, mediaType: string, headers: { readonly [name: string]: string }, body: Buffer): void => {
-    countRequest(telemetry, signals.get(pathOf(request)) ?? 'other', status);
+  const send = (request: FastifyRequest, reply: FastifyReply, mediaType: string, body: Buffer, refusal?: Refusal): void => {
+    const status = refusal?.status ?? 200;
+    countRequest(telemetry, signals.get(pathOf(request)) ?? 'other', status, refusal?.kind ?? '');
     reply.hijack();
     const close = state.stopping ? { connection: 'close' } : {};
-    sendAnswer(request.raw, reply.raw, { status, headers: { ...headers, ...close, 'content-type': mediaType }, body }, rest);
+    const retry = refusal?.retryAfterSeconds === undefined ? {} : { 'retry-after': String(refusal.retryAfterSeconds) };
+    sendAnswer(request.raw, reply.raw, { status, headers: { ...refusal?.headers, ...retry, ...close, 'content-type': mediaType }, body }, rest);
   };
 
   return {
@@ -177,7 +179,7 @@ function openDoor(options: OtlpHttpOptions, state: State, warn: (refusal: Refusa
       warn(refusal);
       const mediaType = encodings.has(mediaTypeOf(request)) ? mediaTypeOf(request) : 'application/json';
       const body = statusResponse(encodings.get(mediaType) ?? 'json', grpcCode(refusal.status), refusal.message);
-      send(request, reply, refusal.status, mediaType, refusal.headers, body);
+      send(request, reply, mediaType, body, refusal);
     },
 
     read: (request, ticket) =>
@@ -187,19 +189,19 @@ function openDoor(options: OtlpHttpOptions, state: State, warn: (refusal: Refusa
         inflatedBytesMax: limits.inflatedBytes,
         leasedBytes: ticket.leasedBytes,
         lease: ticket.lease,
-        received: (bytes) => telemetry.add('tracejury.receiver.bytes', bytes, { 'tracejury.signal': ticket.signal }),
+        received: (bytes) => telemetry.add('tracejury.receiver.bytes', bytes, { 'tracejury.transport': 'http', 'tracejury.signal': ticket.signal }),
       }),
 
     take(request, reply, ticket, body) {
       const take = ticket.signal === 'traces' ? takeTraces : takeLogs;
       const partial = take({ ingest, telemetry, tenant: ticket.tenant, body, encoding: ticket.encoding });
-      send(request, reply, 200, ticket.mediaType, {}, exportResponse(ticket.signal, ticket.encoding, partial));
+      send(request, reply, ticket.mediaType, exportResponse(ticket.signal, ticket.encoding, partial));
     },
   };
 }
 
-function countRequest(telemetry: Telemetry, signal: OtlpSignal | 'other', status: number): void {
-  telemetry.add('tracejury.receiver.requests', 1, { 'tracejury.signal': signal, 'http.response.status_code': String(status) });
+function countRequest(telemetry: Telemetry, signal: OtlpSignal | 'other', status: number, reason: string): void {
+  telemetry.add('tracejury.receiver.requests', 1, { 'tracejury.transport': 'http', 'tracejury.signal': signal, 'tracejury.status': String(status), 'tracejury.reason': reason });
 }
 
 function pathOf(request: FastifyRequest): string {

@@ -6,7 +6,10 @@ export interface Refusal {
   /** Machine readable; one warning a kind. */
   readonly kind: string;
   readonly message: string;
+  /** Of the answer, over HTTP. */
   readonly headers: { readonly [name: string]: string };
+  /** When the same request may succeed. Absent: never. */
+  readonly retryAfterSeconds?: number;
 }
 
 /** How soon a client may try again when nothing better is known. */
@@ -15,8 +18,8 @@ export const retryAfterSeconds = 1;
 /** The refusal that an error means. Foreign errors tell their status only: their texts may hold anything. */
 export function refusalOf(error: unknown): Refusal {
   if (error instanceof JuryError) {
-    const headers = error.retryable ? { 'retry-after': String(retryAfterSeconds) } : {};
-    return { status: error.status, kind: error.code.toLowerCase(), message: `${error.message} ${error.todo}`, headers };
+    const retry = error.retryable ? { retryAfterSeconds } : {};
+    return { status: error.status, kind: error.code.toLowerCase(), message: `${error.message} ${error.todo}`, headers: {}, ...retry };
   }
   const status = statusOf(error);
   return { status, kind: `http_${status}`, message: messages.get(status) ?? (status < 500 ? 'The request is not valid HTTP.' : 'The service failed to answer.'), headers: {} };
@@ -32,13 +35,20 @@ export const unauthenticated: Refusal = { status: 401, kind: 'unauthenticated', 
 
 export function notOpen(refuse: 'overloaded' | 'stopping', afterSeconds: number): Refusal {
   const { what, todo, status } = refuse === 'overloaded' ? errorCatalogue.OVERLOADED : errorCatalogue.STOPPING;
-  return { status, kind: refuse, message: `${what} ${todo}`, headers: { 'retry-after': String(Math.max(1, Math.ceil(afterSeconds))) } };
+  return { status, kind: refuse, message: `${what} ${todo}`, headers: {}, retryAfterSeconds: Math.max(1, Math.ceil(afterSeconds)) };
 }
 
 export function noSuchPath(path: string): Refusal {
   const message = path === '/v1/metrics' ? 'Metrics are not taken here. Send traces to /v1/traces and logs to /v1/logs.' : 'There is nothing at this path. Send traces to /v1/traces and logs to /v1/logs.';
   return { status: 404, kind: 'not_found', message, headers: {} };
 }
+
+export function noSuchService(path: string): Refusal {
+  const message = path.startsWith('/opentelemetry.proto.collector.metrics.') ? 'Metrics are not taken here. Send traces and logs.' : 'There is no such service here. Traces and logs are taken by TraceService/Export and LogsService/Export.';
+  return { status: 404, kind: 'not_found', message, headers: {} };
+}
+
+export const notInTime: Refusal = { status: 408, kind: 'http_408', message: 'The request did not arrive in time.', headers: {} };
 
 export const methodNotAllowed: Refusal = { status: 405, kind: 'method_not_allowed', message: 'OTLP requests are sent with POST.', headers: { allow: 'POST' } };
 

@@ -19,7 +19,7 @@ const server = createServer((request, response) => {
 });
 server.listen(0, '127.0.0.1', () => {
   const address = server.address();
-  process.stdout.write(`OTLP/HTTP    http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}\n`);
+  process.stdout.write(`OTLP         http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}\n`);
 });
 process.once('SIGTERM', () => {
   process.stdout.write(`${bytes} bytes\n`);

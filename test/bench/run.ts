@@ -74,7 +74,7 @@ function floor(...args: readonly string[]): Promise<Measured> {
 
 async function service(more: string, options: { readonly profileTo?: string } = {}): Promise<Measured> {
   const file = join(folder, `${Math.random().toString(36).slice(2)}.yaml`);
-  writeFileSync(file, `listen: { otlp_http: "127.0.0.1:0", console: "127.0.0.1:0" }\n${more}`);
+  writeFileSync(file, `listen: { otlp_http: "127.0.0.1:0", otlp_grpc: "127.0.0.1:0", console: "127.0.0.1:0" }\n${more}`);
   return measured('../../src/cli/main.ts', ['serve', '-c', file], { ...options, lastLine: /^Evaluators/m });
 }
 

@@ -33,7 +33,7 @@ export async function measured(file: string, args: readonly string[], options: S
   child.stderr?.pipe(process.stderr);
   const said = await firstLines(child, lastLine);
   const urlAfter = (word: string): string | undefined => new RegExp(`^${word} +(http://\\S+)`, 'm').exec(said)?.[1];
-  const otlpUrl = urlAfter('OTLP/HTTP');
+  const otlpUrl = urlAfter('OTLP');
   if (otlpUrl === undefined) throw new Error(`${file} said no address: ${said}`);
   return {
     otlpUrl,

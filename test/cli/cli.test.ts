@@ -52,10 +52,10 @@ ${path}:5:29 judges.main.apikey: is not a known key here
 });
 
 test('cli: config check of a sound file warns of keys without effect', async () => {
-  const path = file('good.yaml', 'listen: { otlp_grpc: "127.0.0.1:1" }\n');
+  const path = file('good.yaml', 'limits: { journal_bytes: 1GiB }\n');
   expect(await tracejury(['config', 'check', path])).toEqual({
     code: 0,
-    out: `warning: listen.otlp_grpc has no effect yet. OTLP over gRPC is not received yet; send OTLP over HTTP.\n${path}: no faults\n`,
+    out: `warning: limits.journal_bytes has no effect yet. There is no journal yet.\n${path}: no faults\n`,
     err: '',
   });
 });

@@ -18,7 +18,7 @@ test('config: with no file there are the default rules, no judge, the metrics pa
   const { config, warnings } = await readConfig({ file: undefined, env: {}, evaluators: members });
   expect(warnings).toEqual([]);
   expect(config).toMatchObject({
-    listen: { otlpHttp: { ...loopback, port: 4318 }, console: { ...loopback, port: 4380 }, insecure: false, tokens: [] },
+    listen: { otlpHttp: { ...loopback, port: 4318 }, otlpGrpc: { ...loopback, port: 4317 }, console: { ...loopback, port: 4380 }, insecure: false, tokens: [] },
     limits: { bodyBytes: 16 * 1024 ** 2, inflatedBytes: 64 * 1024 ** 2, memoryBytes: 512 * 1024 ** 2, spansPerTrace: 50_000 },
     closing: { settleMs: 500, quietMs: 5000, abandonMs: 600_000, lateMs: 3_600_000 },
     judges: [],
@@ -33,7 +33,7 @@ for (const text of ['', '# nothing\n', '---\n', '{}', 'null\n', '\uFEFF']) {
 
 const good: readonly { readonly name: string; readonly text: string; readonly env?: Environment; readonly want: (config: Config) => unknown; readonly is: unknown }[] = [
   { name: 'durations and sizes', text: 'closing: { settle: 0.25s, quiet: 2s }\nlimits: { body_bytes: 1048576 }\n', want: ({ closing, limits }) => [closing.settleMs, closing.quietMs, limits.bodyBytes], is: [250, 2000, 1_048_576] },
-  { name: 'free ports', text: 'listen: { otlp_http: "127.0.0.1:0", console: "127.0.0.1:0" }', want: ({ listen }) => [listen.otlpHttp.port, listen.console.port], is: [0, 0] },
+  { name: 'free ports', text: 'listen: { otlp_http: "127.0.0.1:0", otlp_grpc: "127.0.0.1:0", console: "127.0.0.1:0" }', want: ({ listen }) => [listen.otlpHttp.port, listen.otlpGrpc.port, listen.console.port], is: [0, 0, 0] },
   { name: 'IPv6', text: 'listen: { otlp_http: "[::1]:4318" }', want: ({ listen }) => listen.otlpHttp, is: { host: '::1', port: 4318 } },
   { name: 'beyond loopback in so many words', text: 'listen: { console: "0.0.0.0:4380", insecure: true }', want: ({ listen }) => listen.console.host, is: '0.0.0.0' },
   {
@@ -94,7 +94,7 @@ for (const { name, text, env, want, is } of good) {
 
 const warned: readonly (readonly [name: string, text: string, keys: readonly string[]])[] = [
   ['keys at their default', 'listen: { otlp_grpc: "127.0.0.1:4317" }\nredact: []\nstore: { url: "sqlite:./tracejury-data/tracejury.db", keep: { runs: 30d } }\ngroups: { task_key: attributes.task }', []],
-  ['another gRPC address', 'listen: { otlp_grpc: "127.0.0.1:1" }', ['listen.otlp_grpc']],
+  ['another gRPC address', 'listen: { otlp_grpc: "127.0.0.1:1" }', []],
   ['retention', 'store: { keep: { runs: 1d } }', ['store.keep']],
   ['prices of two judges are told once', 'judges: { a: { model: m, price: { input_per_million: 1 } }, b: { model: m, price: { input_per_million: 2 } } }', ['judges.a.price']],
   ['raised rates', `${judge}evaluators: [ tool_error, { use: task_completion, judge: main, sample: { raise: [ { when: "tool_error < 1", to: 1 } ] } } ]`, ['evaluators[1].sample.raise']],

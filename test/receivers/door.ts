@@ -1,10 +1,12 @@
-/** An open door for tests: a real receiver on a free port, with everything that it passes on or counts kept for comparison. */
+/** Open doors for tests: real receivers on free ports, with everything that they pass on or count kept for comparison. */
 import { connect, type Socket } from 'node:net';
 import { manualClock, type ManualClock } from '../../src/model/clock.ts';
 import type { LogRecord, Span } from '../../src/model/span.ts';
+import { inFlightBytes } from '../../src/receivers/in-flight.ts';
+import { otlpGrpcReceiver, type OtlpGrpcOptions } from '../../src/receivers/otlp-grpc.ts';
 import { otlpHttpReceiver, type OtlpHttpOptions } from '../../src/receivers/otlp-http.ts';
 import type { Admission, Receiver } from '../../src/receivers/receiver.ts';
-import type { Labels } from '../../src/telemetry/telemetry.ts';
+import type { Labels, Telemetry } from '../../src/telemetry/telemetry.ts';
 
 export interface Door {
   readonly port: number;
@@ -13,7 +15,7 @@ export interface Door {
   readonly spans: (readonly [tenant: string, span: Span])[];
   readonly records: (readonly [tenant: string, record: LogRecord])[];
   readonly warnings: { readonly [field: string]: unknown }[];
-  /** Sums by metric and label values, for example `tracejury.receiver.requests traces 200`. */
+  /** Sums by metric and label values, for example `tracejury.receiver.requests http traces 200`. */
   readonly counts: Map<string, number>;
   admission: Admission;
   /** Thrown by the next delivery. */
@@ -24,7 +26,33 @@ export interface Door {
 
 export const testLimits = { bodyBytes: 256 * 1024, inflatedBytes: 1024 * 1024, inFlightBytes: 4 * 1024 * 1024 };
 
-export async function openDoor(options: Partial<Pick<OtlpHttpOptions, 'limits' | 'tokens' | 'tls'>> = {}): Promise<Door> {
+export interface DoorOptions extends Partial<Pick<OtlpGrpcOptions, 'port' | 'tokens' | 'tls' | 'bounds'>> {
+  readonly limits?: typeof testLimits;
+}
+
+export async function openDoor(options: DoorOptions = {}): Promise<Door> {
+  return opened(options, otlpHttpReceiver);
+}
+
+/** Of OTLP over gRPC. */
+export async function openGrpcDoor(options: DoorOptions = {}): Promise<Door> {
+  return opened(options, otlpGrpcReceiver);
+}
+
+/** One that does not listen yet. */
+export function unopenedGrpcDoor(options: DoorOptions): Omit<Door, 'port'> {
+  return unopened(options, otlpGrpcReceiver);
+}
+
+type ReceiverOf = (options: OtlpHttpOptions & OtlpGrpcOptions) => Receiver;
+
+async function opened(options: DoorOptions, receiverOf: ReceiverOf): Promise<Door> {
+  const door = unopened(options, receiverOf);
+  const { address } = await door.receiver.listen();
+  return Object.assign(door, { port: Number(address.slice(address.lastIndexOf(':') + 1)) });
+}
+
+function unopened({ limits = testLimits, ...options }: DoorOptions, receiverOf: ReceiverOf): Omit<Door, 'port'> {
   const clock = manualClock();
   const counts = new Map<string, number>();
   const waiting: { bytes: number; done: () => void }[] = [];
@@ -48,10 +76,19 @@ export async function openDoor(options: Partial<Pick<OtlpHttpOptions, 'limits' |
     const key = [metric, ...Object.values(labels)].join(' ').trim();
     counts.set(key, (counts.get(key) ?? 0) + value);
   };
-  const receiver = otlpHttpReceiver({
+  const telemetry: Telemetry = {
+    add,
+    record: add,
+    set(metric, value) {
+      counts.set(metric, value);
+      for (const waiter of metric === inFlightKey ? waiting : []) if (waiter.bytes === value) waiter.done();
+    },
+  };
+  const receiver = receiverOf({
     host: '127.0.0.1',
     port: 0,
-    limits: testLimits,
+    limits,
+    lease: inFlightBytes({ bytesMax: limits.inFlightBytes, telemetry })({ keepFreeBytes: 0 }),
     tokens: [],
     clock,
     ingest: {
@@ -65,19 +102,11 @@ export async function openDoor(options: Partial<Pick<OtlpHttpOptions, 'limits' |
       },
       admission: () => door.admission,
     },
-    telemetry: {
-      add,
-      record: add,
-      set(metric, value) {
-        counts.set(metric, value);
-        for (const waiter of metric === inFlightKey ? waiting : []) if (waiter.bytes === value) waiter.done();
-      },
-    },
+    telemetry,
     logger: { warn: (fields) => door.warnings.push(fields) },
     ...options,
   });
-  const { address } = await receiver.listen();
-  return Object.assign(door, { port: Number(new URL(address).port), receiver });
+  return Object.assign(door, { receiver });
 }
 
 export interface RawAnswer {

@@ -11,6 +11,8 @@ import { service } from '../../src/service.ts';
 
 export interface Running {
   readonly otlp: string;
+  /** Of OTLP over gRPC: host and port. */
+  readonly grpc: string;
   readonly console: string;
   metrics(): Promise<string>;
   stop(): Promise<void>;
@@ -18,12 +20,13 @@ export interface Running {
 
 /** `yaml` is added to a configuration that listens on free ports and closes runs quickly; `file` is where it is said to stand. */
 export async function running(yaml: string, { closing = 'settle: 5ms, quiet: 50ms', tokens = '[]', file = 'test.yaml', logger = pino({ level: 'silent' }) } = {}): Promise<Running> {
-  const text = `listen: { otlp_http: 127.0.0.1:0, console: 127.0.0.1:0, tokens: ${tokens} }\nclosing: { ${closing} }\n${yaml}`;
+  const text = `listen: { otlp_http: 127.0.0.1:0, otlp_grpc: 127.0.0.1:0, console: 127.0.0.1:0, tokens: ${tokens} }\nclosing: { ${closing} }\n${yaml}`;
   const { config, warnings } = await loadConfigWithFiles({ file, text, env: {}, evaluators });
   const started = service({ config, warnings, logger, stopMs: 500 });
-  const { otlpHttp, console: page } = await started.start();
+  const { otlpHttp, otlpGrpc, console: page } = await started.start();
   return {
     otlp: otlpHttp,
+    grpc: otlpGrpc,
     console: page,
     metrics: async () => (await fetch(`${page}/metrics`)).text(),
     stop: () => started.stop(),

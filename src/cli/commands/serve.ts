@@ -18,8 +18,8 @@ export const serve: Command = {
     const running = service({ config, warnings });
     const stopSignal = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
     try {
-      const { otlpHttp, console: page } = await running.start();
-      say(`OTLP/HTTP    ${otlpHttp}   (traces and logs; gRPC comes with a later release)`);
+      const { otlpHttp, otlpGrpc, console: page } = await running.start();
+      say(`OTLP         ${otlpHttp} (HTTP), ${otlpGrpc} (gRPC)`);
       say(`Console      ${page}   (/metrics, /livez, /readyz)`);
       say('Data         in memory only in this release: what is open is lost when the process dies');
       say(`Evaluators   ${config.evaluators.map(({ configured }) => configured.name).join(', ')}`);

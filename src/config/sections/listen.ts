@@ -26,7 +26,7 @@ export const listen: Section = {
     default: {},
     properties: {
       otlp_http: { type: 'string', 'x-address': true, default: '127.0.0.1:4318', description: 'Address for OTLP over HTTP: `POST /v1/traces` and `POST /v1/logs`.' },
-      otlp_grpc: { type: 'string', 'x-address': true, default: '127.0.0.1:4317', description: 'Address for OTLP over gRPC.' },
+      otlp_grpc: { type: 'string', 'x-address': true, default: '127.0.0.1:4317', description: 'Address for OTLP over gRPC: `TraceService/Export` and `LogsService/Export`.' },
       console: { type: 'string', 'x-address': true, default: '127.0.0.1:4380', description: 'Address of the console, the read API, `/metrics`, `/livez` and `/readyz`.' },
       tls: {
         type: 'object',
@@ -39,7 +39,7 @@ export const listen: Section = {
         },
       },
       insecure: { type: 'boolean', default: false, description: 'True, in so many words, to listen beyond loopback without token or TLS.' },
-      tokens: { type: 'array', maxItems: 1000, default: [], items: token, description: 'Bearer tokens. Without a token that may `ingest` (or `read`), the OTLP listener (or the console) asks for none.' },
+      tokens: { type: 'array', maxItems: 1000, default: [], items: token, description: 'Bearer tokens. Without a token that may `ingest` (or `read`), the OTLP listeners (or the console) ask for none.' },
     },
   },
 };

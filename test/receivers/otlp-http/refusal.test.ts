@@ -20,7 +20,7 @@ describe('otlp_http refusals', () => {
       const refusal = refusalOf(new JuryError(code, 'This time.'));
       expect(refusal.status).toBe(errorCatalogue[code].status);
       expect(refusal.message).toContain('This time.');
-      expect(refusal.headers).toEqual(errorCatalogue[code].retryable ? { 'retry-after': '1' } : {});
+      expect(refusal.retryAfterSeconds).toBe(errorCatalogue[code].retryable ? 1 : undefined);
     });
   }
 

@@ -43,7 +43,7 @@ const tooLarge = { status: 413, code: 8, message: /larger than limits/ };
 const rejected = (reason: string): Row['want'] => ({ status: 200, spans: 1, rejected: '1', message: new RegExp(`^${reason} \\(1\\); first ${reason}: item 0 of scope 0 of resource 0`), counts: { 'tracejury.receiver.spans accepted': 1, [`tracejury.receiver.spans rejected ${reason}`]: 1 } });
 
 export const rows: readonly Row[] = [
-  { name: 'a span in protobuf', headers: protobuf, body: goodBody, want: { ...ok, counts: { ...ok.counts, 'tracejury.receiver.bytes traces': goodBody.length } } },
+  { name: 'a span in protobuf', headers: protobuf, body: goodBody, want: { ...ok, counts: { ...ok.counts, 'tracejury.receiver.bytes http traces': goodBody.length } } },
   { name: 'a span as application/protobuf', headers: { 'content-type': 'application/protobuf' }, body: goodBody, want: ok },
   { name: 'a span in JSON', headers: asJson, body: json(jsonSpan), want: ok },
   { name: 'JSON with a charset and other letters', headers: { 'content-type': 'Application/JSON; Charset=utf-8' }, body: json(jsonSpan), want: ok },

@@ -1,0 +1,124 @@
+/** The socket side of the gRPC door: HTTP/2 sessions within bounds, and their orderly end. */
+import { createSecureServer, createServer, type Http2Server, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream, type ServerOptions } from 'node:http2';
+import type { Clock } from '../model/clock.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+import { boundedSession, type SessionEnd } from './grpc-session.ts';
+import type { Tls } from './otlp-http-server.ts';
+
+export interface GrpcBounds {
+  /** An exporter keeps one connection. Beyond it connections are not accepted. */
+  readonly connectionsMax: number;
+  /** Requests under way on one connection; exporters have one or two, a Collector ten. */
+  readonly streamsMax: number;
+  /** Until a new connection has said its first HTTP/2 words. */
+  readonly handshakeMs: number;
+  /** Without a request. Also what ends connections whose client is gone without a word. */
+  readonly idleMs: number;
+  /** Then a connection is ended in order, so that clients spread over new replicas. */
+  readonly ageMs: number;
+  /** Between the first word about the end and the last: requests that are on the way still arrive. */
+  readonly farewellMs: number;
+  /** Pings between two requests within a minute. */
+  readonly pingsMax: number;
+  /** From the first byte of a request to its last: twice what exporters give it. */
+  readonly requestMs: number;
+  /** For an answer to be taken off our hands. */
+  readonly answerMs: number;
+  /** For requests under way when the service stops. */
+  readonly stopMs: number;
+}
+
+export const defaultGrpcBounds: GrpcBounds = {
+  connectionsMax: 1_024,
+  streamsMax: 100,
+  handshakeMs: 10_000,
+  idleMs: 300_000,
+  ageMs: 1_800_000,
+  farewellMs: 1_000,
+  pingsMax: 100,
+  requestMs: 20_000,
+  answerMs: 5_000,
+  stopMs: 10_000,
+};
+
+/** Room for a bearer token and a chain of proxies. */
+const headerBytesMax = 16 * 1024;
+const headersMax = 100;
+/** What may be under way to us unread: enough for a fast line, little enough for a thousand connections. */
+const streamWindowBytes = 256 * 1024;
+const sessionWindowBytes = 1024 * 1024;
+/** Requests that a client takes back, in a burst and then a second. */
+const takenBackBurst = 200;
+const takenBackPerSecond = 33;
+const invalidFramesMax = 100;
+
+export interface GrpcServer {
+  listen(address: { readonly host: string; readonly port: number }): Promise<{ readonly address: string }>;
+  stop(): Promise<void>;
+}
+
+export interface GrpcServerOptions {
+  readonly tls: Tls | undefined;
+  readonly bounds: GrpcBounds;
+  readonly clock: Clock;
+  readonly telemetry: Telemetry;
+  readonly call: (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void;
+}
+
+export function grpcServer({ tls, bounds, clock, telemetry, call }: GrpcServerOptions): GrpcServer {
+  const sessions = new Set<ServerHttp2Session>();
+  const count = (reason: SessionEnd | 'over_limit'): void => telemetry.add('tracejury.receiver.connections_ended', 1, { 'tracejury.transport': 'grpc', 'tracejury.reason': reason });
+  const server = open(tls, bounds);
+  server.maxConnections = bounds.connectionsMax;
+  server.on('drop', () => count('over_limit'));
+  let opened = 0;
+  server.on('session', (session) => {
+    sessions.add(session);
+    session.once('close', () => sessions.delete(session));
+    session.setLocalWindowSize(sessionWindowBytes);
+    boundedSession({ session, bounds: { ...bounds, ageMs: spread(bounds.ageMs, opened++) }, clock, ended: count });
+  });
+  server.on('stream', call);
+
+  return {
+    listen: ({ host, port }) =>
+      new Promise((resolve, reject) => {
+        server.once('error', reject);
+        server.listen({ host, port }, () => {
+          server.off('error', reject);
+          resolve({ address: addressText(server) });
+        });
+      }),
+    async stop() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      for (const session of sessions) session.close();
+      const timer = setTimeout(() => sessions.forEach((session) => session.destroy()), bounds.stopMs);
+      await closed;
+      clearTimeout(timer);
+    },
+  };
+}
+
+function open(tls: Tls | undefined, { streamsMax, handshakeMs }: GrpcBounds): Http2Server {
+  const options: ServerOptions = {
+    settings: { maxConcurrentStreams: streamsMax, initialWindowSize: streamWindowBytes, maxHeaderListSize: headerBytesMax },
+    maxHeaderListPairs: headersMax,
+    maxSessionInvalidFrames: invalidFramesMax,
+    streamResetBurst: takenBackBurst,
+    streamResetRate: takenBackPerSecond,
+    unknownProtocolTimeout: handshakeMs,
+  };
+  return tls === undefined ? createServer(options) : createSecureServer({ ...options, ...tls, handshakeTimeout: handshakeMs });
+}
+
+/** Nine to eleven tenths, different from one connection to the next: connections that came together do not leave together. */
+function spread(ms: number, at: number): number {
+  const goldenRatio = 0.618;
+  return ms * (0.9 + 0.2 * ((at * goldenRatio) % 1));
+}
+
+function addressText(server: Http2Server): string {
+  const at = server.address();
+  if (at === null || typeof at === 'string') return String(at);
+  return at.family === 'IPv6' ? `[${at.address}]:${at.port}` : `${at.address}:${at.port}`;
+}

@@ -1,0 +1,148 @@
+/** OTLP over gRPC: `TraceService/Export` and `LogsService/Export` on Node's HTTP/2, as the OTLP specification (1.x) describes them. */
+import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
+import type { Clock } from '../model/clock.ts';
+import { JuryError } from '../model/errors.ts';
+import type { Tenant } from '../model/ids.ts';
+import { exportResponse, type OtlpSignal } from '../otlp/responses.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+import { aborted, contentEncoding, type ContentEncoding } from './body.ts';
+import { codeName, refusalCode, sendHttpStatus, sendMessage, sendRefusal } from './grpc-answer.ts';
+import { readMessage } from './grpc-message.ts';
+import { defaultGrpcBounds, grpcServer, type GrpcBounds } from './grpc-server.ts';
+import type { Lease } from './in-flight.ts';
+import type { Tls } from './otlp-http-server.ts';
+import type { Ingest, Receiver, ReceiverLogger } from './receiver.ts';
+import { refusalLog } from './refusal-log.ts';
+import { methodNotAllowed, noSuchService, notOpen, notInTime, refusalOf, retryAfterSeconds, unauthenticated, type Refusal } from './refusal.ts';
+import { takeLogs, takeTraces } from './take.ts';
+import { tenantByToken, type Token } from './tokens.ts';
+
+export interface OtlpGrpcOptions {
+  readonly host: string;
+  /** 0: any free port; `listen` tells which. */
+  readonly port: number;
+  readonly tls?: Tls;
+  /** Of one message: as it is sent, and inflated. */
+  readonly limits: { readonly bodyBytes: number; readonly inflatedBytes: number };
+  /** Of the bytes of all requests that are not answered yet. */
+  readonly lease: () => Lease;
+  /** Empty: everybody may send. */
+  readonly tokens: readonly Token[];
+  readonly ingest: Ingest;
+  readonly telemetry: Telemetry;
+  readonly logger: ReceiverLogger;
+  readonly clock: Clock;
+  readonly bounds?: Partial<GrpcBounds>;
+}
+
+export function otlpGrpcReceiver(options: OtlpGrpcOptions): Receiver {
+  const state: State = { stopping: false };
+  const bounds = { ...defaultGrpcBounds, ...options.bounds };
+  const door = openDoor(options, state);
+  const server = grpcServer({ tls: options.tls, bounds, clock: options.clock, telemetry: options.telemetry, call: (stream, headers) => void answered(door, bounds, stream, headers) });
+  let stopped: Promise<void> | undefined;
+  return {
+    listen: () => server.listen(options),
+    stop() {
+      state.stopping = true;
+      stopped ??= server.stop();
+      return stopped;
+    },
+  };
+}
+
+interface State {
+  stopping: boolean;
+}
+
+/** What is known about a call before its message is read. */
+interface Ticket {
+  readonly signal: OtlpSignal;
+  readonly encoding: ContentEncoding;
+  readonly tenant: Tenant;
+  readonly lease: Lease;
+}
+
+interface Door {
+  /** A refusal, or the ticket with which the message is read. */
+  admit(headers: IncomingHttpHeaders): Ticket | Refusal;
+  refuse(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, refusal: Refusal): void;
+  read(stream: ServerHttp2Stream, ticket: Ticket): Promise<Buffer>;
+  take(stream: ServerHttp2Stream, ticket: Ticket, message: Buffer): void;
+}
+
+const signals: ReadonlyMap<string, OtlpSignal> = new Map([
+  ['/opentelemetry.proto.collector.trace.v1.TraceService/Export', 'traces'],
+  ['/opentelemetry.proto.collector.logs.v1.LogsService/Export', 'logs'],
+]);
+
+/** What a call holds besides its message: headers, buffers of the stream. So the calls that are under way are bounded with the bytes. */
+export const callBytes = 16 * 1024;
+
+/** Never rejects: what goes wrong is answered, when anybody is left to be answered. */
+async function answered(door: Door, bounds: GrpcBounds, stream: ServerHttp2Stream, headers: IncomingHttpHeaders): Promise<void> {
+  const timers = [setTimeout(() => !stream.headersSent && door.refuse(stream, headers, notInTime), bounds.requestMs), setTimeout(() => stream.destroy(), bounds.requestMs + bounds.answerMs)];
+  stream.on('error', () => undefined).once('close', () => timers.forEach((timer) => clearTimeout(timer)));
+  try {
+    const ticket = door.admit(headers);
+    if ('kind' in ticket) return door.refuse(stream, headers, ticket);
+    stream.once('close', () => ticket.lease.release());
+    const message = await door.read(stream, ticket);
+    if (!stream.headersSent && !stream.destroyed) door.take(stream, ticket, message);
+  } catch (error) {
+    if (error !== aborted && !stream.headersSent && !stream.destroyed) door.refuse(stream, headers, refusalOf(error));
+  }
+}
+
+function openDoor({ limits, telemetry, ingest, lease, tokens, ...options }: OtlpGrpcOptions, state: State): Door {
+  const tenantOf = tenantByToken(tokens);
+  const warn = refusalLog(options);
+  const count = (signal: OtlpSignal | 'other', status: string, reason: string): void =>
+    telemetry.add('tracejury.receiver.requests', 1, { 'tracejury.transport': 'grpc', 'tracejury.signal': signal, 'tracejury.status': status, 'tracejury.reason': reason });
+
+  return {
+    admit(headers) {
+      if (headers[':method'] !== 'POST') return methodNotAllowed;
+      if (!/^application\/grpc(?:\+proto)?(?:;|$)/i.test(headers['content-type'] ?? '')) return refusalOf(new JuryError('OTLP_MEDIA_TYPE', ''));
+      const signal = signals.get(headers[':path'] ?? '');
+      if (signal === undefined) return noSuchService(headers[':path'] ?? '');
+      const tenant = tenantOf(headers.authorization);
+      if (tenant === undefined) return unauthenticated;
+      const admission = state.stopping ? { refuse: 'stopping' as const, retryAfterSeconds } : ingest.admission();
+      if (admission !== 'open') return notOpen(admission.refuse, admission.retryAfterSeconds);
+      const encoding = contentEncoding(text(headers['grpc-encoding']));
+      if (encoding === undefined) return refusalOf(new JuryError('OTLP_ENCODING', ''));
+      const taken = lease();
+      if (!taken.take(callBytes)) return notOpen('overloaded', retryAfterSeconds);
+      return { signal, encoding, tenant, lease: taken };
+    },
+
+    refuse(stream, headers, refusal) {
+      warn(refusal);
+      // These two are HTTP/2 and not gRPC.
+      const isHttp = refusal === methodNotAllowed || refusal.kind === 'otlp_media_type';
+      count(signals.get(headers[':path'] ?? '') ?? 'other', isHttp ? String(refusal.status) : codeName(refusalCode(refusal)), refusal.kind);
+      if (isHttp) sendHttpStatus(stream, refusal.status);
+      else sendRefusal(stream, refusal);
+    },
+
+    read: (stream, { signal, ...ticket }) =>
+      readMessage(stream, {
+        ...ticket,
+        bodyBytesMax: limits.bodyBytes,
+        inflatedBytesMax: limits.inflatedBytes,
+        received: (bytes) => telemetry.add('tracejury.receiver.bytes', bytes, { 'tracejury.transport': 'grpc', 'tracejury.signal': signal }),
+      }),
+
+    take(stream, { signal, tenant }, body) {
+      const take = signal === 'traces' ? takeTraces : takeLogs;
+      const partial = take({ ingest, telemetry, tenant, body, encoding: 'protobuf' });
+      count(signal, 'OK', '');
+      sendMessage(stream, exportResponse(signal, 'protobuf', partial));
+    },
+  };
+}
+
+function text(header: string | readonly string[] | undefined): string | undefined {
+  return typeof header === 'object' ? header.join(',') : header;
+}

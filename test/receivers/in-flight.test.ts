@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+import { inFlightBytes } from '../../src/receivers/in-flight.ts';
+
+function leases(bytesMax: number) {
+  return inFlightBytes({ bytesMax, telemetry: { add: () => undefined, record: () => undefined, set: () => undefined } });
+}
+
+test('in flight: doors share the bytes, and one may keep some free for the others', () => {
+  const of = leases(100);
+  const [modest, other] = [of({ keepFreeBytes: 20 }), of({ keepFreeBytes: 0 })];
+  const first = modest();
+  expect([first.take(80), first.take(1)]).toEqual([true, false]);
+  const second = other();
+  expect([second.take(20), second.take(1)]).toEqual([true, false]);
+  second.release();
+  expect(modest().take(1)).toBe(false);
+  first.release();
+  first.release();
+  expect([other().take(50), modest().take(31), modest().take(30)]).toEqual([true, false, true]);
+});
