@@ -7,7 +7,7 @@ import type { Clock, Sleep } from '../model/clock.ts';
 import { runTargetId } from '../model/verdict.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Exporter, ExportOutcome, ScoredRun } from './exporter.ts';
-import { roughBytes } from './weight.ts';
+import { roughBytes } from '../model/weight.ts';
 
 export interface OutboxOptions {
   readonly exporter: Exporter;
