@@ -22,6 +22,10 @@ import type { ToJudge } from './pipeline/evaluate.ts';
 import { taskGroups, type TaskGroups } from './pipeline/task-groups.ts';
 import { inFlightBytes } from './receivers/in-flight.ts';
 import { otlpGrpcReceiver } from './receivers/otlp-grpc.ts';
+import { keeper, type Keeper } from './stores/keeper.ts';
+import type { Store } from './stores/store.ts';
+import { evaluabilityRows } from './web/api/json.ts';
+import { openStore } from './stores/index.ts';
 import { otlpHttpReceiver } from './receivers/otlp-http.ts';
 import type { Admission, Ingest, Receiver } from './receivers/receiver.ts';
 import { openMetricsContentType, openMetricsText } from './telemetry/openmetrics.ts';
@@ -69,9 +73,11 @@ export function service({ config, warnings, logger = pino(), stopMs = stopMsDefa
   // The metrics page is always there, whether or not it is named.
   if (!config.exporters.some(({ to }) => to === 'metrics')) outboxes.push(outbox({ exporter: exporters.metrics({}, { telemetry }), telemetry, clock, random: Math.random, sleep }));
   const notices = contentNotices();
+  let keeping: Keeper | undefined;
   const deliver = (item: ScoredRun): void => {
     for (const { message, ...fields } of notices(item)) logger.warn(fields, message);
     outboxes.forEach((box) => box.offer(item));
+    keeping?.offer(item);
   };
   const bench = judgeBench(config.judges, telemetry);
   const groups = taskGroups(config.groups, telemetry);
@@ -92,7 +98,7 @@ export function service({ config, warnings, logger = pino(), stopMs = stopMsDefa
   const ticker = tickerOf(flow, logger);
   const state = { ready: false, stopping: false };
   const receivers = receiversOf(config, { telemetry, logger, ingest: ingestOf(flow, ticker.wake, () => admission(state, flow, config)) });
-  const web = consoleOf(config, state, () => metricsPage(telemetry, groups));
+  let web: ReturnType<typeof consoleOf> | undefined;
 
   async function stop(): Promise<void> {
     state.stopping = true;
@@ -100,9 +106,9 @@ export function service({ config, warnings, logger = pino(), stopMs = stopMsDefa
     ticker.stop();
     flow.finish();
     await bench.lane.stop(stopMs);
-    await Promise.all(outboxes.map((box) => box.stop(stopMs)));
+    await Promise.all([...outboxes, ...(keeping === undefined ? [] : [keeping])].map((box) => box.stop(stopMs)));
     await bench.stop();
-    await web.stop();
+    await web?.stop();
     logger.info({ unsent: unsent(outboxes) }, 'stopped');
   }
 
@@ -110,6 +116,9 @@ export function service({ config, warnings, logger = pino(), stopMs = stopMsDefa
   return {
     async start() {
       for (const warning of warnings) logger.warn({ key: warning.key }, warning.message);
+      const store = await openStore(config.store.address);
+      keeping = keeper({ store, keep: config.store.keep, telemetry, clock, sleep, onFault: (error) => logger.error({ error: error instanceof Error ? error.message : 'unknown' }, 'the store could not be written') });
+      web = consoleOf(config, state, { telemetry, logger, store, metricsPage: () => metricsPage(telemetry, groups) });
       const page = await web.listen();
       const [http, grpc] = [await receivers.http.listen(), await receivers.grpc.listen()];
       state.ready = true;
@@ -161,7 +170,14 @@ function receiversOf(config: Config, parts: { readonly telemetry: Telemetry; rea
   };
 }
 
-function consoleOf(config: Config, state: { readonly ready: boolean; readonly stopping: boolean }, metricsPage: () => string): ReturnType<typeof consoleListener> {
+interface ConsoleParts {
+  readonly telemetry: MetricRegistry;
+  readonly logger: Logger;
+  readonly store: Store;
+  readonly metricsPage: () => string;
+}
+
+function consoleOf(config: Config, state: { readonly ready: boolean; readonly stopping: boolean }, { telemetry, logger, store, metricsPage }: ConsoleParts): ReturnType<typeof consoleListener> {
   const { host, port } = config.listen.console;
   return consoleListener({
     host,
@@ -170,6 +186,8 @@ function consoleOf(config: Config, state: { readonly ready: boolean; readonly st
     notReady: () => (state.stopping ? 'The service is stopping.' : state.ready ? undefined : 'The service is starting.'),
     metricsPage,
     metricsContentType: openMetricsContentType,
+    api: { store, clock, evaluability: () => evaluabilityRows(telemetry.snapshot()) },
+    onFault: (error) => logger.error({ error: error.stack ?? error.message }, 'an answer of the console could not be made'),
   });
 }
 

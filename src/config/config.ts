@@ -4,6 +4,8 @@ import type { PriceTable } from '../../evaluators/prices.ts';
 import type { JudgeSettings } from '../judges/settings.ts';
 import type { ToolDefinition } from '../model/agent-trace.ts';
 import type { TaskGroupSettings } from '../pipeline/task-groups.ts';
+import type { Keep } from '../stores/keeper.ts';
+import type { StoreAddress } from '../stores/index.ts';
 import type { Address } from './address.ts';
 import type { RunCondition, ScoreCondition } from './conditions.ts';
 
@@ -33,6 +35,10 @@ export interface Config {
   readonly evaluators: readonly EvaluatorConfig[];
   readonly judges: readonly JudgeConfig[];
   readonly exporters: readonly ExporterConfig[];
+  readonly store: {
+    readonly address: StoreAddress;
+    readonly keep: Keep;
+  };
   /** In US dollars, of the models that the agents use. */
   readonly prices: PriceTable;
   /** Which runs are compared with one another. */

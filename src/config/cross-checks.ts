@@ -2,6 +2,7 @@
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
 import { quantityOf, type QuantityKind } from '../model/quantities.ts';
 import type { CrossCheck } from './cross-check.ts';
+import { storeAddress } from '../stores/index.ts';
 import { evaluatorFindings } from './cross-checks-evaluators.ts';
 import { addressOf, isLoopback } from './address.ts';
 import { traceEndpoint } from './endpoint.ts';
@@ -18,6 +19,7 @@ export function crossCheck(check: CrossCheck): readonly Finding[] {
     ...twice(listAt(objectAt(value, 'listen'), 'tokens'), ['listen', 'tokens'], 'value', 'Give every token its own value.'),
     ...eitherOr(listAt(value, 'redact'), 'redact', ['match', 'pattern']),
     ...eitherOr(listAt(value, 'tools'), 'tools', ['name', 'file']),
+    ...storeFindings(objectAt(value, 'store')),
     ...evaluatorFindings(check),
     ...exportFindings(check),
   ];
@@ -53,6 +55,12 @@ function listenFindings(listen: JsonObject): readonly Finding[] {
     }
   }
   return findings;
+}
+
+function storeFindings(store: JsonObject): readonly Finding[] {
+  const url = member(store, 'url');
+  if (typeof url !== 'string' || storeAddress(url) !== undefined) return [];
+  return [{ path: ['store', 'url'], at: 'value', problem: 'names no store', todo: 'Write sqlite: and the path of a file, as in sqlite:./tracejury-data/tracejury.db, or memory: to keep nothing when the process ends.' }];
 }
 
 function allows(listen: JsonObject, permission: string): boolean {

@@ -9,6 +9,7 @@ import { isJsonObject, member, type JsonObject, type JsonValue } from '../model/
 import { quantityOf, type QuantityKind } from '../model/quantities.ts';
 import type { EvaluatorKind } from '../model/verdict.ts';
 import type { TaskGroupSettings } from '../pipeline/task-groups.ts';
+import { storeAddress } from '../stores/index.ts';
 import { defaultTaskKey, taskPath } from '../pipeline/task-keys.ts';
 import { addressOf, type Address } from './address.ts';
 import { parseScoreCondition, runCondition } from './conditions.ts';
@@ -50,6 +51,7 @@ export function effectiveConfig({ value, members, env, tools }: Checked): Config
     exporters: listAt(value, 'export').map((entry) => exporter(asObject(entry), env)),
     prices: Object.fromEntries(Object.entries(objectAt(value, 'prices')).map(([model, written]) => [model, price(asObject(written))])),
     groups: groups(objectAt(value, 'groups')),
+    store: store(objectAt(value, 'store')),
   };
 }
 
@@ -130,6 +132,13 @@ function groups(written: JsonObject): TaskGroupSettings {
     steps: text(written, 'steps') === 'tool_calls' ? 'tool_calls' : 'tool_and_model_calls',
     ...(success === '' ? {} : { success }),
   };
+}
+
+function store(written: JsonObject): Config['store'] {
+  const address = storeAddress(text(written, 'url'));
+  if (address === undefined) throw new Error('unchecked store.url');
+  const keep = objectAt(written, 'keep');
+  return { address, keep: { runsMs: quantity('duration', keep, 'runs'), contentMs: quantity('duration', keep, 'content'), bytes: quantity('bytes', keep, 'bytes') } };
 }
 
 function exporter(written: JsonObject, env: Environment): ExporterConfig {

@@ -31,8 +31,6 @@ const unbuiltKeys: readonly UnbuiltKey[] = [
     values: (value) => typeof value === 'string' && !builtExporters.includes(value),
   },
   { path: ['export', '*', 'tls'], answer: 'refuse', why: 'Own certificates for backends are not used yet. NODE_EXTRA_CA_CERTS adds certificate authorities.' },
-  { path: ['store', 'url'], answer: 'refuse', why: 'There is no store yet: nothing would be kept there.' },
-  { path: ['store', 'keep'], answer: 'warn', why: 'There is no store yet.' },
   { path: ['journal', 'url'], answer: 'refuse', why: 'There is no journal yet: nothing would be kept there.' },
 ];
 

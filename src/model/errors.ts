@@ -21,6 +21,8 @@ export const errorCatalogue = {
   JUDGE_UNAVAILABLE: { what: 'The judge endpoint did not answer.', todo: 'Check judges.<name>.base_url and the key; the verdict is failed, never a score.', status: 502, retryable: true },
   JUDGE_ANSWER_INVALID: { what: 'The judge answered outside its schema.', todo: 'Use a model that supports structured output.', status: 502, retryable: false },
   EXPORT_FAILED: { what: 'A backend did not take the scores.', todo: 'Check export endpoint and headers.', status: 502, retryable: true },
+  STORE_UNUSABLE: { what: 'The store cannot be used.', todo: 'Name another file under store.url, or mend what is said about this one.', status: 503, retryable: false },
+  JOURNAL_LOCKED: { what: 'The folder of the journal is in use.', todo: 'Stop the other process, or give each its own folder in journal.url.', status: 500, retryable: false },
 } as const satisfies { readonly [code: string]: ErrorRow };
 
 export type ErrorCode = keyof typeof errorCatalogue;

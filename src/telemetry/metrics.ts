@@ -61,3 +61,7 @@ export const metrics = {
 export type MetricName = keyof typeof metrics;
 export type Metric = MetricRow;
 export const metricRows: { readonly [name: string]: MetricRow } = metrics;
+  'tracejury.store.items': { kind: 'counter', unit: '{item}', labels: ['tracejury.outcome'], meaning: 'Scored runs for the store: written, retried after a failure, or dropped because it could not keep up.' },
+  'tracejury.store.queue': { kind: 'gauge', unit: '{item}', labels: [], meaning: 'Scored runs that are not written yet.' },
+  'tracejury.store.write.duration': { kind: 'histogram', unit: 's', labels: [], buckets: durationBuckets, meaning: 'Time of one batch in the store.' },
+  'tracejury.store.pruned': { kind: 'counter', unit: '{run}', labels: ['tracejury.what'], meaning: 'What was let go by store.keep: whole runs, or their content.' },

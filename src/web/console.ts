@@ -1,6 +1,8 @@
 /** The console listener: health, metrics, and a first page that says where things are. */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { fastify } from 'fastify';
+import { fastify, type FastifyError } from 'fastify';
+import { apiPrefix, failure, serveApi } from './api/serve-api.ts';
+import type { ApiParts } from './api/routes.ts';
 
 export interface ConsoleOptions {
   readonly host: string;
@@ -10,7 +12,10 @@ export interface ConsoleOptions {
   /** Undefined: ready. Else why not. */
   readonly notReady: () => string | undefined;
   readonly metricsPage: () => string;
+  /** Told of what broke while an answer was made. */
+  readonly onFault: (error: Error) => void;
   readonly metricsContentType: string;
+  readonly api: ApiParts;
 }
 
 export interface ConsoleListener {
@@ -23,9 +28,11 @@ const requestTimeoutMs = 10_000;
 const keepAliveTimeoutMs = 5_000;
 /** Nothing here takes a body. */
 const bodyBytesMax = 1_024;
+/** Of one part of a path: session ids are as long as their SDK makes them. */
+const paramCharsMax = 1_000;
 
 export function consoleListener(options: ConsoleOptions): ConsoleListener {
-  const app = fastify({ bodyLimit: bodyBytesMax, requestTimeout: requestTimeoutMs, connectionTimeout: requestTimeoutMs, keepAliveTimeout: keepAliveTimeoutMs, exposeHeadRoutes: true });
+  const app = fastify({ bodyLimit: bodyBytesMax, requestTimeout: requestTimeoutMs, connectionTimeout: requestTimeoutMs, keepAliveTimeout: keepAliveTimeoutMs, exposeHeadRoutes: true, routerOptions: { maxParamLength: paramCharsMax }, ajv: { customOptions: { removeAdditional: false } } });
   const mayRead = readers(options.readTokens);
 
   app.addHook('onRequest', async (request, reply) => {
@@ -44,8 +51,14 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
   });
   app.get('/metrics', async (_request, reply) => reply.type(options.metricsContentType).send(options.metricsPage()));
   app.get('/', async (_request, reply) => reply.type('text/html; charset=utf-8').send(firstPage));
+  serveApi(app, options.api);
   app.setNotFoundHandler(async (request, reply) => reply.code(404).send(failure('not_found', `${request.method} ${request.url.slice(0, 200)} is not there.`, 'See / for what is.')));
-  app.setErrorHandler(async (_error, _request, reply) => reply.code(400).send(failure('bad_request', 'The request could not be read.', 'Send a GET without a body.')));
+  app.setErrorHandler<FastifyError>(async (error, _request, reply) => {
+    if (error.validation !== undefined) return reply.code(400).send(failure('bad_request', queryFault(error), `${apiPrefix}/openapi.json tells what is taken.`));
+    if ((error.statusCode ?? 500) < 500) return reply.code(400).send(failure('bad_request', 'The request could not be read.', 'Send a GET without a body.'));
+    options.onFault(error);
+    return reply.code(500).send(failure('internal', 'The answer could not be made.', 'Try again; the log of the service tells why.'));
+  });
 
   let stopped: Promise<void> | undefined;
   return {
@@ -54,8 +67,12 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
   };
 }
 
-function failure(code: string, message: string, todo: string): { readonly error: { readonly code: string; readonly message: string; readonly todo: string } } {
-  return { error: { code, message, todo } };
+/** What ajv found first, naming the parameter. */
+function queryFault({ validation = [], message }: FastifyError): string {
+  const [first] = validation;
+  if (first?.keyword === 'additionalProperties') return `The parameter ${String(first.params['additionalProperty']).slice(0, 100)} is not known here.`;
+  const name = first?.instancePath.slice(1) ?? '';
+  return name === '' ? message : `The parameter ${name} ${first?.message ?? 'is wrong'}${first?.keyword === 'enum' ? `: ${(first.params['allowedValues'] as readonly string[]).join(', ')}` : ''}.`;
 }
 
 function readers(tokens: readonly string[]): (authorization: string | undefined) => boolean {
@@ -93,6 +110,7 @@ const firstPage = `<!doctype html>
 <h1>tracejury is running</h1>
 <p>Point your agents at it: <code>OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318</code> (HTTP, protobuf or JSON; traces and logs).</p>
 <ul>
+<li><a href="/api/v1/runs">/api/v1/runs</a>: runs and the verdicts on them as JSON; <a href="/api/v1/openapi.json">/api/v1/openapi.json</a> tells the rest.</li>
 <li><a href="/metrics">/metrics</a>: scores, decisions and the service's own figures, for Prometheus.</li>
 <li><a href="/livez">/livez</a>, <a href="/readyz">/readyz</a>: health.</li>
 </ul>

@@ -1,4 +1,5 @@
 /** The reference pages that are written from the product's own data. A new page is a line here. */
+import { apiPage } from './api-page.ts';
 import { configurationPage } from './configuration-page.ts';
 import { dialectsPage } from './dialects-page.ts';
 import { errorsPage } from './errors-page.ts';
@@ -17,6 +18,7 @@ export const pages: readonly Page[] = [
   { path: 'docs/evaluators.md', text: evaluatorsPage },
   { path: 'docs/configuration.md', text: configurationPage },
   { path: 'docs/errors.md', text: errorsPage },
+  { path: 'docs/api.md', text: apiPage },
   { path: 'docs/metrics.md', text: metricsPage },
   { path: 'docs/evaluability.md', text: evaluabilityPage },
 ];

@@ -20,7 +20,7 @@ export interface Running {
 
 /** `yaml` is added to a configuration that listens on free ports and closes runs quickly; `file` is where it is said to stand. */
 export async function running(yaml: string, { closing = 'settle: 5ms, quiet: 50ms', tokens = '[]', file = 'test.yaml', logger = pino({ level: 'silent' }) } = {}): Promise<Running> {
-  const text = `listen: { otlp_http: 127.0.0.1:0, otlp_grpc: 127.0.0.1:0, console: 127.0.0.1:0, tokens: ${tokens} }\nclosing: { ${closing} }\n${yaml}`;
+  const text = `listen: { otlp_http: 127.0.0.1:0, otlp_grpc: 127.0.0.1:0, console: 127.0.0.1:0, tokens: ${tokens} }\nclosing: { ${closing} }\n${/^store:/m.test(yaml) ? '' : 'store: { url: "memory:" }\n'}${yaml}`;
   const { config, warnings } = await loadConfigWithFiles({ file, text, env: {}, evaluators });
   const started = service({ config, warnings, logger, stopMs: 500 });
   const { otlpHttp, otlpGrpc, console: page } = await started.start();

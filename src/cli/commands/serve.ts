@@ -3,7 +3,13 @@ import { once } from 'node:events';
 import { evaluators } from '../../../evaluators/index.ts';
 import { readConfig } from '../../config/load.ts';
 import { service } from '../../service.ts';
+import type { StoreAddress } from '../../stores/index.ts';
 import { UsageError, type Command, type CommandInput, type ExitCode } from '../command.ts';
+
+/** What is open when the process dies is not kept yet, and that is said here, not only in a guide. */
+function dataText({ scheme, rest }: StoreAddress): string {
+  return scheme === 'memory' ? 'in memory: gone when the process ends' : `${rest} (runs and verdicts; what is not scored yet is lost when the process dies)`;
+}
 
 export const serve: Command = {
   name: 'serve',
@@ -20,8 +26,8 @@ export const serve: Command = {
     try {
       const { otlpHttp, otlpGrpc, console: page } = await running.start();
       say(`OTLP         ${otlpHttp} (HTTP), ${otlpGrpc} (gRPC)`);
-      say(`Console      ${page}   (/metrics, /livez, /readyz)`);
-      say('Data         in memory only in this release: what is open is lost when the process dies');
+      say(`Console      ${page}   (/api/v1, /metrics, /livez, /readyz)`);
+      say(`Data         ${dataText(config.store.address)}`);
       say(`Evaluators   ${config.evaluators.map(({ configured }) => configured.name).join(', ')}`);
       await stopSignal;
     } finally {

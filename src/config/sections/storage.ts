@@ -5,11 +5,11 @@ export const store: Section = {
   key: 'store',
   schema: {
     type: 'object',
-    description: 'Where runs and verdicts are kept, and for how long.',
+    description: 'Where runs and verdicts are kept, and for how long. Ages count from the start of the run.',
     additionalProperties: false,
     default: {},
     properties: {
-      url: { type: 'string', minLength: 1, 'x-secret': 'url', default: 'sqlite:./tracejury-data/tracejury.db', description: 'The store.' },
+      url: { type: 'string', minLength: 1, 'x-secret': 'url', default: 'sqlite:./tracejury-data/tracejury.db', description: '`sqlite:` and the path of a file, from the folder in which the service starts; `memory:` keeps the newest 10,000 runs until the process ends.' },
       keep: {
         type: 'object',
         description: 'What is deleted when it is older or more than this.',

@@ -1,0 +1,27 @@
+/** The stores by the scheme of `store.url`. A new one is a file or folder of its own and a line here. */
+import { memoryStore } from './memory.ts';
+import { sqliteStore } from './sqlite/sqlite-store.ts';
+import type { Store } from './store.ts';
+
+export const stores = {
+  sqlite: (path: string) => sqliteStore(path),
+  memory: async () => memoryStore(),
+} as const satisfies { readonly [scheme: string]: (rest: string) => Promise<Store> };
+
+export interface StoreAddress {
+  readonly scheme: keyof typeof stores;
+  /** What stands behind the colon: the path of a file for `sqlite`. */
+  readonly rest: string;
+}
+
+/** Undefined: no store has such a URL. */
+export function storeAddress(url: string): StoreAddress | undefined {
+  const [, scheme = '', rest = ''] = /^([a-z]+):(.*)$/s.exec(url) ?? [];
+  if (scheme === 'memory') return rest === '' ? { scheme, rest } : undefined;
+  return scheme === 'sqlite' && rest !== '' && !rest.startsWith('//') ? { scheme, rest } : undefined;
+}
+
+/** Rejects with a JuryError, STORE_UNUSABLE. */
+export function openStore({ scheme, rest }: StoreAddress): Promise<Store> {
+  return stores[scheme](rest);
+}

@@ -1,0 +1,71 @@
+/** What stores keep of a scored run. */
+import type { ScoredRun } from '../exporters/exporter.ts';
+import type { Run, ToolCall } from '../model/agent-trace.ts';
+import type { JsonObject, JsonValue } from '../model/json.ts';
+import type { Evaluation, Verdict } from '../model/verdict.ts';
+import type { Micros, StoredDecision, StoredVerdict, VerdictWord } from './store.ts';
+
+export function microsOf(unixNano: bigint): Micros {
+  return Number(unixNano / 1_000n);
+}
+
+export function verdictWord(verdict: Verdict): VerdictWord {
+  if (verdict.kind !== 'scored') return verdict.kind === 'skipped' ? 'skipped' : 'error';
+  return verdict.passed === null ? 'raw' : verdict.passed ? 'pass' : 'fail';
+}
+
+export function storedVerdict({ key, evaluator, evaluatorVersion, revision, verdict, sampleProbability }: Evaluation): StoredVerdict {
+  const scored = verdict.kind === 'scored' ? verdict : undefined;
+  return {
+    name: key.name,
+    evaluator,
+    version: evaluatorVersion,
+    revision,
+    verdict: verdictWord(verdict),
+    score: scored?.score,
+    label: scored?.label ?? verdictWord(verdict),
+    explanation: verdict.explanation,
+    reason: verdict.kind === 'skipped' ? verdict.reason : verdict.kind === 'failed' ? verdict.error : undefined,
+    evidence: scored?.evidence ?? [],
+    details: scored === undefined || scored.parts.length === 0 ? verdict.details : { ...verdict.details, parts: scored.parts.map(partJson) },
+    sampleProbability,
+  };
+}
+
+type Part = Extract<Verdict, { readonly kind: 'scored' }>['parts'][number];
+
+function partJson({ index, tool, callId, spanId, score, passed, explanation }: Part): JsonObject {
+  return { index, tool, call_id: callId ?? null, span_id: spanId ?? null, score, passed, explanation };
+}
+
+export function storedDecisions({ run, decisions }: ScoredRun): readonly StoredDecision[] {
+  return decisions.map(({ name, evaluator, decision, reason }) => ({ tenant: run.tenant, traceId: run.traceId, spanId: run.spanId, name, evaluator, revision: run.revision, decision, reason }));
+}
+
+/** How a call ended: failed, returned, or asked for without a sign that it ran. */
+export function callEnd(call: ToolCall): 'failed' | 'returned' | 'not_executed' {
+  return call.error !== undefined ? 'failed' : call.executed ? 'returned' : 'not_executed';
+}
+
+export function tookMicros({ startUnixNano, endUnixNano }: ToolCall): number | undefined {
+  return startUnixNano === undefined || endUnixNano === undefined || endUnixNano < startUnixNano ? undefined : microsOf(endUnixNano - startUnixNano);
+}
+
+/** The columns of a run that lists and filters use. */
+export function runColumns(run: Run) {
+  return {
+    tenant: run.tenant,
+    trace_id: run.traceId,
+    span_id: run.spanId,
+    agent: run.trace.agent ?? null,
+    service: run.service ?? null,
+    version: run.serviceVersion ?? null,
+    session_id: run.trace.sessionId ?? null,
+    model: run.trace.model ?? null,
+    started_us: microsOf(run.startUnixNano),
+    ended_us: microsOf(run.endUnixNano),
+    completeness: run.completeness,
+    status: run.trace.status,
+    revision: run.revision,
+  } as const satisfies { readonly [column: string]: JsonValue };
+}

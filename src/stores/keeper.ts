@@ -1,0 +1,162 @@
+/**
+ * Between the pipeline and the store: gathers scored runs, writes them in batches, and lets old ones go. In memory and bounded: a store
+ * that cannot be written costs the oldest items, which are counted, and never slows whoever offers.
+ */
+import type { ScoredRun } from '../exporters/exporter.ts';
+import { roughBytes } from '../model/weight.ts';
+import type { Clock, Sleep } from '../model/clock.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+import type { Store } from './store.ts';
+
+/** Ages in milliseconds by the start of the run. */
+export interface Keep {
+  readonly runsMs: number;
+  readonly contentMs: number;
+  readonly bytes: number;
+}
+
+export interface KeeperOptions {
+  readonly store: Store;
+  readonly keep: Keep;
+  readonly telemetry: Telemetry;
+  readonly clock: Clock;
+  readonly sleep: Sleep;
+  /** Told of what an operator must see: a batch that could not be written. */
+  readonly onFault: (error: unknown) => void;
+  readonly itemsMax?: number;
+  readonly bytesMax?: number;
+}
+
+export interface Keeper {
+  /** Never waits, never throws. After `stop` it drops. */
+  offer(item: ScoredRun): void;
+  /** Items not written yet. */
+  held(): number;
+  /** Writes what is there, gives up what is left at the deadline. May be called twice. */
+  stop(deadlineMs: number): Promise<void>;
+}
+
+/** How long items gather before they are written together. */
+const gatherMs = 100;
+/** Items of one transaction: a few milliseconds of work, so that requests are answered in between. */
+const batchItems = 50;
+const firstRestMs = 500;
+const longestRestMs = 30_000;
+const pruneEveryMs = 60_000;
+const pruneStepRuns = 200;
+const restBetweenStepsMs = 20;
+
+interface Held {
+  readonly item: ScoredRun;
+  readonly bytes: number;
+}
+
+export function keeper(options: KeeperOptions): Keeper {
+  const { store, keep, telemetry, clock, sleep, onFault, itemsMax = 10_000, bytesMax = 128 * 1024 * 1024 } = options;
+  /** Oldest first. */
+  let waiting: Held[] = [];
+  /** The batch that is being written. */
+  let current: readonly Held[] = [];
+  let bytes = 0;
+  const ended = new AbortController();
+  let writing: Promise<void> | undefined;
+  let stopped: Promise<void> | undefined;
+
+  function count(outcome: 'written' | 'retried' | 'dropped', items: number): void {
+    if (items > 0) telemetry.add('tracejury.store.items', items, { 'tracejury.outcome': outcome });
+    telemetry.set('tracejury.store.queue', waiting.length + current.length);
+  }
+
+  function left(gone: readonly Held[], outcome: 'written' | 'dropped'): void {
+    for (const { bytes: own } of gone) bytes -= own;
+    count(outcome, gone.length);
+  }
+
+  /** Until nothing is left. */
+  async function writeAll(): Promise<void> {
+    await sleep(gatherMs, ended.signal);
+    for (let failures = 0; waiting.length > 0; ) {
+      current = waiting.splice(0, batchItems);
+      const fault = await written(current);
+      const batch = current;
+      current = [];
+      if (fault === undefined) {
+        failures = 0;
+        left(batch, 'written');
+      } else {
+        onFault(fault.error);
+        waiting = [...batch, ...waiting];
+        count('retried', batch.length);
+        // At the end there is one more attempt, and no rest.
+        if (ended.signal.aborted && failures > 0) return;
+        await sleep(Math.min(longestRestMs, firstRestMs * 2 ** Math.min(failures++, 20)), ended.signal);
+      }
+      // Requests that wait are answered first.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  async function written(batch: readonly Held[]): Promise<{ readonly error: unknown } | undefined> {
+    const startMs = clock.nowMs();
+    try {
+      await store.write(batch.map(({ item }) => item));
+      telemetry.record('tracejury.store.write.duration', (clock.nowMs() - startMs) / 1_000);
+      return undefined;
+    } catch (error) {
+      return { error };
+    }
+  }
+
+  function pump(): void {
+    writing ??= writeAll().finally(() => {
+      writing = undefined;
+      if (waiting.length > 0 && !ended.signal.aborted) pump();
+    });
+  }
+
+  async function pruning(): Promise<void> {
+    while (!ended.signal.aborted) {
+      await sleep(pruneEveryMs, ended.signal);
+      try {
+        for (let more = true; more && !ended.signal.aborted; ) {
+          const nowMicros = clock.nowMs() * 1_000;
+          const step = await store.prune({ runsBefore: nowMicros - keep.runsMs * 1_000, contentBefore: nowMicros - keep.contentMs * 1_000, bytesMax: keep.bytes, stepRuns: pruneStepRuns });
+          if (step.runs > 0) telemetry.add('tracejury.store.pruned', step.runs, { 'tracejury.what': 'run' });
+          if (step.contents > 0) telemetry.add('tracejury.store.pruned', step.contents, { 'tracejury.what': 'content' });
+          more = step.more;
+          if (more) await sleep(restBetweenStepsMs, ended.signal);
+        }
+      } catch (error) {
+        onFault(error);
+      }
+    }
+  }
+
+  const pruned = pruning();
+
+  async function end(deadlineMs: number): Promise<void> {
+    ended.abort();
+    const deadline = new AbortController();
+    await Promise.race([Promise.all([writing, pruned]), sleep(deadlineMs, deadline.signal)]);
+    deadline.abort();
+    left(waiting.splice(0), 'dropped');
+    await store.stop();
+  }
+
+  return {
+    offer(item) {
+      if (stopped !== undefined) {
+        count('dropped', 1);
+        return;
+      }
+      const one: Held = { item, bytes: roughBytes(item) };
+      waiting.push(one);
+      bytes += one.bytes;
+      while (waiting.length > 1 && (waiting.length > itemsMax || bytes > bytesMax)) left(waiting.splice(0, 1), 'dropped');
+      count('written', 0);
+      pump();
+    },
+    held: () => waiting.length + current.length,
+    stop: (deadlineMs) => (stopped ??= end(deadlineMs)),
+  };
+}

@@ -1,0 +1,134 @@
+/** A store that is gone with the process, for tests and for running without a file. */
+import type { ScoredRun } from '../exporters/exporter.ts';
+import type { Run } from '../model/agent-trace.ts';
+import { runTargetId } from '../model/verdict.ts';
+import { runJson } from '../model/run-json.ts';
+import { callEnd, microsOf, storedDecisions, storedVerdict, tookMicros } from './item.ts';
+import type { RunFilter, RunPlace, RunRow, Store, StoredDecision, StoredVerdict, SummaryRow, ToolRow } from './store.ts';
+
+interface Kept {
+  readonly id: number;
+  run: Run;
+  hasContent: boolean;
+  readonly verdicts: Map<string, StoredVerdict>;
+  readonly decisions: Map<string, StoredDecision>;
+}
+
+/** Beyond it the oldest runs go. */
+const runsMaxDefault = 10_000;
+
+export function memoryStore({ runsMax = runsMaxDefault }: { readonly runsMax?: number } = {}): Store {
+  const kept = new Map<string, Kept>();
+  let ids = 0;
+  const ordered = (): readonly Kept[] => [...kept.values()].sort((one, other) => startOf(other) - startOf(one) || other.id - one.id);
+  const within = (filter: RunFilter): readonly Kept[] => ordered().filter((one) => isWanted(one, filter));
+
+  function take(item: ScoredRun): void {
+    const key = `${item.run.tenant}/${runTargetId(item.run)}`;
+    const one: Kept = kept.get(key) ?? { id: ++ids, run: item.run, hasContent: true, verdicts: new Map<string, StoredVerdict>(), decisions: new Map<string, StoredDecision>() };
+    if (item.run.revision > one.run.revision) Object.assign(one, { run: item.run, hasContent: true });
+    for (const verdict of item.evaluations.map(storedVerdict)) if (verdict.revision >= (one.verdicts.get(verdict.name)?.revision ?? 0)) one.verdicts.set(verdict.name, verdict);
+    for (const decision of storedDecisions(item)) if (decision.revision >= (one.decisions.get(decision.name)?.revision ?? 0)) one.decisions.set(decision.name, decision);
+    kept.set(key, one);
+  }
+
+  function drop(one: Kept): void {
+    kept.delete(`${one.run.tenant}/${runTargetId(one.run)}`);
+  }
+
+  return {
+    async write(items) {
+      items.forEach(take);
+      if (kept.size > runsMax) ordered().slice(runsMax).forEach(drop);
+    },
+    async run(key) {
+      const one = kept.get(`${key.tenant}/${runTargetId(key)}`);
+      return one === undefined ? undefined : { ...rowOf(one), content: one.hasContent ? runJson(one.run.trace, one.run) : undefined, decisions: byName([...one.decisions.values()]) };
+    },
+    async runs({ limit, after, ...filter }) {
+      const found = within(filter).filter((one) => after === undefined || isBehind(one, after));
+      const page = found.slice(0, limit);
+      const last = page.at(-1);
+      return { runs: page.map(rowOf), next: found.length > limit && last !== undefined ? { startedAt: startOf(last), id: last.id } : undefined };
+    },
+    async decisions(traceId) {
+      return within({ traceId }).toReversed().flatMap(({ decisions }) => byName([...decisions.values()]));
+    },
+    async summary({ from, to, agent, evaluator, bucketMicros }) {
+      const found = within({ from, to, ...(agent === undefined ? {} : { agent }) }).flatMap((one) => [...one.verdicts.values()].filter(({ name }) => evaluator === undefined || name === evaluator).map((verdict) => ({ ...verdict, at: startOf(one) - (startOf(one) % bucketMicros) })));
+      const groups = Map.groupBy(found, ({ at, name, verdict }) => `${String(at).padStart(17, '0')} ${name} ${verdict}`);
+      return [...groups].sort(([one], [other]) => (one < other ? -1 : 1)).flatMap(([, own]): readonly SummaryRow[] => {
+        const [first] = own;
+        return first === undefined ? [] : [{ at: first.at, name: first.name, verdict: first.verdict, count: own.length, score: mean(own.flatMap(({ score }) => (score === undefined ? [] : [score]))) }];
+      });
+    },
+    async tools({ from, to, agent }) {
+      const calls = within({ from, to, ...(agent === undefined ? {} : { agent }) }).flatMap(({ run }) => run.trace.toolCalls.map((call) => ({ agent: run.trace.agent, name: call.name, ended: callEnd(call), took: tookMicros(call) })));
+      return [...Map.groupBy(calls, ({ agent: by, name }) => JSON.stringify([by, name])).values()]
+        .flatMap((own): readonly ToolRow[] => {
+          const [first] = own;
+          const ended = (word: string): number => own.filter((call) => call.ended === word).length;
+          return first === undefined ? [] : [{ agent: first.agent, name: first.name, calls: own.length, errors: ended('failed'), notExecuted: ended('not_executed'), tookMicros: mean(own.flatMap(({ took }) => took ?? [])) }];
+        })
+        .sort((one, other) => other.calls - one.calls || compared(one.agent ?? '', other.agent ?? '') || compared(one.name, other.name));
+    },
+    async prune({ runsBefore, contentBefore, stepRuns }) {
+      const oldest = ordered().toReversed();
+      const gone = oldest.slice(0, stepRuns).filter((one) => startOf(one) < runsBefore);
+      gone.forEach(drop);
+      const emptied = oldest.filter((one) => one.hasContent && !gone.includes(one) && startOf(one) < contentBefore).slice(0, stepRuns);
+      for (const one of emptied) one.hasContent = false;
+      return { runs: gone.length, contents: emptied.length, more: gone.length === stepRuns || emptied.length === stepRuns };
+    },
+    backup: () => Promise.reject(new Error('A store in memory has no file to copy.')),
+    async stop() {},
+  };
+}
+
+function startOf({ run }: Kept): number {
+  return microsOf(run.startUnixNano);
+}
+
+function isBehind(one: Kept, after: RunPlace): boolean {
+  return startOf(one) < after.startedAt || (startOf(one) === after.startedAt && one.id < after.id);
+}
+
+function isWanted(one: Kept, filter: RunFilter): boolean {
+  const { run } = one;
+  const is = (wanted: string | undefined, value: string | undefined): boolean => wanted === undefined || wanted === value;
+  if (!(is(filter.tenant, run.tenant) && is(filter.agent, run.trace.agent) && is(filter.service, run.service) && is(filter.version, run.serviceVersion) && is(filter.sessionId, run.trace.sessionId) && is(filter.traceId, run.traceId))) return false;
+  if (startOf(one) < (filter.from ?? -Infinity) || startOf(one) >= (filter.to ?? Infinity)) return false;
+  if (filter.evaluator === undefined && filter.verdict === undefined) return true;
+  return [...one.verdicts.values()].some(({ name, verdict }) => is(filter.evaluator, name) && is(filter.verdict, verdict));
+}
+
+function rowOf({ run, verdicts }: Kept): RunRow {
+  return {
+    tenant: run.tenant,
+    traceId: run.traceId,
+    spanId: run.spanId,
+    agent: run.trace.agent,
+    service: run.service,
+    version: run.serviceVersion,
+    sessionId: run.trace.sessionId,
+    model: run.trace.model,
+    startedAt: microsOf(run.startUnixNano),
+    endedAt: microsOf(run.endUnixNano),
+    completeness: run.completeness,
+    status: run.trace.status,
+    revision: run.revision,
+    verdicts: byName([...verdicts.values()]),
+  };
+}
+
+function byName<Named extends { readonly name: string }>(rows: readonly Named[]): readonly Named[] {
+  return rows.toSorted((one, other) => compared(one.name, other.name));
+}
+
+function compared(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}
+
+function mean(values: readonly number[]): number | undefined {
+  return values.length === 0 ? undefined : values.reduce((sum, value) => sum + value, 0) / values.length;
+}

@@ -1,0 +1,57 @@
+/** The embedded store: one SQLite file. */
+import { backup } from 'node:sqlite';
+import { JuryError } from '../../model/errors.ts';
+import type { Pruned, Retention, Store } from '../store.ts';
+import { connected, type Connection } from './connection.ts';
+import { migrated } from './migrations.ts';
+import { readDecisions, readRun, readRuns, readSummary, readTools } from './read.ts';
+import { writeItems } from './write.ts';
+
+/** `file`: a path, or `:memory:`. Rejects with a JuryError. */
+export async function sqliteStore(file: string): Promise<Store> {
+  const connection = connected(file);
+  const { db, raw } = connection;
+  try {
+    await migrated(db, file);
+  } catch (error) {
+    await db.destroy();
+    throw error instanceof JuryError ? error : new JuryError('STORE_UNUSABLE', `${file} cannot be read: ${error instanceof Error ? error.message : 'unknown error'}.`, error);
+  }
+  let stopped: Promise<void> | undefined;
+  return {
+    async write(items) {
+      if (items.length > 0) await db.transaction().execute((tx) => writeItems(tx, items));
+    },
+    run: (key) => readRun(db, key),
+    runs: (query) => readRuns(db, query),
+    decisions: (traceId) => readDecisions(db, traceId),
+    summary: (query) => readSummary(db, query),
+    tools: (query) => readTools(db, query),
+    prune: (limits) => pruned(connection, limits),
+    async backup(to) {
+      await backup(raw, to);
+    },
+    stop: () => (stopped ??= db.destroy()),
+  };
+}
+
+/** Pages given back to the file system in one step. */
+const vacuumPages = 256;
+
+async function pruned(connection: Connection, { runsBefore, contentBefore, bytesMax, stepRuns }: Retention): Promise<Pruned> {
+  const { db, raw } = connection;
+  const oldest = await db.selectFrom('runs').select(['id', 'started_us']).orderBy('started_us').orderBy('id').limit(stepRuns).execute();
+  const isTooMuch = usedBytes(connection) > bytesMax;
+  const gone = oldest.filter(({ started_us: startedAt }) => isTooMuch || startedAt < runsBefore).map(({ id }) => id);
+  if (gone.length > 0) await db.deleteFrom('runs').where('id', 'in', gone).execute();
+  const emptied = await db.selectFrom('runs').select('id').where('content', 'is not', null).where('started_us', '<', contentBefore).orderBy('started_us').limit(stepRuns).execute();
+  if (emptied.length > 0) await db.updateTable('runs').set({ content: null }).where('id', 'in', emptied.map(({ id }) => id)).execute();
+  raw.exec(`pragma incremental_vacuum(${vacuumPages})`);
+  return { runs: gone.length, contents: emptied.length, more: gone.length === stepRuns || emptied.length === stepRuns || (gone.length > 0 && usedBytes(connection) > bytesMax) };
+}
+
+/** Of the pages that hold something. */
+function usedBytes({ raw }: Connection): number {
+  const pragma = (name: string): number => Number(Object.values(raw.prepare(`pragma ${name}`).get() ?? {})[0] ?? 0);
+  return (pragma('page_count') - pragma('freelist_count')) * pragma('page_size');
+}

@@ -1,0 +1,70 @@
+/** The tables of the SQLite store, as the queries see them. Times are microseconds since the epoch. */
+import type { Generated } from 'kysely';
+
+export interface Tables {
+  readonly runs: RunsTable;
+  readonly evaluations: EvaluationsTable;
+  readonly decisions: DecisionsTable;
+  readonly tool_calls: ToolCallsTable;
+}
+
+interface RunsTable {
+  readonly id: Generated<number>;
+  readonly tenant: string;
+  readonly trace_id: string;
+  readonly span_id: string;
+  readonly agent: string | null;
+  readonly service: string | null;
+  readonly version: string | null;
+  readonly session_id: string | null;
+  readonly model: string | null;
+  readonly started_us: number;
+  readonly ended_us: number;
+  readonly completeness: string;
+  readonly status: string;
+  readonly revision: number;
+  /** The run as JSON, compressed; null: no longer kept. */
+  readonly content: Uint8Array | null;
+}
+
+/** Times, agents and services stand here again so that one index answers a filter. */
+interface EvaluationsTable {
+  readonly run_id: number;
+  readonly name: string;
+  readonly evaluator: string;
+  readonly kind: string;
+  readonly version: number;
+  readonly options_hash: string;
+  readonly revision: number;
+  readonly verdict: string;
+  readonly score: number | null;
+  readonly label: string;
+  readonly explanation: string;
+  readonly reason: string | null;
+  /** JSON. */
+  readonly evidence: string;
+  /** JSON. */
+  readonly details: string;
+  readonly sample_probability: number;
+  readonly agent: string | null;
+  readonly started_us: number;
+}
+
+interface DecisionsTable {
+  readonly run_id: number;
+  readonly name: string;
+  readonly evaluator: string;
+  readonly revision: number;
+  readonly decision: string;
+  readonly reason: string | null;
+}
+
+interface ToolCallsTable {
+  readonly run_id: number;
+  readonly position: number;
+  readonly agent: string | null;
+  readonly name: string;
+  readonly ended: string;
+  readonly took_us: number | null;
+  readonly started_us: number;
+}

@@ -1,0 +1,198 @@
+/** Writing a batch of scored runs: a few statements of many rows, in one transaction. */
+import { constants, zstdCompressSync } from 'node:zlib';
+import type { Insertable, Transaction } from 'kysely';
+import type { ScoredRun } from '../../exporters/exporter.ts';
+import type { Run, RunKey } from '../../model/agent-trace.ts';
+import { jsonText } from '../../model/json.ts';
+import { runJson } from '../../model/run-json.ts';
+import { callEnd, microsOf, runColumns, storedDecisions, storedVerdict, tookMicros } from '../item.ts';
+import type { Tables } from './tables.ts';
+
+type Tx = Transaction<Tables>;
+
+/** Rows of one statement: SQLite takes 32,766 values in one, and a row has 18 at most. */
+const rowsPerStatement = 500;
+
+/** A run whose JSON is longer is kept without its content: nobody reads it on a page. */
+const contentCharsMax = 8_000_000;
+/** On runs of a few kilobytes the default level takes four times as long and saves two bytes in a hundred. */
+const compressionLevel = 1;
+
+interface Known {
+  readonly id: number;
+  /** Before this batch; 0: there was no such run. */
+  readonly revision: number;
+}
+
+export async function writeItems(tx: Tx, items: readonly ScoredRun[]): Promise<void> {
+  const runs = newestRuns(items);
+  const known = await knownRuns(tx, runs);
+  const fresh = [...runs.values()].filter((run) => run.revision > (known.get(keyText(run))?.revision ?? 0));
+  for (const [key, id] of await writtenRuns(tx, fresh)) known.set(key, { id, revision: known.get(key)?.revision ?? 0 });
+  await writeToolCalls(tx, fresh, known);
+  await writeEvaluations(tx, items, known);
+  await writeDecisions(tx, items, known);
+}
+
+function keyText({ tenant, traceId, spanId }: RunKey): string {
+  return `${traceId}/${spanId}/${tenant}`;
+}
+
+/** Of each run the highest revision; of equal ones the last. */
+function newestRuns(items: readonly ScoredRun[]): ReadonlyMap<string, Run> {
+  const runs = new Map<string, Run>();
+  for (const { run } of items) {
+    const key = keyText(run);
+    const before = runs.get(key);
+    if (before === undefined || run.revision >= before.revision) runs.set(key, run);
+  }
+  return runs;
+}
+
+async function knownRuns(tx: Tx, runs: ReadonlyMap<string, Run>): Promise<Map<string, Known>> {
+  const known = new Map<string, Known>();
+  const traces = [...new Set([...runs.values()].map(({ traceId }) => traceId))];
+  for (const some of chunks(traces)) {
+    const rows = await tx.selectFrom('runs').select(['id', 'revision', 'tenant', 'trace_id', 'span_id']).where('trace_id', 'in', some).execute();
+    for (const { id, revision, tenant, trace_id: traceId, span_id: spanId } of rows) known.set(`${traceId}/${spanId}/${tenant}`, { id, revision });
+  }
+  return known;
+}
+
+async function writtenRuns(tx: Tx, runs: readonly Run[]): Promise<ReadonlyMap<string, number>> {
+  const ids = new Map<string, number>();
+  for (const some of chunks(runs)) {
+    const rows = await tx
+      .insertInto('runs')
+      .values(some.map((run) => ({ ...runColumns(run), content: contentOf(run) })))
+      .onConflict((conflict) =>
+        conflict.columns(['tenant', 'trace_id', 'span_id']).doUpdateSet(({ ref }) => ({
+          agent: ref('excluded.agent'),
+          service: ref('excluded.service'),
+          version: ref('excluded.version'),
+          session_id: ref('excluded.session_id'),
+          model: ref('excluded.model'),
+          started_us: ref('excluded.started_us'),
+          ended_us: ref('excluded.ended_us'),
+          completeness: ref('excluded.completeness'),
+          status: ref('excluded.status'),
+          revision: ref('excluded.revision'),
+          content: ref('excluded.content'),
+        })),
+      )
+      .returning(['id', 'tenant', 'trace_id', 'span_id'])
+      .execute();
+    for (const { id, tenant, trace_id: traceId, span_id: spanId } of rows) ids.set(`${traceId}/${spanId}/${tenant}`, id);
+  }
+  return ids;
+}
+
+/** Null: too large to be kept. */
+function contentOf(run: Run): Uint8Array | null {
+  const text = jsonText(runJson(run.trace, run));
+  return text.length > contentCharsMax ? null : zstdCompressSync(text, { params: { [constants.ZSTD_c_compressionLevel]: compressionLevel } });
+}
+
+async function writeToolCalls(tx: Tx, runs: readonly Run[], known: ReadonlyMap<string, Known>): Promise<void> {
+  const replaced = runs.flatMap((run) => (known.get(keyText(run))?.revision === 0 ? [] : [idOf(known, run)]));
+  for (const some of chunks(replaced)) await tx.deleteFrom('tool_calls').where('run_id', 'in', some).execute();
+  const rows = runs.flatMap((run) => {
+    const id = idOf(known, run);
+    return run.trace.toolCalls.map((call, position): Insertable<Tables['tool_calls']> => ({
+      run_id: id,
+      position,
+      agent: run.trace.agent ?? null,
+      name: call.name,
+      ended: callEnd(call),
+      took_us: tookMicros(call) ?? null,
+      started_us: microsOf(run.startUnixNano),
+    }));
+  });
+  for (const some of chunks(rows)) await tx.insertInto('tool_calls').values(some).execute();
+}
+
+async function writeEvaluations(tx: Tx, items: readonly ScoredRun[], known: ReadonlyMap<string, Known>): Promise<void> {
+  const rows = new Map<string, Insertable<Tables['evaluations']>>();
+  for (const { run, evaluations } of items) {
+    const id = idOf(known, run);
+    for (const evaluation of evaluations) {
+      const { verdict, evidence, details, score, reason, sampleProbability, ...rest } = storedVerdict(evaluation);
+      const before = rows.get(`${id} ${rest.name}`);
+      if (before !== undefined && before.revision > rest.revision) continue;
+      rows.set(`${id} ${rest.name}`, {
+        ...rest,
+        run_id: id,
+        kind: evaluation.evaluatorKind,
+        options_hash: evaluation.optionsHash,
+        verdict,
+        score: score ?? null,
+        reason: reason ?? null,
+        evidence: jsonText([...evidence]),
+        details: jsonText(details),
+        sample_probability: sampleProbability,
+        agent: run.trace.agent ?? null,
+        started_us: microsOf(run.startUnixNano),
+      });
+    }
+  }
+  for (const some of chunks([...rows.values()])) {
+    await tx
+      .insertInto('evaluations')
+      .values(some)
+      .onConflict((conflict) =>
+        conflict
+          .columns(['run_id', 'name'])
+          .doUpdateSet(({ ref }) => ({
+            evaluator: ref('excluded.evaluator'),
+            kind: ref('excluded.kind'),
+            version: ref('excluded.version'),
+            options_hash: ref('excluded.options_hash'),
+            revision: ref('excluded.revision'),
+            verdict: ref('excluded.verdict'),
+            score: ref('excluded.score'),
+            label: ref('excluded.label'),
+            explanation: ref('excluded.explanation'),
+            reason: ref('excluded.reason'),
+            evidence: ref('excluded.evidence'),
+            details: ref('excluded.details'),
+            sample_probability: ref('excluded.sample_probability'),
+            agent: ref('excluded.agent'),
+            started_us: ref('excluded.started_us'),
+          }))
+          .whereRef('excluded.revision', '>=', 'evaluations.revision'),
+      )
+      .execute();
+  }
+}
+
+async function writeDecisions(tx: Tx, items: readonly ScoredRun[], known: ReadonlyMap<string, Known>): Promise<void> {
+  const rows = new Map<string, Insertable<Tables['decisions']>>();
+  for (const item of items) {
+    const id = idOf(known, item.run);
+    for (const { name, evaluator, revision, decision, reason } of storedDecisions(item)) {
+      if ((rows.get(`${id} ${name}`)?.revision ?? 0) <= revision) rows.set(`${id} ${name}`, { run_id: id, name, evaluator, revision, decision, reason: reason ?? null });
+    }
+  }
+  for (const some of chunks([...rows.values()])) {
+    await tx
+      .insertInto('decisions')
+      .values(some)
+      .onConflict((conflict) =>
+        conflict
+          .columns(['run_id', 'name'])
+          .doUpdateSet(({ ref }) => ({ evaluator: ref('excluded.evaluator'), revision: ref('excluded.revision'), decision: ref('excluded.decision'), reason: ref('excluded.reason') }))
+          .whereRef('excluded.revision', '>=', 'decisions.revision'),
+      )
+      .execute();
+  }
+}
+
+function idOf(known: ReadonlyMap<string, Known>, run: RunKey): number {
+  const found = known.get(keyText(run));
+  if (found === undefined) throw new Error('a run was written without an id');
+  return found.id;
+}
+
+function chunks<Item>(items: readonly Item[]): readonly (readonly Item[])[] {
+  return Array.from({ length: Math.ceil(items.length / rowsPerStatement) }, (_, at) => items.slice(at * rowsPerStatement, (at + 1) * rowsPerStatement));
+}

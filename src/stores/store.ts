@@ -1,0 +1,169 @@
+/**
+ * The contract of a store: where runs and their verdicts are kept, and read again. Of a run the highest revision is kept, and of an
+ * evaluation the verdict and the decision of the highest revision; writing the same item again changes nothing.
+ */
+import type { ScoredRun } from '../exporters/exporter.ts';
+import type { RunKey } from '../model/agent-trace.ts';
+import type { Tenant, TraceId } from '../model/ids.ts';
+import type { JsonObject } from '../model/json.ts';
+
+export interface Store {
+  /** All items or none, in the order in which they came. Rejects when nothing was written. */
+  write(items: readonly ScoredRun[]): Promise<void>;
+  run(key: RunKey): Promise<StoredRun | undefined>;
+  /** Newest first. */
+  runs(query: RunQuery): Promise<RunPage>;
+  /** All runs of one trace and how each (run, evaluator) pair ended. */
+  decisions(traceId: TraceId): Promise<readonly StoredDecision[]>;
+  /** Verdicts by evaluator over time. */
+  summary(query: SummaryQuery): Promise<readonly SummaryRow[]>;
+  /** Calls by tool. */
+  tools(query: ToolQuery): Promise<readonly ToolRow[]>;
+  /** Deletes what is too old or too much, a small step at a time. */
+  prune(limits: Retention): Promise<Pruned>;
+  /** A consistent copy of the whole, while it is written to. */
+  backup(file: string): Promise<void>;
+  /** May be called twice. */
+  stop(): Promise<void>;
+}
+
+/** Microseconds since the epoch: whole numbers that a double holds. */
+export type Micros = number;
+
+/** What a list tells of a run. */
+export interface RunRow extends RunKey {
+  readonly agent: string | undefined;
+  readonly service: string | undefined;
+  readonly version: string | undefined;
+  readonly sessionId: string | undefined;
+  readonly model: string | undefined;
+  readonly startedAt: Micros;
+  readonly endedAt: Micros;
+  readonly completeness: string;
+  readonly status: string;
+  readonly revision: number;
+  readonly verdicts: readonly StoredVerdict[];
+}
+
+export interface StoredRun extends RunRow {
+  /** The run as `runJson` writes it; undefined: its content is not kept, or no longer. */
+  readonly content: JsonObject | undefined;
+  readonly decisions: readonly StoredDecision[];
+}
+
+/** pass and fail where there is a threshold, raw where there is none; skipped: there was nothing to score; error: no verdict was reached. */
+export const verdictWords = ['pass', 'fail', 'raw', 'skipped', 'error'] as const;
+export type VerdictWord = (typeof verdictWords)[number];
+
+export interface StoredVerdict {
+  readonly name: string;
+  readonly evaluator: string;
+  readonly version: number;
+  /** Of the run that it is about: lower than that of the run while a judge has not seen the newer one. */
+  readonly revision: number;
+  readonly verdict: VerdictWord;
+  /** 0..1; undefined unless it was scored. */
+  readonly score: number | undefined;
+  readonly label: string;
+  readonly explanation: string;
+  /** Why it was skipped, or which error it ended in. */
+  readonly reason: string | undefined;
+  readonly evidence: readonly string[];
+  readonly details: JsonObject;
+  readonly sampleProbability: number;
+}
+
+export interface StoredDecision extends RunKey {
+  readonly name: string;
+  readonly evaluator: string;
+  /** Of the run that it is about. */
+  readonly revision: number;
+  readonly decision: string;
+  readonly reason: string | undefined;
+}
+
+/** All named conditions hold. Times are of the start of the run: from `from` on, before `to`. */
+export interface RunFilter {
+  readonly tenant?: Tenant;
+  readonly agent?: string;
+  readonly service?: string;
+  readonly version?: string;
+  readonly sessionId?: string;
+  readonly traceId?: TraceId;
+  /** Runs that this evaluator has a verdict on. */
+  readonly evaluator?: string;
+  /** Runs with such a verdict, of `evaluator` where that is named, else of any. */
+  readonly verdict?: VerdictWord;
+  readonly from?: Micros;
+  readonly to?: Micros;
+}
+
+export interface RunQuery extends RunFilter {
+  /** 1..200. */
+  readonly limit: number;
+  /** Goes on behind this run; runs that came in between are not repeated and push none aside. */
+  readonly after?: RunPlace;
+}
+
+/** Where a run stands in the list. */
+export interface RunPlace {
+  readonly startedAt: Micros;
+  readonly id: number;
+}
+
+export interface RunPage {
+  readonly runs: readonly RunRow[];
+  /** Undefined: there are no more. */
+  readonly next: RunPlace | undefined;
+}
+
+export interface SummaryQuery {
+  readonly from: Micros;
+  readonly to: Micros;
+  readonly agent?: string;
+  readonly evaluator?: string;
+  readonly bucketMicros: number;
+}
+
+export interface SummaryRow {
+  /** Start of the bucket. */
+  readonly at: Micros;
+  readonly name: string;
+  readonly verdict: VerdictWord;
+  readonly count: number;
+  /** Mean of the scores; undefined where none was scored. */
+  readonly score: number | undefined;
+}
+
+export interface ToolQuery {
+  readonly from: Micros;
+  readonly to: Micros;
+  readonly agent?: string;
+}
+
+export interface ToolRow {
+  readonly agent: string | undefined;
+  readonly name: string;
+  readonly calls: number;
+  readonly errors: number;
+  /** Calls that were asked for and that nothing shows to have run. */
+  readonly notExecuted: number;
+  /** Mean of the calls whose times are known. */
+  readonly tookMicros: number | undefined;
+}
+
+export interface Retention {
+  readonly runsBefore: Micros;
+  readonly contentBefore: Micros;
+  /** Of the whole; beyond it the oldest runs go. */
+  readonly bytesMax: number;
+  /** Runs that one step touches at most. */
+  readonly stepRuns: number;
+}
+
+export interface Pruned {
+  readonly runs: number;
+  readonly contents: number;
+  /** True: another step would find more. */
+  readonly more: boolean;
+}

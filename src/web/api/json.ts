@@ -1,0 +1,78 @@
+/** What the store tells, as the API writes it: snake_case, times in RFC 3339 with microseconds, what is not known null. */
+import { wire } from '../../model/attributes.ts';
+import type { JsonObject } from '../../model/json.ts';
+import { timeText } from '../../model/time-text.ts';
+import type { MetricFamily } from '../../telemetry/registry.ts';
+import type { Micros, RunRow, StoredDecision, StoredRun, StoredVerdict, SummaryRow, ToolRow } from '../../stores/store.ts';
+
+export function runRowJson(row: RunRow): JsonObject {
+  return {
+    trace_id: row.traceId,
+    span_id: row.spanId,
+    tenant: row.tenant,
+    agent: row.agent ?? null,
+    service: row.service ?? null,
+    version: row.version ?? null,
+    session_id: row.sessionId ?? null,
+    model: row.model ?? null,
+    started_at: timeOf(row.startedAt),
+    ended_at: timeOf(row.endedAt),
+    completeness: row.completeness,
+    status: row.status,
+    revision: row.revision,
+    verdicts: row.verdicts.map(shortVerdictJson),
+  };
+}
+
+/** A run whose content is not kept has null in its place. */
+export function runJson(run: StoredRun): JsonObject {
+  const { verdicts: _short, ...row } = runRowJson(run);
+  return {
+    ...contentless,
+    ...run.content,
+    ...row,
+    content_kept: run.content !== undefined,
+    verdicts: run.verdicts.map((verdict) => ({ ...shortVerdictJson(verdict), explanation: verdict.explanation, evidence: [...verdict.evidence], details: verdict.details, sample_probability: verdict.sampleProbability })),
+    decisions: run.decisions.map(shortDecisionJson),
+  };
+}
+
+const contentless: JsonObject = { input: null, final_response: null, tool_calls: null };
+
+function shortVerdictJson({ name, evaluator, version, revision, verdict, score, label, reason }: StoredVerdict): JsonObject {
+  return { name, evaluator, version, revision, status: statusOf(verdict), score: score ?? null, label, passed: verdict === 'pass' ? true : verdict === 'fail' ? false : null, reason: reason ?? null };
+}
+
+function statusOf(verdict: StoredVerdict['verdict']): 'scored' | 'skipped' | 'failed' {
+  return verdict === 'skipped' ? 'skipped' : verdict === 'error' ? 'failed' : 'scored';
+}
+
+export function decisionJson(one: StoredDecision): JsonObject {
+  return { trace_id: one.traceId, span_id: one.spanId, tenant: one.tenant, ...shortDecisionJson(one) };
+}
+
+function shortDecisionJson({ name, evaluator, revision, decision, reason }: StoredDecision): JsonObject {
+  return { name, evaluator, revision, decision, reason: reason ?? null };
+}
+
+export function summaryJson({ at, name, verdict, count, score }: SummaryRow): JsonObject {
+  return { at: timeOf(at), name, verdict, count, mean_score: score ?? null };
+}
+
+export function toolJson({ agent, name, calls, errors, notExecuted, tookMicros }: ToolRow): JsonObject {
+  return { agent: agent ?? null, name, calls, errors, not_executed: notExecuted, mean_seconds: tookMicros === undefined ? null : tookMicros / 1_000_000 };
+}
+
+function timeOf(micros: Micros): string {
+  return timeText(BigInt(Math.max(0, micros)) * 1_000n);
+}
+
+/** The counter of evaluability, a row for each set of labels. */
+export function evaluabilityRows(families: readonly MetricFamily[]): readonly JsonObject[] {
+  const points = families.find(({ name }) => name === 'tracejury.evaluability')?.points ?? [];
+  return points.flatMap((point) => {
+    if (point.kind !== 'number') return [];
+    const label = (name: string): string | null => point.labels[name] ?? null;
+    return [{ agent: label(wire.agentName), dialect: label('tracejury.dialect'), name: label(wire.evaluationName), outcome: label('tracejury.outcome'), reason: label('tracejury.reason'), need: label('tracejury.need'), count: point.value }];
+  });
+}

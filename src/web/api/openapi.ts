@@ -1,0 +1,63 @@
+/** The OpenAPI document, made from the routes that are served. */
+import type { JsonObject } from '../../model/json.ts';
+import { verdictWords } from '../../stores/store.ts';
+import type { Route } from './routes.ts';
+
+const orNull = (type: string, description?: string): JsonObject => ({ type: [type, 'null'], ...(description === undefined ? {} : { description }) });
+const time: JsonObject = { type: 'string', format: 'date-time' };
+const text: JsonObject = { type: 'string' };
+const count: JsonObject = { type: 'integer', minimum: 0 };
+
+const schemas: { readonly [name: string]: JsonObject } = {
+  Run: object({
+    trace_id: text, span_id: text, tenant: text, agent: orNull('string'), service: orNull('string'), version: orNull('string'), session_id: orNull('string'), model: orNull('string'),
+    started_at: time, ended_at: time, completeness: { enum: ['complete', 'partial', 'abandoned', 'evicted'] }, status: { enum: ['ok', 'error'] }, revision: count,
+    verdicts: { type: 'array', items: { $ref: '#/components/schemas/Verdict' } },
+  }, { input: orNull('string', 'Of one run only.'), final_response: { description: 'Of one run only.' }, tool_calls: { type: ['array', 'null'], items: { type: 'object' }, description: 'Of one run only.' }, content_kept: { type: 'boolean', description: 'False: texts, arguments and results are no longer kept. Of one run only.' }, decisions: { type: 'array', items: { $ref: '#/components/schemas/Decision' }, description: 'Of one run only.' } }),
+  Verdict: object({
+    name: text, evaluator: text, version: count, revision: count, status: { enum: ['scored', 'skipped', 'failed'] },
+    score: { type: ['number', 'null'], minimum: 0, maximum: 1 }, label: text, passed: orNull('boolean', 'Null: there is no threshold, or no score.'), reason: orNull('string', 'Why it was skipped, or which error it ended in.'),
+  }, { explanation: { type: 'string', description: 'Of one run only.' }, evidence: { type: 'array', items: text, description: 'Span ids. Of one run only.' }, details: { type: 'object', description: 'Of one run only.' }, sample_probability: { type: 'number', description: 'Of one run only.' } }),
+  Decision: object({ name: text, evaluator: text, revision: count, decision: { enum: ['scored', 'skipped', 'filtered', 'sampled_out', 'over_budget', 'overload', 'failed'] }, reason: orNull('string') }, { trace_id: text, span_id: text, tenant: text }),
+  SummaryRow: object({ at: { ...time, description: 'Start of the step.' }, name: text, verdict: { enum: verdictWords }, count, mean_score: orNull('number') }),
+  Tool: object({ agent: orNull('string'), name: text, calls: count, errors: count, not_executed: { ...count, description: 'Asked for by a model, with no sign that it ran.' }, mean_seconds: orNull('number') }),
+  EvaluabilityRow: object({ agent: text, dialect: text, name: text, outcome: text, reason: orNull('string'), need: orNull('string'), count }),
+  Error: object({ error: object({ code: text, message: text, todo: text }) }),
+};
+
+export function openApiDocument(routes: readonly Route[]): JsonObject {
+  return {
+    openapi: '3.1.0',
+    info: { title: 'tracejury', version: '1', description: 'Runs of agents and the verdicts on them.' },
+    servers: [{ url: '/api/v1' }],
+    security: [{}, { token: [] }],
+    paths: Object.fromEntries(routes.map((route) => [route.path, { get: operation(route) }])),
+    components: { schemas, securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'A token of listen.tokens that may read.' } } },
+  };
+}
+
+function operation({ summary, path_parameters: inPath, query_parameters: inQuery, answer }: Route): JsonObject {
+  const hasPath = Object.keys(inPath).length > 0;
+  return {
+    summary,
+    parameters: [...Object.entries(inPath).map(([name, schema]) => parameter('path', name, schema)), ...Object.entries(inQuery).map(([name, schema]) => parameter('query', name, schema))],
+    responses: {
+      200: { description: 'What was asked for.', content: { 'application/json': { schema: answer } } },
+      400: error('The query cannot be read.'),
+      401: error('The token is missing or may not read.'),
+      ...(hasPath ? { 404: error('There is no such thing.') } : {}),
+    },
+  };
+}
+
+function parameter(place: 'path' | 'query', name: string, { description, ...schema }: JsonObject): JsonObject {
+  return { name, in: place, required: place === 'path', ...(description === undefined ? {} : { description }), schema };
+}
+
+function error(description: string): JsonObject {
+  return { description, content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } };
+}
+
+function object(properties: JsonObject, more: JsonObject = {}): JsonObject {
+  return { type: 'object', required: Object.keys(properties), properties: { ...properties, ...more } };
+}

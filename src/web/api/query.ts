@@ -1,0 +1,62 @@
+/** From the texts of a query to what the store is asked. What no schema can say is said here. */
+import { isJsonArray, parseJson } from '../../model/json.ts';
+import type { Tenant, TraceId } from '../../model/ids.ts';
+import type { Micros, RunFilter, RunPlace, VerdictWord } from '../../stores/store.ts';
+
+/** A query that cannot be answered: which parameter, what is wrong, what would be right. */
+export class QueryFault extends Error {
+  readonly todo: string;
+
+  constructor(message: string, todo: string) {
+    super(message);
+    this.name = 'QueryFault';
+    this.todo = todo;
+  }
+}
+
+/** Parameters after their schema: texts, and whole numbers where it says so. */
+export interface Parameters {
+  readonly [name: string]: string | number | undefined;
+}
+
+export function filterOf(query: Parameters): RunFilter {
+  const [from, to] = [timeAt(query, 'from'), timeAt(query, 'to')];
+  return {
+    ...(from === undefined ? {} : { from }),
+    ...(to === undefined ? {} : { to }),
+    ...named(query, 'agent', 'agent'),
+    ...named(query, 'service', 'service'),
+    ...named(query, 'version', 'version'),
+    ...named(query, 'session', 'sessionId'),
+    ...named(query, 'evaluator', 'evaluator'),
+    ...(typeof query['tenant'] === 'string' ? { tenant: query['tenant'] as Tenant } : {}),
+    ...(typeof query['trace'] === 'string' ? { traceId: query['trace'] as TraceId } : {}),
+    ...(typeof query['verdict'] === 'string' ? { verdict: query['verdict'] as VerdictWord } : {}),
+  };
+}
+
+export function named<Key extends string>(query: Parameters, name: string, key: Key): { readonly [K in Key]?: string } {
+  const value = query[name];
+  return typeof value === 'string' ? ({ [key]: value } as { readonly [K in Key]: string }) : {};
+}
+
+/** RFC 3339; undefined when it is not there. */
+export function timeAt(query: Parameters, name: string): Micros | undefined {
+  const text = query[name];
+  if (typeof text !== 'string') return undefined;
+  const ms = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(ms)) throw new QueryFault(`${name} is ${JSON.stringify(text)}, which is no time.`, 'Write a date or a time as RFC 3339 does: 2026-11-21, or 2026-11-21T09:30:00Z.');
+  return ms * 1_000;
+}
+
+/** Opaque to clients: where the page before it ended. */
+export function cursorText({ startedAt, id }: RunPlace): string {
+  return Buffer.from(JSON.stringify([startedAt, id])).toString('base64url');
+}
+
+export function placeOf(cursor: string): RunPlace {
+  const value = parseJson(Buffer.from(cursor, 'base64url').toString());
+  const [startedAt, id, ...more] = isJsonArray(value ?? null) ? (value as readonly unknown[]) : [];
+  if (typeof startedAt !== 'number' || typeof id !== 'number' || more.length > 0 || !Number.isSafeInteger(startedAt) || !Number.isSafeInteger(id)) throw new QueryFault('cursor is none of ours.', 'Give the value of "next" of the page before it, and the same filters.');
+  return { startedAt, id };
+}

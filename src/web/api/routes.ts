@@ -1,0 +1,142 @@
+/** The routes of the API. A new one is a row here: the listener serves it, and the OpenAPI document tells it. */
+import type { Clock } from '../../model/clock.ts';
+import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
+import type { JsonObject, JsonValue } from '../../model/json.ts';
+import { verdictWords, type Store } from '../../stores/store.ts';
+import { decisionJson, runJson, runRowJson, summaryJson, toolJson } from './json.ts';
+import { cursorText, filterOf, named, placeOf, QueryFault, timeAt, type Parameters } from './query.ts';
+
+export interface ApiParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Attempts of evaluators since the start of the process, by what came of them. */
+  readonly evaluability: () => readonly JsonObject[];
+}
+
+export interface Route {
+  /** Parameters in braces. */
+  readonly path: string;
+  readonly summary: string;
+  readonly path_parameters: { readonly [name: string]: JsonObject };
+  readonly query_parameters: { readonly [name: string]: JsonObject };
+  /** What the answer is, as JSON Schema. */
+  readonly answer: JsonObject;
+  /** Undefined: there is no such thing. */
+  readonly handle: (parts: ApiParts, parameters: Parameters) => Promise<JsonValue | undefined>;
+}
+
+const text = { type: 'string', maxLength: 1_000 } as const;
+const time = { type: 'string', maxLength: 40, description: 'A time as RFC 3339 writes it.' } as const;
+const traceId = { type: 'string', pattern: '^[0-9a-f]{32}$', description: 'Trace id, lower-case hex.' } as const;
+const spanId = { type: 'string', pattern: '^[0-9a-f]{16}$', description: 'Span id, lower-case hex.' } as const;
+const tenant = { ...text, description: 'Name of the token that the spans came with; empty where none is asked for.' } as const;
+const limitDefault = 50;
+const pages = {
+  limit: { type: 'integer', minimum: 1, maximum: 200, default: limitDefault, description: 'Entries of one page.' },
+  cursor: { ...text, description: '`next` of the page before it.' },
+} as const;
+const period = { from: { ...time, description: 'Runs that started at this time or later; a day ago when left out.' }, to: { ...time, description: 'Runs that started before this time; now when left out.' } } as const;
+const filters = {
+  agent: { ...text, description: 'Name of the agent.' },
+  service: { ...text, description: 'Name of the service.' },
+  version: { ...text, description: 'Version of the service.' },
+  session: { ...text, description: 'Session id.' },
+  trace: traceId,
+  tenant,
+  evaluator: { ...text, description: 'Runs with a verdict of this name.' },
+  verdict: { enum: verdictWords, description: 'Runs with such a verdict, of `evaluator` where it is named, else of any.' },
+  from: { ...time, description: 'Runs that started at this time or later.' },
+  to: { ...time, description: 'Runs that started before this time.' },
+} as const;
+
+const dayMicros = 86_400_000_000;
+const buckets: { readonly [name: string]: number } = { minute: 60_000_000, hour: 3_600_000_000, day: dayMicros };
+/** Buckets of one answer. */
+const bucketsMax = 1_500;
+
+export const routes: readonly Route[] = [
+  {
+    path: '/runs',
+    summary: 'Runs, newest first, without their long fields.',
+    path_parameters: {},
+    query_parameters: { ...filters, ...pages },
+    answer: list('runs', 'Run'),
+    async handle({ store }, query) {
+      const { cursor, limit } = query;
+      const page = await store.runs({ ...filterOf(query), limit: typeof limit === 'number' ? limit : limitDefault, ...(typeof cursor === 'string' ? { after: placeOf(cursor) } : {}) });
+      return { runs: page.runs.map(runRowJson), next: page.next === undefined ? null : cursorText(page.next) };
+    },
+  },
+  {
+    path: '/runs/{trace}/{span}',
+    summary: 'One run with its tool calls, verdicts and decisions.',
+    path_parameters: { trace: traceId, span: spanId },
+    query_parameters: { tenant },
+    answer: { $ref: '#/components/schemas/Run' },
+    async handle({ store }, { trace, span, tenant: of = '' }) {
+      const run = await store.run({ tenant: of as Tenant, traceId: trace as TraceId, spanId: span as SpanId });
+      return run === undefined ? undefined : runJson(run);
+    },
+  },
+  {
+    path: '/decisions/{trace}',
+    summary: 'How each pair of a run of this trace and an evaluator ended.',
+    path_parameters: { trace: traceId },
+    query_parameters: {},
+    answer: list('decisions', 'Decision'),
+    handle: async ({ store }, { trace }) => ({ decisions: (await store.decisions(trace as TraceId)).map(decisionJson), next: null }),
+  },
+  {
+    path: '/sessions/{id}',
+    summary: 'The runs of a session, newest first.',
+    path_parameters: { id: { ...text, minLength: 1, description: 'Session id.' } },
+    query_parameters: { tenant, ...pages },
+    answer: list('runs', 'Run'),
+    async handle({ store }, query) {
+      const { id, cursor, limit } = query;
+      const page = await store.runs({ ...filterOf({ tenant: query['tenant'], session: id }), limit: typeof limit === 'number' ? limit : limitDefault, ...(typeof cursor === 'string' ? { after: placeOf(cursor) } : {}) });
+      return { runs: page.runs.map(runRowJson), next: page.next === undefined ? null : cursorText(page.next) };
+    },
+  },
+  {
+    path: '/summary',
+    summary: 'Verdicts by evaluator over time.',
+    path_parameters: {},
+    query_parameters: { ...period, agent: filters.agent, evaluator: filters.evaluator, bucket: { enum: Object.keys(buckets), default: 'hour', description: 'Width of one step in time.' } },
+    answer: list('summary', 'SummaryRow'),
+    async handle({ store, clock }, query) {
+      const bucketMicros = buckets[String(query['bucket'] ?? 'hour')] ?? dayMicros;
+      const between = periodOf(query, clock);
+      if ((between.to - between.from) / bucketMicros > bucketsMax) throw new QueryFault(`from and to are more than ${bucketsMax} steps apart.`, 'Name a wider bucket or a shorter time.');
+      const rows = await store.summary({ ...between, bucketMicros, ...named(query, 'agent', 'agent'), ...named(query, 'evaluator', 'evaluator') });
+      return { summary: rows.map(summaryJson), next: null };
+    },
+  },
+  {
+    path: '/tools',
+    summary: 'Calls by agent and tool.',
+    path_parameters: {},
+    query_parameters: { ...period, agent: filters.agent },
+    answer: list('tools', 'Tool'),
+    handle: async ({ store, clock }, query) => ({ tools: (await store.tools({ ...periodOf(query, clock), ...named(query, 'agent', 'agent') })).map(toolJson), next: null }),
+  },
+  {
+    path: '/evaluability',
+    summary: 'What each evaluator could score since the service started, by agent and dialect, and what it lacked.',
+    path_parameters: {},
+    query_parameters: {},
+    answer: list('evaluability', 'EvaluabilityRow'),
+    handle: async ({ evaluability }) => ({ evaluability: evaluability(), next: null }),
+  },
+];
+
+function periodOf(query: Parameters, clock: Clock): { readonly from: number; readonly to: number } {
+  const to = timeAt(query, 'to') ?? clock.nowMs() * 1_000;
+  const from = timeAt(query, 'from') ?? to - dayMicros;
+  if (from >= to) throw new QueryFault('from is not before to.', 'Give a from that lies before to.');
+  return { from: Math.floor(from), to: Math.ceil(to) };
+}
+
+function list(key: string, schema: string): JsonObject {
+  return { type: 'object', required: [key, 'next'], properties: { [key]: { type: 'array', items: { $ref: `#/components/schemas/${schema}` } }, next: { type: ['string', 'null'], description: 'Cursor of the next page; null: this is the last.' } } };
+}

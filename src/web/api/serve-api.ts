@@ -1,0 +1,37 @@
+/** The read API under /api/v1 of the console listener. */
+import type { FastifyInstance } from 'fastify';
+import { jsonText, type JsonValue } from '../../model/json.ts';
+import { openApiDocument } from './openapi.ts';
+import { QueryFault, type Parameters } from './query.ts';
+import { routes, type ApiParts, type Route } from './routes.ts';
+
+export const apiPrefix = '/api/v1';
+
+export function serveApi(app: FastifyInstance, parts: ApiParts): void {
+  const document = openApiDocument(routes);
+  app.get(`${apiPrefix}/openapi.json`, async () => document);
+  for (const route of routes) serveRoute(app, route, parts);
+}
+
+function serveRoute(app: FastifyInstance, { path, path_parameters: inPath, query_parameters: inQuery, handle }: Route, parts: ApiParts): void {
+  const schema = {
+    params: { type: 'object', properties: inPath, required: Object.keys(inPath) },
+    querystring: { type: 'object', additionalProperties: false, properties: inQuery },
+  };
+  app.get(`${apiPrefix}${path.replaceAll(/\{(\w+)\}/g, ':$1')}`, { schema }, async (request, reply) => {
+    try {
+      const found = await handle(parts, { ...(request.query as Parameters), ...(request.params as Parameters) });
+      if (found === undefined) return await reply.code(404).send(failure('not_found', 'The store holds no such run.', 'It may be too old for store.keep, or not scored yet.'));
+      // Whole numbers beyond 2^53 are written as they came.
+      return await reply.type('application/json; charset=utf-8').serializer((value: JsonValue) => jsonText(value)).send(found);
+    } catch (error) {
+      if (error instanceof QueryFault) return await reply.code(400).send(failure('bad_request', error.message, error.todo));
+      throw error;
+    }
+  });
+}
+
+/** Errors of every route of the listener have this form. */
+export function failure(code: string, message: string, todo: string): { readonly error: { readonly code: string; readonly message: string; readonly todo: string } } {
+  return { error: { code, message, todo } };
+}

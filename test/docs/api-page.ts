@@ -1,0 +1,42 @@
+import { openApiDocument } from '../../src/web/api/openapi.ts';
+import { routes, type Route } from '../../src/web/api/routes.ts';
+import type { JsonObject } from '../../src/model/json.ts';
+import { jsonText } from '../../src/model/json.ts';
+
+export function apiPage(): string {
+  const document = openApiDocument(routes);
+  return `# Read API
+
+<!-- Written by npm run docs from the routes that are served. -->
+
+The console listener serves runs and verdicts as JSON under \`/api/v1\`; \`/api/v1/openapi.json\` is the same as this page for programs (OpenAPI
+${String(document['openapi'])}). Every route is a GET. Where \`listen.tokens\` names tokens, one that may \`read\` goes along as \`Authorization: Bearer\`.
+
+Names are in snake_case, ids in lower-case hex, times as RFC 3339 writes them with microseconds; what is not known is null. Lists have the form
+\`{ "runs": […], "next": cursor | null }\`: a cursor given back as \`cursor\`, with the same filters, goes on behind the last entry, whatever was added
+meanwhile. Errors are \`{ "error": { "code", "message", "todo" } }\`; a parameter that is not known is an error.
+
+    curl 'http://127.0.0.1:4380/api/v1/runs?evaluator=tool_error&verdict=fail&limit=10'
+
+${routes.map(routeText).join('\n\n')}
+
+## Verdicts
+
+The filter \`verdict\` takes \`pass\` and \`fail\` (a score with a threshold), \`raw\` (a score without one), \`skipped\` (there was nothing to score) and
+\`error\` (no verdict was reached). In a verdict, \`status\` is \`scored\`, \`skipped\` or \`failed\`, and \`passed\` is null unless there is a score and a threshold.
+\`revision\` is that of the run the verdict is about: while a judge has not seen a newer revision, the verdict on the older one stays.
+`;
+}
+
+function routeText({ path, summary, path_parameters: inPath, query_parameters: inQuery }: Route): string {
+  const rows = [...Object.entries(inPath).map(([name, schema]) => parameterRow(`{${name}}`, schema)), ...Object.entries(inQuery).map(([name, schema]) => parameterRow(name, schema))];
+  return `## \`/api/v1${path}\`
+
+${summary}${rows.length === 0 ? '' : `\n\n| parameter | type | default | meaning |\n|---|---|---|---|\n${rows.join('\n')}`}`;
+}
+
+function parameterRow(name: string, schema: JsonObject): string {
+  const values = schema['enum'];
+  const type = Array.isArray(values) ? values.map((value) => `\`${String(value)}\``).join(', ') : schema['type'] === 'integer' ? `whole number, ${String(schema['minimum'])} to ${String(schema['maximum'])}` : 'text';
+  return `| \`${name}\` | ${type} | ${schema['default'] === undefined ? '' : `\`${jsonText(schema['default'])}\``} | ${String(schema['description'] ?? '')} |`;
+}

@@ -1,0 +1,207 @@
+/** What every store does, whichever it is. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { ScoredRun } from '../../src/exporters/exporter.ts';
+import type { Run } from '../../src/model/agent-trace.ts';
+import { parseTraceId, type TraceId } from '../../src/model/ids.ts';
+import { runJson } from '../../src/model/run-json.ts';
+import { memoryStore } from '../../src/stores/memory.ts';
+import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
+import type { RunQuery, Store } from '../../src/stores/store.ts';
+import { agentTrace, call, spanId } from '../builders/agent-trace.ts';
+import { failed, run, scored, scoredRun, skipped } from '../builders/scored-run.ts';
+
+const members = {
+  memory: async () => memoryStore(),
+  'sqlite in memory': () => sqliteStore(':memory:'),
+  'sqlite in a file': () => sqliteStore(join(folder(), 'deeper', 'tracejury.db')),
+} as const satisfies { readonly [name: string]: () => Promise<Store> };
+
+const folders: string[] = [];
+const opened: Store[] = [];
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((store) => store.stop()));
+  for (const one of folders.splice(0)) rmSync(one, { recursive: true });
+});
+
+function folder(): string {
+  const made = mkdtempSync(join(tmpdir(), 'tracejury-store-'));
+  folders.push(made);
+  return made;
+}
+
+async function open(member: keyof typeof members): Promise<Store> {
+  const store = await members[member]();
+  opened.push(store);
+  return store;
+}
+
+const secondMicros = 1_000_000;
+const base = 1_700_000_000 * secondMicros;
+
+function traceId(number: number): TraceId {
+  const id = parseTraceId(number.toString(16).padStart(32, '0'));
+  if (id === undefined) throw new Error('no trace id');
+  return id;
+}
+
+/** The run of that number, which starts so many seconds after the first. */
+function nth(number: number, given: Partial<Run> = {}): Run {
+  const start = BigInt(base + number * secondMicros) * 1_000n;
+  return run({ traceId: traceId(number + 1), startUnixNano: start, endUnixNano: start + 2_000_000_000n, ...given });
+}
+
+const all: RunQuery = { limit: 200 };
+const numbers = (page: { readonly runs: readonly { readonly traceId: TraceId }[] }): readonly number[] => page.runs.map((one) => Number.parseInt(one.traceId, 16) - 1);
+
+describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) => {
+  test('stores: a run is read back whole', async () => {
+    const store = await open(member);
+    const trace = agentTrace({ agent: 'travel-agent', input: 'A trip', sessionId: 's1', model: 'gpt', toolCalls: [call({ name: 'book', arguments: { id: 1234567890123456789n } })] });
+    const given = nth(1, { trace, serviceVersion: '2' });
+    const part = { index: 0, tool: 'book', score: 0, passed: false, explanation: 'It failed.' };
+    await store.write([{ ...scoredRun({ tool_error: scored(0.25, { parts: [part], evidence: [spanId(7)], details: { failed: 1 } }), tool_efficiency: skipped, judge: failed('timed_out') }, given), decisions: [{ name: 'tool_error', evaluator: 'tool_error', evaluatorKind: 'rule', decision: 'scored' }, { name: 'judge', evaluator: 'judge', evaluatorKind: 'judge', decision: 'sampled_out' }] }]);
+    const found = await store.run(given);
+    expect(found).toMatchObject({
+      agent: 'travel-agent', service: 'travel', version: '2', sessionId: 's1', model: 'gpt', startedAt: base + secondMicros, endedAt: base + 3 * secondMicros, completeness: 'complete', status: 'ok', revision: 1,
+      content: runJson(trace, given),
+      decisions: [{ name: 'judge', decision: 'sampled_out', reason: undefined }, { name: 'tool_error', decision: 'scored' }],
+      verdicts: [
+        { name: 'judge', verdict: 'error', score: undefined, reason: 'timed_out' },
+        { name: 'tool_efficiency', verdict: 'skipped', reason: 'no_tool_calls' },
+        { name: 'tool_error', verdict: 'fail', score: 0.25, label: 'fail', evidence: [spanId(7)], details: { failed: 1, parts: [{ ...part, call_id: null, span_id: null }] } },
+      ],
+    });
+    expect(await store.run({ ...given, spanId: spanId(0xff) })).toBeUndefined();
+  });
+
+  test('stores: a later revision replaces a run and its verdicts, an earlier one does not', async () => {
+    const store = await open(member);
+    const [first, second] = [nth(1, { completeness: 'partial' }), nth(1, { revision: 2 })];
+    await store.write([scoredRun({ a: scored(0), b: scored(0) }, first)]);
+    await store.write([scoredRun({ a: scored(1) }, second), scoredRun({ c: scored(1) }, first)]);
+    await store.write([scoredRun({ a: scored(0), b: scored(1) }, first)]);
+    const found = await store.run(first);
+    expect(found).toMatchObject({ revision: 2, completeness: 'complete', content: { revision: 2 } });
+    expect(found?.verdicts.map(({ name, revision, verdict }) => `${name}${revision} ${verdict}`)).toEqual(['a2 pass', 'b1 pass', 'c1 pass']);
+  });
+
+  test('stores: filters hold together, newest first', async () => {
+    const store = await open(member);
+    const agents = ['x', 'y'] as const;
+    await store.write(Array.from({ length: 8 }, (_, at) => scoredRun({ a: scored(at % 2), ...(at < 4 ? { b: skipped } : {}) }, nth(at, { trace: agentTrace({ agent: agents[at % 4 < 2 ? 0 : 1], sessionId: `s${at % 3}` }), service: at < 6 ? 'one' : 'two' }))));
+    const found = async (filter: Partial<RunQuery>): Promise<readonly number[]> => numbers(await store.runs({ ...all, ...filter }));
+    expect(await found({})).toEqual([7, 6, 5, 4, 3, 2, 1, 0]);
+    expect(await found({ agent: 'x' })).toEqual([5, 4, 1, 0]);
+    expect(await found({ service: 'two' })).toEqual([7, 6]);
+    expect(await found({ sessionId: 's1' })).toEqual([7, 4, 1]);
+    expect(await found({ evaluator: 'a', verdict: 'fail' })).toEqual([6, 4, 2, 0]);
+    expect(await found({ evaluator: 'a', verdict: 'fail', agent: 'x' })).toEqual([4, 0]);
+    expect(await found({ verdict: 'skipped' })).toEqual([3, 2, 1, 0]);
+    expect(await found({ evaluator: 'b' })).toEqual([3, 2, 1, 0]);
+    expect(await found({ verdict: 'pass', from: base + 3 * secondMicros, to: base + 7 * secondMicros })).toEqual([5, 3]);
+    expect(await found({ evaluator: 'a', verdict: 'raw' })).toEqual([]);
+    expect(await found({ traceId: traceId(3) })).toEqual([2]);
+  });
+
+  test.each([{}, { verdict: 'pass' }, { evaluator: 'a' }] as const)('stores: pages of %j survive what comes in between', async (filter) => {
+    const store = await open(member);
+    const verdicts = { a: scored(1), b: scored(1) };
+    // Two runs start at the same moment.
+    await store.write([0, 1, 2, 2.5, 3, 4].map((at) => scoredRun(verdicts, nth(Math.floor(at), at === 2.5 ? { spanId: spanId(9) } : {}))));
+    const seen: number[] = [];
+    let after: RunQuery['after'];
+    for (let pages = 0; pages < 10; pages++) {
+      const page = await store.runs({ ...filter, limit: 2, ...(after === undefined ? {} : { after }) });
+      seen.push(...numbers(page));
+      await store.write([scoredRun(verdicts, nth(10 + pages))]);
+      after = page.next;
+      if (after === undefined) break;
+    }
+    expect(seen).toEqual([4, 3, 2, 2, 1, 0]);
+  });
+
+  test('stores: tenants share nothing', async () => {
+    const store = await open(member);
+    const [one, other] = [nth(1), nth(1, { tenant: 'team' as Run['tenant'] })];
+    await store.write([scoredRun({ a: scored(1) }, one), scoredRun({ a: scored(0) }, other)]);
+    expect((await store.run(one))?.verdicts[0]?.score).toBe(1);
+    expect((await store.runs({ ...all, tenant: other.tenant })).runs.map(({ tenant }) => tenant)).toEqual(['team']);
+  });
+
+  test('stores: verdicts are summed by time and evaluator', async () => {
+    const store = await open(member);
+    await store.write([0, 1, 5, 12].map((at) => scoredRun({ a: scored(at === 5 ? 0.75 : at === 1 ? 0 : 1), ...(at === 0 ? { b: skipped } : {}) }, nth(at))));
+    const ten = 10 * secondMicros;
+    expect(await store.summary({ from: base, to: base + ten * 10, bucketMicros: ten })).toEqual([
+      { at: base, name: 'a', verdict: 'fail', count: 1, score: 0 },
+      { at: base, name: 'a', verdict: 'pass', count: 2, score: 0.875 },
+      { at: base, name: 'b', verdict: 'skipped', count: 1, score: undefined },
+      { at: base + ten, name: 'a', verdict: 'pass', count: 1, score: 1 },
+    ]);
+    expect(await store.summary({ from: base, to: base + ten, bucketMicros: ten, evaluator: 'b', agent: 'travel-agent' })).toHaveLength(1);
+  });
+
+  test('stores: tools are counted once, whatever the revisions', async () => {
+    const store = await open(member);
+    const error = { message: 'no', sign: 'is_error' } as const;
+    const times = { startUnixNano: 1_000n, endUnixNano: 5_000n };
+    const first = nth(1, { trace: agentTrace({ agent: 'x', toolCalls: [call({ name: 'find' })] }) });
+    const second = nth(1, { revision: 2, trace: agentTrace({ agent: 'x', toolCalls: [call({ name: 'find', ...times }), call({ name: 'find', error }), call({ name: 'book', executed: false })] }) });
+    await store.write([scoredRun({}, first)]);
+    await store.write([scoredRun({}, second)]);
+    expect(await store.tools({ from: 0, to: base * 2 })).toEqual([
+      { agent: 'x', name: 'find', calls: 2, errors: 1, notExecuted: 0, tookMicros: 4 },
+      { agent: 'x', name: 'book', calls: 1, errors: 0, notExecuted: 1, tookMicros: undefined },
+    ]);
+    expect(await store.tools({ from: 0, to: base * 2, agent: 'y' })).toEqual([]);
+  });
+
+  test('stores: what is old goes in steps, content before runs', async () => {
+    const store = await open(member);
+    await store.write(Array.from({ length: 5 }, (_, at) => scoredRun({ a: scored(1) }, nth(at))));
+    const limits = { runsBefore: base + 2 * secondMicros, contentBefore: base + 4 * secondMicros, bytesMax: Infinity, stepRuns: 1 };
+    const steps = [];
+    for (let step = await store.prune(limits); steps.push(step) < 20 && step.more; ) step = await store.prune(limits);
+    expect(numbers(await store.runs(all))).toEqual([4, 3, 2]);
+    expect(steps.reduce((sum, { runs }) => sum + runs, 0)).toBe(2);
+    expect([await store.run(nth(3)), await store.run(nth(4))].map((one) => one?.content === undefined)).toEqual([true, false]);
+    expect((await store.run(nth(3)))?.verdicts).toHaveLength(1);
+  });
+
+  test('stores: nothing to write and an empty store are fine', async () => {
+    const store = await open(member);
+    await store.write([]);
+    expect([await store.runs(all), await store.summary({ from: 0, to: 1, bucketMicros: 1 }), await store.tools({ from: 0, to: 1 }), await store.decisions(traceId(1))]).toEqual([{ runs: [], next: undefined }, [], [], []]);
+    expect(await store.prune({ runsBefore: 1, contentBefore: 1, bytesMax: 1e9, stepRuns: 10 })).toEqual({ runs: 0, contents: 0, more: false });
+  });
+});
+
+/** Small numbers, so that items meet. */
+const anyItem: fc.Arbitrary<ScoredRun> = fc
+  .record({ at: fc.nat(3), span: fc.integer({ min: 1, max: 2 }), revision: fc.integer({ min: 1, max: 3 }), verdicts: fc.dictionary(fc.constantFrom('a', 'b'), fc.constantFrom(scored(1), scored(0.2), skipped, failed('x'))), decided: fc.subarray(['a', 'b']) })
+  .map(({ at, span, revision, verdicts, decided }) => ({
+    ...scoredRun(verdicts, nth(at, { spanId: spanId(span), revision, trace: agentTrace({ agent: `agent ${at % 2}`, toolCalls: [call({ name: `tool ${revision}` })] }) })),
+    decisions: decided.map((name) => ({ name, evaluator: name, evaluatorKind: 'rule', decision: revision === 1 ? 'scored' : 'skipped' }) as const),
+  }));
+
+test('stores: all members tell the same after the same writes', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.array(anyItem, { maxLength: 4 }), { maxLength: 4 }), async (batches) => {
+      const [one, other] = [memoryStore(), await sqliteStore(':memory:')];
+      for (const batch of batches) for (const store of [one, other]) await store.write(batch);
+      const told = async (store: Store) => ({
+        runs: await Promise.all([{}, { verdict: 'pass' }, { evaluator: 'b' }, { agent: 'agent 1' }].map(async (filter) => (await store.runs({ ...all, ...filter } as RunQuery)).runs.map((row) => ({ ...row, place: `${row.traceId}/${row.spanId}` })).sort((a, b) => (a.place < b.place ? -1 : 1)))),
+        whole: await Promise.all(batches.flat().map(({ run: of }) => store.run(of))),
+        summary: await store.summary({ from: 0, to: base * 2, bucketMicros: secondMicros }),
+        tools: await store.tools({ from: 0, to: base * 2 }),
+      });
+      expect(await told(other)).toEqual(await told(one));
+      await other.stop();
+    }),
+    { numRuns: 60 },
+  );
+});

@@ -1,0 +1,140 @@
+import { expect, test } from 'vitest';
+import { manualClock } from '../../src/model/clock.ts';
+import { keeper, type Keeper, type KeeperOptions } from '../../src/stores/keeper.ts';
+import { memoryStore } from '../../src/stores/memory.ts';
+import type { Retention, Store } from '../../src/stores/store.ts';
+import { metricRegistry } from '../../src/telemetry/registry.ts';
+import { spanId } from '../builders/agent-trace.ts';
+import { type ManualSleep, manualSleep, settled } from '../builders/manual-sleep.ts';
+import { run, scored, scoredRun } from '../builders/scored-run.ts';
+
+const item = (number: number) => scoredRun({ a: scored(1) }, run({ spanId: spanId(number) }));
+
+interface Bench {
+  readonly keeping: Keeper;
+  readonly sleep: ManualSleep;
+  /** Sizes of the batches that were tried. */
+  readonly batches: number[];
+  readonly pruned: Retention[];
+  readonly faults: unknown[];
+  /** The next so many writes fail. */
+  fail(times: number): void;
+  stored(): Promise<number>;
+  stopped(): boolean;
+  count(outcome: string): number;
+}
+
+function bench(options: Partial<KeeperOptions> = {}): Bench {
+  const inner = memoryStore();
+  const batches: number[] = [];
+  const pruned: Retention[] = [];
+  const faults: unknown[] = [];
+  let failures = 0;
+  let stopped = false;
+  const store: Store = {
+    ...inner,
+    async write(items) {
+      batches.push(items.length);
+      if (failures-- > 0) throw new Error('disk full');
+      await inner.write(items);
+    },
+    async prune(limits) {
+      pruned.push(limits);
+      return { runs: 1, contents: 0, more: pruned.length < 3 };
+    },
+    async stop() {
+      stopped = true;
+    },
+  };
+  const telemetry = metricRegistry();
+  const sleep = manualSleep();
+  return {
+    keeping: keeper({ store, keep: { runsMs: 1_000, contentMs: 500, bytes: 77 }, telemetry, clock: manualClock(10_000), sleep: sleep.sleep, onFault: (error) => faults.push(error), ...options }),
+    sleep,
+    batches,
+    pruned,
+    faults,
+    fail: (times) => {
+      failures = times;
+    },
+    stored: async () => (await inner.runs({ limit: 200 })).runs.length,
+    stopped: () => stopped,
+    count: (outcome) => (telemetry.snapshot().find(({ name }) => name === 'tracejury.store.items')?.points ?? []).reduce((sum, point) => (point.kind === 'number' && Object.values(point.labels).includes(outcome) ? sum + point.value : sum), 0),
+  };
+}
+
+/** Lets written batches and the turns between them pass. */
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) {
+    await settled();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+test('keeper: items gather and are written in batches', async () => {
+  const { keeping, sleep, batches, stored, count } = bench();
+  for (let number = 1; number <= 120; number++) keeping.offer(item(number));
+  expect([batches, keeping.held()]).toEqual([[], 120]);
+  await sleep.wakeAll();
+  await turns();
+  expect([batches, keeping.held(), await stored(), count('written')]).toEqual([[50, 50, 20], 0, 120, 120]);
+  keeping.offer(item(200));
+  await sleep.wakeAll();
+  await turns();
+  expect(batches).toEqual([50, 50, 20, 1]);
+  await keeping.stop(1_000);
+});
+
+test('keeper: a batch that failed is written again, after longer and longer rests', async () => {
+  const { keeping, sleep, fail, stored, faults, count } = bench();
+  fail(3);
+  keeping.offer(item(1));
+  keeping.offer(item(2));
+  for (let round = 0; round < 4; round++) {
+    await sleep.wakeAll();
+    await turns();
+  }
+  expect([await stored(), faults.length, count('retried'), count('dropped')]).toEqual([2, 3, 6, 0]);
+  expect(sleep.slept.filter((ms) => [500, 1_000, 2_000].includes(ms))).toEqual([500, 1_000, 2_000]);
+  await keeping.stop(1_000);
+});
+
+test('keeper: a store that takes nothing costs the oldest, which are counted', async () => {
+  const { keeping, sleep, fail, count, stored } = bench({ itemsMax: 10 });
+  fail(1);
+  for (let number = 1; number <= 25; number++) keeping.offer(item(number));
+  expect([keeping.held(), count('dropped')]).toEqual([10, 15]);
+  await sleep.wakeAll();
+  await turns();
+  await sleep.wakeAll();
+  await turns();
+  expect([await stored(), count('written')]).toEqual([10, 10]);
+  await keeping.stop(1_000);
+});
+
+test('keeper: a stop writes what is there, tries once more, and then gives it up', async () => {
+  const good = bench();
+  good.keeping.offer(item(1));
+  await good.keeping.stop(1_000);
+  expect([await good.stored(), good.stopped()]).toEqual([1, true]);
+  good.keeping.offer(item(2));
+  expect([good.keeping.held(), good.count('dropped')]).toEqual([0, 1]);
+
+  const bad = bench();
+  bad.fail(Infinity);
+  bad.keeping.offer(item(1));
+  await bad.keeping.stop(1_000);
+  expect([bad.batches.length, bad.count('dropped'), bad.stopped()]).toEqual([2, 1, true]);
+});
+
+test('keeper: what is old is let go, in steps, by the clock', async () => {
+  const { keeping, sleep, pruned, batches } = bench();
+  for (let round = 0; round < 4; round++) {
+    await sleep.wakeAll();
+    await turns();
+  }
+  expect(pruned[0]).toEqual({ runsBefore: 9_000_000, contentBefore: 9_500_000, bytesMax: 77, stepRuns: 200 });
+  expect(pruned.length).toBeGreaterThanOrEqual(3);
+  expect(batches).toEqual([]);
+  await keeping.stop(1_000);
+});

@@ -1,0 +1,114 @@
+/** What only a store in a file must do. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, expect, test } from 'vitest';
+import { parseTraceId } from '../../src/model/ids.ts';
+import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
+import { run, scored, scoredRun } from '../builders/scored-run.ts';
+
+const folders: string[] = [];
+afterEach(() => {
+  for (const one of folders.splice(0)) rmSync(one, { recursive: true });
+});
+
+function file(): string {
+  const made = mkdtempSync(join(tmpdir(), 'tracejury-sqlite-'));
+  folders.push(made);
+  return join(made, 'tracejury.db');
+}
+
+function nth(number: number, text = '') {
+  const traceId = parseTraceId((number + 1).toString(16).padStart(32, '0'));
+  if (traceId === undefined) throw new Error('no trace id');
+  const start = BigInt(1_700_000_000 + number) * 1_000_000_000n;
+  return scoredRun({ a: scored(1, { explanation: text }) }, run({ traceId, startUnixNano: start, endUnixNano: start }));
+}
+
+test('sqlite: what was written is there after the file was opened again', async () => {
+  const at = file();
+  const first = await sqliteStore(at);
+  await first.write([nth(1), nth(2)]);
+  await first.stop();
+  await first.stop();
+  const second = await sqliteStore(at);
+  expect((await second.runs({ limit: 10 })).runs).toHaveLength(2);
+  expect((await second.run(nth(1).run))?.content).toMatchObject({ agent: 'travel-agent' });
+  await second.stop();
+});
+
+const foreign: readonly { readonly name: string; readonly make: (at: string) => void; readonly says: RegExp }[] = [
+  {
+    name: 'a file of a newer release',
+    make: (at) => {
+      const db = new DatabaseSync(at);
+      db.exec("create table kysely_migration (name text primary key, timestamp text); insert into kysely_migration values ('001_runs', ''), ('999_future', '')");
+      db.close();
+    },
+    says: /newer release: it knows 999_future/,
+  },
+  {
+    name: 'a database of something else',
+    make: (at) => {
+      const db = new DatabaseSync(at);
+      db.exec('create table songs (title text)');
+      db.close();
+    },
+    says: /SQLite database of something else/,
+  },
+  { name: 'no database at all', make: (at) => writeFileSync(at, 'this is a text, and it is long enough to be looked at as a header of a file'.repeat(20)), says: /not a database/ },
+];
+for (const { name, make, says } of foreign) {
+  test(`sqlite: ${name} is refused and left alone`, async () => {
+    const at = file();
+    make(at);
+    await expect(sqliteStore(at)).rejects.toThrow(says);
+    await expect(sqliteStore(at)).rejects.toMatchObject({ code: 'STORE_UNUSABLE' });
+  });
+}
+
+test('sqlite: a batch is written whole or not at all', async () => {
+  const store = await sqliteStore(file());
+  const broken = { ...nth(2), evaluations: [{ ...nth(2).evaluations[0], sampleProbability: Symbol('no value') }] } as never;
+  await expect(store.write([nth(1), broken])).rejects.toThrow();
+  expect((await store.runs({ limit: 10 })).runs).toEqual([]);
+  await store.write([nth(1)]);
+  expect((await store.runs({ limit: 10 })).runs).toHaveLength(1);
+  await store.stop();
+});
+
+test('sqlite: a copy made while it is written to is whole', async () => {
+  const at = file();
+  const store = await sqliteStore(at);
+  await store.write(Array.from({ length: 200 }, (_, number) => nth(number)));
+  const [, ...written] = await Promise.all([store.backup(`${at}.copy`), ...Array.from({ length: 20 }, (_, number) => store.write([nth(1_000 + number)]))]);
+  expect(written).toHaveLength(20);
+  const copy = await sqliteStore(`${at}.copy`);
+  expect((await copy.runs({ limit: 200, to: 1_700_000_500 * 1_000_000 })).runs).toHaveLength(200);
+  expect((await store.runs({ limit: 200, from: 1_700_000_500 * 1_000_000 })).runs).toHaveLength(20);
+  await Promise.all([store.stop(), copy.stop()]);
+});
+
+test('sqlite: beyond its bytes the oldest runs go, and the file shrinks', async () => {
+  const at = file();
+  const store = await sqliteStore(at);
+  const text = 'x'.repeat(5_000);
+  for (let from = 0; from < 400; from += 100) await store.write(Array.from({ length: 100 }, (_, number) => nth(from + number, text)));
+  const limits = { runsBefore: 0, contentBefore: 0, bytesMax: 1_000_000, stepRuns: 50 };
+  const pages = (): number => {
+    const db = new DatabaseSync(at);
+    const count = Number(db.prepare('pragma page_count').get()?.['page_count']);
+    db.close();
+    return count;
+  };
+  const before = pages();
+  let steps = 0;
+  while ((await store.prune(limits)).more) expect(++steps).toBeLessThan(100);
+  const { runs } = await store.runs({ limit: 200 });
+  expect(runs.length).toBeGreaterThan(20);
+  expect(runs.length).toBeLessThan(200);
+  expect(runs[0]?.startedAt).toBe((1_700_000_000 + 399) * 1_000_000);
+  expect(pages()).toBeLessThan(before * 0.7);
+  await store.stop();
+});

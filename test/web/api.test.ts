@@ -1,0 +1,155 @@
+/** The read API, asked over HTTP of a whole service that was sent runs by a real SDK. */
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../../src/model/json.ts';
+import { eventually, running, sendAgentRun, type Running } from '../service/running.ts';
+
+let service: Running;
+const sent: { readonly traceId: string; readonly spanId: string }[] = [];
+const agents = ['billing', 'shipping', 'shipping'];
+
+beforeAll(async () => {
+  service = await running('');
+  for (const [at, agent] of agents.entries()) sent.push(await sendAgentRun(service.otlp, { agent, fails: at !== 2, input: 'Which order is 1234567890123456789?' }));
+  await eventually(async () => ((await list('/runs')).length === agents.length ? true : undefined), 'all runs in the store');
+});
+afterAll(() => service.stop());
+
+interface Answer {
+  readonly status: number;
+  readonly body: JsonObject;
+}
+
+async function get(path: string, headers: { readonly [name: string]: string } = {}): Promise<Answer> {
+  const response = await fetch(`${service.console}/api/v1${path}`, { headers });
+  return { status: response.status, body: (await response.json()) as JsonObject };
+}
+
+async function found(path: string): Promise<JsonObject> {
+  const { status, body } = await get(path);
+  expect(status).toBe(200);
+  return body;
+}
+
+/** The entries of a list of one page. */
+async function list(path: string, key = path.split(/[/?]/)[1] ?? ''): Promise<readonly JsonObject[]> {
+  return objects((await found(path))[key]);
+}
+
+function objects(value: JsonValue | undefined): readonly JsonObject[] {
+  if (!isJsonArray(value)) throw new Error('no list');
+  return value.map((one) => {
+    if (!isJsonObject(one)) throw new Error('no object');
+    return one;
+  });
+}
+
+function named(rows: readonly JsonObject[], name: string): JsonObject | undefined {
+  return rows.find((row) => row['name'] === name);
+}
+
+test('api: runs come newest first, with their verdicts and without their long fields', async () => {
+  const { next } = await found('/runs');
+  expect(next).toBeNull();
+  const runs = await list('/runs');
+  expect(runs.map((run) => String(run['trace_id'])).toSorted()).toEqual(sent.map(({ traceId }) => traceId).toSorted());
+  const failing = runs.find((run) => run['trace_id'] === sent[0]?.traceId);
+  expect(failing).toMatchObject({ span_id: sent[0]?.spanId, tenant: '', agent: 'billing', service: 'shop', session_id: 's-1', completeness: 'complete', revision: 1 });
+  expect(failing?.['started_at']).toMatch(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{6}Z$/);
+  expect(named(objects(failing?.['verdicts']), 'tool_error')).toMatchObject({ status: 'scored', passed: false, score: 0.5 });
+  expect(Object.keys(failing ?? {})).not.toContain('input');
+});
+
+const filters: readonly (readonly [string, readonly number[]])[] = [
+  ['agent=billing', [0]],
+  ['service=shop', [0, 1, 2]],
+  ['evaluator=tool_error&verdict=fail', [0, 1]],
+  ['evaluator=tool_error&verdict=fail&agent=shipping', [1]],
+  ['verdict=skipped&evaluator=tool_error', []],
+  ['session=s-1', [0, 1, 2]],
+  ['from=2001-01-01&to=2002-01-01T00:00:00Z', []],
+  ['from=2001-01-01', [0, 1, 2]],
+  ['tenant=', [0, 1, 2]],
+  ['tenant=team', []],
+];
+for (const [query, wanted] of filters) {
+  test(`api: runs?${query}`, async () => {
+    const runs = await list(`/runs?${query}`);
+    expect(runs.map((run) => sent.findIndex(({ traceId }) => traceId === run['trace_id'])).toSorted((one, other) => one - other)).toEqual(wanted);
+  });
+}
+
+test('api: pages follow one another', async () => {
+  const seen: string[] = [];
+  for (let cursor = ''; seen.length < 10; ) {
+    const page = await found(`/runs?limit=1${cursor}`);
+    seen.push(...objects(page['runs']).map((run) => String(run['trace_id'])));
+    if (typeof page['next'] !== 'string') break;
+    cursor = `&cursor=${page['next']}`;
+  }
+  expect(seen.toSorted()).toEqual(sent.map(({ traceId }) => traceId).toSorted());
+});
+
+test('api: one run has its tool calls, explanations, evidence and decisions', async () => {
+  const run = await found(`/runs/${sent[0]?.traceId}/${sent[0]?.spanId}`);
+  expect(run).toMatchObject({ agent: 'billing', content_kept: true, final_response: 'It is on its way.', tool_calls: [{ name: 'find_order', arguments: { order_id: 'A-1' } }, { name: 'notify', error: { message: 'mail server down' } }] });
+  const verdict = named(objects(run['verdicts']), 'tool_error');
+  expect(verdict).toMatchObject({ passed: false, sample_probability: 1, evidence: [objects(run['tool_calls'])[1]?.['span_id']] });
+  expect(verdict?.['explanation']).toContain('notify');
+  expect(named(objects(run['decisions']), 'tool_error')).toMatchObject({ decision: 'scored' });
+});
+
+test('api: sessions, decisions, tools, summary and evaluability', async () => {
+  expect(await list('/sessions/s-1', 'runs')).toHaveLength(3);
+  expect(await list('/sessions/none', 'runs')).toEqual([]);
+  expect((await list(`/decisions/${sent[1]?.traceId}`)).map(({ name }) => name)).toEqual(['tool_call_validity', 'tool_efficiency', 'tool_error']);
+  expect(await list('/tools')).toContainEqual(expect.objectContaining({ agent: 'shipping', name: 'notify', calls: 2, errors: 1, not_executed: 0 }));
+  expect(await list('/tools?agent=none')).toEqual([]);
+  const summary = await list('/summary?evaluator=tool_error&bucket=day');
+  expect(summary.reduce((sum, { count }) => sum + Number(count), 0)).toBe(3);
+  expect(await list('/evaluability')).toContainEqual(expect.objectContaining({ agent: 'shipping', name: 'tool_error', outcome: 'scored', count: 2 }));
+});
+
+const refused: readonly (readonly [string, number, RegExp])[] = [
+  ['/runs?limit=0', 400, /limit must be >= 1/],
+  ['/runs?limit=many', 400, /limit must be integer/],
+  ['/runs?verdict=good', 400, /verdict must be equal to one of the allowed values: pass, fail, raw, skipped, error/],
+  ['/runs?agnet=x', 400, /agnet is not known/],
+  ['/runs?from=yesterday', 400, /from is "yesterday", which is no time/],
+  ['/runs?cursor=nonsense', 400, /cursor is none of ours/],
+  ['/runs?trace=xyz', 400, /trace must match pattern/],
+  ['/runs/abc/def', 400, /trace must match pattern/],
+  [`/runs/${'a'.repeat(32)}/${'b'.repeat(16)}`, 404, /holds no such run/],
+  ['/summary?from=2026-01-02&to=2026-01-01', 400, /from is not before to/],
+  ['/summary?from=2020-01-01&bucket=minute', 400, /more than 1500 steps apart/],
+  ['/nothing', 404, /is not there/],
+];
+for (const [path, status, message] of refused) {
+  test(`api: ${path.slice(0, 60)} is answered ${status}`, async () => {
+    const answer = await get(path);
+    expect(answer.status).toBe(status);
+    const { error } = answer.body as { readonly error?: { readonly message: string; readonly todo: string } };
+    expect(error?.message).toMatch(message);
+    expect(error?.todo).toMatch(/./);
+  });
+}
+
+describe('the OpenAPI document', () => {
+  test('api: tells every route that is served, and answers are as it says', async () => {
+    const document = (await found('/openapi.json')) as { readonly paths: { readonly [path: string]: { readonly get: { readonly responses: { readonly 200: { readonly content: { readonly 'application/json': { readonly schema: JsonObject } } } } } } }; readonly components: JsonObject };
+    const ajv = new Ajv2020({ strict: false, validateFormats: false });
+    const examples: { readonly [path: string]: string } = { '/runs': '/runs', '/runs/{trace}/{span}': `/runs/${sent[0]?.traceId}/${sent[0]?.spanId}`, '/decisions/{trace}': `/decisions/${sent[0]?.traceId}`, '/sessions/{id}': '/sessions/s-1', '/summary': '/summary', '/tools': '/tools', '/evaluability': '/evaluability' };
+    expect(Object.keys(document.paths).toSorted()).toEqual(Object.keys(examples).toSorted());
+    for (const [path, example] of Object.entries(examples)) {
+      const validate = ajv.compile({ ...document.paths[path]?.get.responses['200'].content['application/json'].schema, components: document.components });
+      expect({ path, valid: validate(await found(example)), errors: validate.errors }).toEqual({ path, valid: true, errors: null });
+    }
+  });
+});
+
+test('api: whoever has no token that may read is turned away', async () => {
+  const guarded = await running('', { tokens: '[ { name: people, value: secret, may: [read] }, { name: agents, value: other, may: [ingest] } ]' });
+  const asked = async (authorization?: string): Promise<number> => (await fetch(`${guarded.console}/api/v1/runs`, { headers: authorization === undefined ? {} : { authorization } })).status;
+  expect([await asked(), await asked('Bearer other'), await asked('Bearer secret')]).toEqual([401, 401, 200]);
+  await guarded.stop();
+});
