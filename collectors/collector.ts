@@ -84,6 +84,8 @@ export interface SpanFacts {
   readonly handoffTo?: string;
   /** The span lost attributes, or the end of one, to a limit: what it does not tell may have been there. */
   readonly truncated?: true;
+  /** The span goes on with the work of the spans that its links name, mostly in other traces: together they are one run. */
+  readonly followsLinks?: true;
   /** The content of this span travels in log records, which may come later. */
   readonly contentInLogs?: boolean;
 }

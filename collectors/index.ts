@@ -1,5 +1,6 @@
 /** The dialects, in the order in which they read a span: specific before generic. */
 import type { Collector } from './collector.ts';
+import { autogen } from './autogen.ts';
 import { claudeAgent } from './claude-agent.ts';
 import { crewai } from './crewai.ts';
 import { genAi } from './gen-ai.ts';
@@ -27,6 +28,7 @@ export const collectors: readonly Collector[] = [
   genkit,
   crewai,
   traceloop,
+  autogen,
   claudeAgent,
   strands,
   googleAdk,

@@ -1,12 +1,14 @@
 /** OpenLLMetry (Traceloop): `traceloop.span.kind`, entities with inputs and outputs; older versions flatten messages into `gen_ai.prompt.N.*`. */
-import { isJsonObject, member } from '../src/model/json.ts';
+import { isJsonArray, isJsonObject, member, type JsonValue } from '../src/model/json.ts';
 import { textAttribute, type Span } from '../src/model/span.ts';
-import type { Collector, Message, SpanFacts } from './collector.ts';
+import type { Collector, Message, SpanFacts, ToolFacts } from './collector.ts';
 import { readDefinitions } from './reading/definitions.ts';
 import { unflattened } from './reading/flattened.ts';
+import { graphRun } from './reading/graph-run.ts';
 import { readMessages } from './reading/messages.ts';
 import { observedRun, observedTool, type Observation } from './reading/observation.ts';
-import { parseText, writtenValue } from './reading/parsing.ts';
+import { jsonOf, parseText, writtenValue } from './reading/parsing.ts';
+import { readResult } from './reading/values.ts';
 
 const sessionKeys = ['session_id', 'thread_id', 'conversation_id', 'chat_id'].map((key) => `traceloop.association.properties.${key}`);
 
@@ -44,10 +46,11 @@ function byKind(span: Span): SpanFacts {
   const observed: Observation = { name, input: span.attribute('traceloop.entity.input'), output: writtenValue(textAttribute(span, 'traceloop.entity.output')) };
   const requestType = textAttribute(span, 'llm.request.type');
   // Newer versions also speak the GenAI conventions; what these say a span is, it is.
-  const isTold = textAttribute(span, 'gen_ai.operation.name') !== undefined;
+  const operation = textAttribute(span, 'gen_ai.operation.name');
+  const isTold = operation !== undefined;
   switch (textAttribute(span, 'traceloop.span.kind')) {
     case 'workflow':
-      return { ...(isTold ? {} : { role: 'workflow' as const, agentName: name, agentNameIsGuess: true }), ...observedRun(observed) };
+      return { ...(isTold ? {} : { role: 'workflow' as const, agentName: name, agentNameIsGuess: true }), ...observedRun(observed), ...(operation === 'workflow' ? graphRun(observed.input, observed.output) : {}) };
     case 'agent':
       return { ...(isTold ? {} : { role: 'agent' as const }), agentName: textAttribute(span, 'gen_ai.agent.name') ?? name, ...observedRun(observed) };
     case 'tool':
@@ -55,10 +58,25 @@ function byKind(span: Span): SpanFacts {
     case 'task':
       // A graph that runs inside a tool is a task that is named as its agent.
       if (name === textAttribute(span, 'traceloop.association.properties.lc_agent_name')) return { role: 'agent', agentName: name, ...observedRun(observed) };
+      if (operation === 'execute_tool') return { tool: namedByResult(observed) };
       return isTold ? {} : { role: 'step' };
     default:
       return requestType === 'chat' || requestType === 'completion' ? modelFacts(span) : {};
   }
+}
+
+/** LangChain of JavaScript gives the tool’s span the name of its class, and its arguments as `{"args":["<JSON>"]}`; the result tells the tool’s own name. */
+function namedByResult(observed: Observation): ToolFacts {
+  const given = observed.input === undefined ? null : jsonOf(observed.input);
+  const { name: _class, ...tool } = observedTool({ ...observed, input: onlyArgument(typeof given === 'string' ? parseText(given) : given) ?? observed.input });
+  const name = observed.output === undefined ? undefined : readResult(observed.output).toolName;
+  return { ...tool, ...(name === undefined ? {} : { name }) };
+}
+
+function onlyArgument(given: JsonValue): string | undefined {
+  const args = isJsonObject(given) ? member(given, 'args') : undefined;
+  const [only, ...others] = isJsonArray(args) ? args : [];
+  return typeof only === 'string' && others.length === 0 ? only : undefined;
 }
 
 function modelFacts(span: Span): SpanFacts {
