@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import type { Run } from '../model/agent-trace.ts';
 import { wire } from '../model/attributes.ts';
 import { parseSpanId, type SpanId } from '../model/ids.ts';
-import { type Evaluation, type EvaluationKey, evaluationKeyText, type PartVerdict } from '../model/verdict.ts';
+import { type Evaluation, type EvaluationKey, evaluationKeyText, type PartVerdict, runTargetId } from '../model/verdict.ts';
 import { errorType } from './error-type.ts';
 import type { ScoredRun } from './exporter.ts';
 
@@ -29,11 +29,11 @@ export interface Carrier {
 export const carrierEventsMax = 1000;
 const explanationCharsMax = 4096;
 
-/** Undefined when there is nothing to tell: a skipped verdict is no result. */
+/** Undefined when there is nothing to tell: a skipped verdict is no result, but a run that is taken back takes its verdicts with it. */
 export function carrierOf(item: ScoredRun): Carrier | undefined {
   const { run } = item;
   const told = item.evaluations.filter((evaluation) => evaluation.verdict.kind !== 'skipped');
-  if (told.length === 0) return undefined;
+  if (told.length === 0 && run.partOf === undefined) return undefined;
   const keys = item.evaluations.map((evaluation) => evaluation.key);
   const replaces = run.revision > 1 ? carrierSpanId(keys, run.revision - 1) : undefined;
   const events = [...told.map(resultEvent), ...told.flatMap(partEvents)];
@@ -72,6 +72,7 @@ function runAttributes(run: Run): CarrierAttributes {
     ...(run.trace.agent === undefined ? {} : { [wire.agentName]: run.trace.agent }),
     ...(run.trace.sessionId === undefined ? {} : { [wire.sessionId]: run.trace.sessionId }),
     ...(run.tenant === '' ? {} : { [wire.tenant]: run.tenant }),
+    ...(run.partOf === undefined ? {} : { [wire.partOf]: runTargetId(run.partOf) }),
   };
 }
 

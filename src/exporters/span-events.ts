@@ -8,7 +8,7 @@ import { AlwaysOnSampler, BasicTracerProvider, type ReadableSpan } from '@opente
 import type { Run } from '../model/agent-trace.ts';
 import { wire } from '../model/attributes.ts';
 import { JuryError } from '../model/errors.ts';
-import type { SpanId } from '../model/ids.ts';
+import type { SpanId, TraceId } from '../model/ids.ts';
 import { type Carrier, carrierEventsMax, carrierOf } from './carrier.ts';
 import type { Exporter } from './exporter.ts';
 import { otlpExporter } from './otlp-exporter.ts';
@@ -57,9 +57,9 @@ function spanOf(carrier: Carrier, run: Run): ReadableSpan {
   });
   // At the agent span's end: before it, the trace would look different; after it, longer.
   const time = hrTime(run.endUnixNano);
-  const agentSpan = contextOf(run, run.spanId);
+  const agentSpan = contextOf(run, run.spanId, run.spanTraceId);
   const links: Link[] = [{ context: agentSpan }];
-  if (carrier.replaces !== undefined) links.push({ context: contextOf(run, carrier.replaces) });
+  if (carrier.replaces !== undefined) links.push({ context: contextOf(run, carrier.replaces, run.spanTraceId) });
   const span = provider
     .getTracer('tracejury')
     .startSpan(carrier.name, { startTime: time, attributes: otlpValues(carrier.attributes), links }, trace.setSpanContext(ROOT_CONTEXT, agentSpan));
@@ -70,8 +70,8 @@ function spanOf(carrier: Carrier, run: Run): ReadableSpan {
   return readable;
 }
 
-function contextOf(run: Run, spanId: SpanId): SpanContext {
-  return { traceId: run.traceId, spanId, traceFlags: TraceFlags.SAMPLED, isRemote: true, ...(run.traceState === '' ? {} : { traceState: verbatim(run.traceState) }) };
+function contextOf(run: Run, spanId: SpanId, traceId: TraceId = run.traceId): SpanContext {
+  return { traceId, spanId, traceFlags: TraceFlags.SAMPLED, isRemote: true, ...(run.traceState === '' ? {} : { traceState: verbatim(run.traceState) }) };
 }
 
 /** The SDK's own reading of a tracestate drops what is too long; this one passes it on as it came. */

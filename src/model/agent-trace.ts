@@ -82,6 +82,8 @@ export interface RetrievedDocument {
 /** A link to the agent trace of a sub-agent; `via` tells how the work was passed on. */
 export interface SubAgent {
   readonly spanId: SpanId;
+  /** Present where its run is known under another trace id than this one, having closed before it was known to work for it. */
+  readonly traceId?: TraceId;
   readonly agent?: string;
   readonly via: 'handoff' | 'tool' | 'child_span';
   readonly viaTool?: string;
@@ -137,6 +139,8 @@ export interface RunKey {
 
 /** An agent trace with its place in the stream of spans. */
 export interface Run extends RunKey {
+  /** The trace that the agent's span is in, where that is another one: a run over linked traces is known, with its sub-agents, under one trace id. */
+  readonly spanTraceId?: TraceId;
   readonly trace: AgentTrace;
   readonly dialects: readonly string[];
   readonly service?: string;
@@ -152,4 +156,6 @@ export interface Run extends RunKey {
   /** Hash of the content: a later revision is made only when it changes. */
   readonly contentHash: string;
   readonly expected?: JsonValue;
+  /** This closed as a run, and later spans showed that it is part of another one, which says all that it said. */
+  readonly partOf?: RunKey;
 }

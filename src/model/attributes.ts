@@ -30,6 +30,8 @@ export const wire = {
   verdict: 'tracejury.verdict',
   failedNames: 'tracejury.failed',
   replaces: 'tracejury.replaces',
+  /** On the last carrier of a run that turned out to be part of another one: the key of that one. */
+  partOf: 'tracejury.part_of',
   /** How many results a carrier span has no room for. */
   resultsLeftOut: 'tracejury.results.left_out',
   tenant: 'tracejury.tenant',

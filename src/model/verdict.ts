@@ -21,6 +21,7 @@ export type SkipReason =
   | 'no_tokens'
   | 'no_times'
   | 'filtered'
+  | 'part_of_another_run'
   | 'too_large';
 
 /** The verdict on one tool call, below the verdict on the run. `index` counts from 0 in the trajectory. */

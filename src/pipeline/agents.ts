@@ -1,6 +1,8 @@
 /** Where agents begin and end in a trace: which span is whose, who works under whom. */
 import type { SubAgent } from '../model/agent-trace.ts';
 import type { SpanId, TraceId } from '../model/ids.ts';
+import { chainsOf, placed, wholeOf, type Chain, type Whole } from './chains.ts';
+import { fragmentOf, type Fragment } from './fragments.ts';
 import { below, byStart, type Node, type Tree } from './tree.ts';
 
 /** One agent at work, with the spans that are its own: below its span, and not below another agent's. */
@@ -18,6 +20,8 @@ export interface AgentScope {
   readonly viaToolNode?: Node;
   /** No span says that an agent is at work: the local root stands in. */
   readonly implicit: boolean;
+  /** Its requests and tools have nothing around them: other traces may hold parts of it. */
+  readonly fragment?: Fragment;
 }
 
 interface Draft {
@@ -30,6 +34,7 @@ interface Draft {
   via?: SubAgent['via'];
   viaToolNode?: Node;
   implicit: boolean;
+  fragment?: Fragment;
 }
 
 /** Agents nested deeper than this are read as steps of the one above: nothing real nests so deep, and a hostile trace must not exhaust the stack. */
@@ -57,10 +62,10 @@ export function agentScopes(tree: Tree): readonly AgentScope[] {
     else siblings.push(root);
   }
   if (top !== undefined) found.push(agentScope(top, marks, strays));
-  if (bare[0] !== undefined) found.push(bareScope(bare[0], bare));
+  const runs = gathered(found, chainsOf(bare));
   // Spans whose common parent has not arrived belong together; the run will hang on that parent.
-  for (const [spanId, roots] of orphans) found.push(orphanScope(spanId, roots));
-  return found.sort(byScopeStart);
+  for (const [spanId, roots] of orphans) runs.push(orphanScope(spanId, roots));
+  return runs.sort(byScopeStart);
 }
 
 /** A trace has one root. When that is an agent, all agents whose parent has not arrived work below it. */
@@ -115,7 +120,7 @@ function scopesIn(root: Node, marks: Marks): Draft[] {
   if (outermost.length === 0) return [];
   const scopes = outermost.map((node) => agentScope(node, marks));
   const own = ownNodes(root, marks.agents);
-  const frames = root.told.facts.input !== undefined || root.told.facts.output !== undefined;
+  const frames = root.told.facts.input !== undefined || root.told.facts.output !== undefined || scopes.length > 1 && own.some((node) => node.told.facts.followsLinks === true);
   return frames || own.some(isWork) ? [frameOrAgent(root, own, scopes, marks)] : scopes;
 }
 
@@ -161,10 +166,28 @@ function passOn(sub: Draft, under: Node, { toolAbove }: Marks): void {
   if (tool !== undefined && tool !== under) sub.viaToolNode = tool;
 }
 
+/** Puts requests and tools that have nothing around them into the agents that tell the same conversation; the others are runs by themselves. */
+function gathered(agents: readonly Draft[], chains: readonly Chain[]): Draft[] {
+  const wholes = new Map<Whole, Draft>();
+  for (const agent of agents) {
+    const whole = agent.node === undefined || agent.implicit || agent.subAgents.length > 0 || agent.own.some(isWork) ? undefined : wholeOf(agent.node);
+    if (whole !== undefined) wholes.set(whole, agent);
+  }
+  const { within, alone } = placed(chains, [...wholes.keys()]);
+  for (const [whole, agent] of wholes) {
+    const parts = (within.get(whole) ?? []).flatMap(({ pieces }) => pieces);
+    agent.own = [...agent.own, ...parts.flatMap(({ own }) => own)];
+    agent.fragment = fragmentOf([whole.ties, ...parts.map(({ ties }) => ties)], true);
+  }
+  return [...agents, ...alone.flatMap(bareScope)];
+}
+
 /** An agent whose SDK puts no span around its requests: the first of them stands in. */
-function bareScope(node: Node, roots: readonly Node[]): Draft {
-  const own = roots.flatMap((root) => [root, ...below(root)]);
-  return { node, traceId: node.span.traceId, spanId: node.span.spanId, frames: [], own, subAgents: [], implicit: true };
+function bareScope({ pieces }: Chain): Draft[] {
+  const node = pieces[0]?.roots[0];
+  if (node === undefined) return [];
+  const own = pieces.flatMap((piece) => piece.own);
+  return [{ node, traceId: node.span.traceId, spanId: node.span.spanId, frames: [], own, subAgents: [], implicit: true, fragment: fragmentOf(pieces.map(({ ties }) => ties), false) }];
 }
 
 function implicitScope(root: Node, marks: Marks): Draft {

@@ -3,13 +3,14 @@ import type { Message, SpanFacts, ToldResult } from '../../collectors/collector.
 import { lastText, systemText } from '../../collectors/reading/messages.ts';
 import { unitedDefinitions } from '../../collectors/reading/definitions.ts';
 import type { AgentTrace, ModelCall, RunKey, SubAgent, ToolCall } from '../model/agent-trace.ts';
-import type { SpanId, Tenant } from '../model/ids.ts';
+import type { SpanId, Tenant, TraceId } from '../model/ids.ts';
 import type { JsonValue } from '../model/json.ts';
 import type { LogRecord, Span } from '../model/span.ts';
 import { agentScopes, type AgentScope } from './agents.ts';
 import { toldById } from './asked-calls.ts';
 import { toldOf, type Reading } from './facts.ts';
-import { fragmentOf, type Fragment } from './fragments.ts';
+import type { Fragment } from './fragments.ts';
+import { keyPlace, toldByMessages } from './linked.ts';
 import { modelSpans, tokensOf, withoutNestedModels } from './model-calls.ts';
 import { toolCalls } from './tool-calls.ts';
 import { countBelow } from './times.ts';
@@ -24,6 +25,8 @@ export interface Held {
 /** A run as far as its spans have arrived. */
 export interface Draft {
   readonly key: RunKey;
+  /** The trace that the key's span is in. */
+  readonly spanTraceId: TraceId;
   readonly parent: RunKey | undefined;
   readonly trace: AgentTrace;
   readonly dialects: readonly string[];
@@ -39,7 +42,7 @@ export interface Draft {
   readonly parentMissing: boolean;
   /** What the spans announce and what has not arrived; empty = balanced. */
   readonly waitsFor: readonly ('parent_spans' | 'tool_results' | 'log_records' | 'earlier_requests')[];
-  /** A run that is nothing but requests without a span around them: it may go on in other traces, or be the rest of one. */
+  /** Its requests and tools have no span around them: it may go on in other traces, or be the rest of one. */
   readonly fragment?: Fragment;
 }
 
@@ -78,7 +81,8 @@ interface Family {
 
 /** Adds an agent's draft and then those of its sub-agents. */
 function addDrafts(scope: AgentScope, parent: RunKey | undefined, context: Context, found: Draft[]): Family {
-  const key: RunKey = { tenant: context.tenant, traceId: scope.traceId, spanId: scope.spanId };
+  const place = keyPlace(scope, parent);
+  const key: RunKey = { tenant: context.tenant, traceId: place.traceId, spanId: place.spanId };
   const all = [...(scope.node === undefined ? [] : [scope.node]), ...scope.frames, ...scope.own];
   const subDrafts: Draft[] = [];
   const families = scope.subAgents.map((sub) => ({ ...addDrafts(sub, key, context, subDrafts), isTool: sub.via === 'tool' }));
@@ -90,7 +94,7 @@ function addDrafts(scope: AgentScope, parent: RunKey | undefined, context: Conte
     lastModel: latest([modelSpans(own).at(-1), ...families.filter((one) => !one.isTool).map((one) => one.lastModel)]),
   };
   const first = scope.node ?? all[0];
-  if (first !== undefined) found.push(draftOf({ scope, all, own, first, family, key, parent, context }));
+  if (first !== undefined) found.push(draftOf({ scope, all, own, first, family, key, spanTraceId: place.spanTraceId, parent, context }));
   for (const draft of subDrafts) found.push(draft);
   return family;
 }
@@ -104,18 +108,20 @@ interface DraftParts {
   readonly first: Node;
   readonly family: Family;
   readonly key: RunKey;
+  readonly spanTraceId: TraceId;
   readonly parent: RunKey | undefined;
   readonly context: Context;
 }
 
-function draftOf({ scope, all, own, first, family, key, parent, context }: DraftParts): Draft {
+function draftOf({ scope, all, own, first, family, key, spanTraceId, parent, context }: DraftParts): Draft {
   const calls = toolCalls(own, context.told, [...(scope.node === undefined ? [] : [scope.node]), ...scope.frames]);
   const outer = scope.frames.at(-1) ?? scope.node;
   const parentMissing = parent === undefined && outer?.awaits?.elsewhere === false;
-  const fragment = scope.implicit && scope.node?.told.facts.role === 'model' ? fragmentOf(own) : undefined;
+  const { fragment } = scope;
   const times = { startUnixNano: scope.node?.span.startUnixNano ?? least(all), endUnixNano: scope.node?.span.endUnixNano ?? greatest(all) };
   return {
     key,
+    spanTraceId,
     parent,
     trace: { ...agentTrace(scope, own, calls.calls, family), ...times },
     dialects: [...new Set(all.flatMap((node) => node.told.dialects))],
@@ -125,7 +131,7 @@ function draftOf({ scope, all, own, first, family, key, parent, context }: Draft
     lastArrivedMs: family.lastArrivedMs,
     rootArrived: scope.node !== undefined && !(scope.implicit && parentMissing),
     parentMissing,
-    waitsFor: [...waitsFor(scope, family.strays, calls.unanswered, context), ...(fragment === undefined || fragment.continues.length === 0 ? [] : ['earlier_requests' as const])],
+    waitsFor: [...waitsFor(scope, family.strays, calls.unanswered, context), ...(fragment?.lacksEarlier === true ? ['earlier_requests' as const] : [])],
     ...(fragment === undefined ? {} : { fragment }),
   };
 }
@@ -162,7 +168,7 @@ function agentTrace(scope: AgentScope, own: readonly Node[], calls: readonly Too
   const models = modelSpans(own);
   const firstModel = models[0]?.told.facts;
   const systemPrompt = pick([facts, ...frames, ...models.map((node) => node.told.facts)], 'systemPrompt') ?? systemText(firstModel?.inputMessages ?? []);
-  const input = pick([facts, ...frames], 'input') ?? lastUserText(facts.inputMessages) ?? lastUserText(firstModel?.inputMessages) ?? pick([facts, ...frames], 'inputDump');
+  const input = pick([facts, ...frames], 'input') ?? lastUserText(facts.inputMessages) ?? lastUserText(firstModel?.inputMessages) ?? pick(toldByMessages(own), 'input') ?? pick([facts, ...frames], 'inputDump');
   const response = finalResponse(scope, [facts, ...frames], lastModel) ?? pick([facts, ...frames], 'outputDump');
   // A root in error does not mean that the run failed: with a final response it went on after the error.
   const failed = response === undefined ? [scope.node, ...scope.frames].find((node) => node?.span.status.code === 'error')?.span : undefined;

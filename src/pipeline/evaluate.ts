@@ -3,7 +3,7 @@ import type { ConfiguredAsking, ConfiguredEvaluator } from '../../evaluators/con
 import type { EvaluationContext } from '../../evaluators/evaluator.ts';
 import { readExpectation } from '../../evaluators/expectation.ts';
 import type { RunDecision } from '../exporters/exporter.ts';
-import type { Run } from '../model/agent-trace.ts';
+import type { Run, RunKey } from '../model/agent-trace.ts';
 import type { Expectation } from '../model/expectation.ts';
 import { wire } from '../model/attributes.ts';
 import type { Clock } from '../model/clock.ts';
@@ -44,6 +44,7 @@ export interface EvaluateWith {
 }
 
 export function evaluateRun(run: Run, plan: readonly PlannedEvaluator[], { context, clock, telemetry }: EvaluateWith): Evaluated {
+  if (run.partOf !== undefined) return takenBack(run, run.partOf, plan);
   const expected = run.expected === undefined ? {} : readExpectation(run.expected).expectation;
   const evaluations: Evaluation[] = [];
   const decisions: RunDecision[] = [];
@@ -65,6 +66,12 @@ export function evaluateRun(run: Run, plan: readonly PlannedEvaluator[], { conte
     }
   }
   return { evaluations, decisions, toJudge };
+}
+
+/** Every verdict on a run that turned out to be part of another one is replaced: there is nothing of its own to score. */
+function takenBack(run: Run, whole: RunKey, plan: readonly PlannedEvaluator[]): Evaluated {
+  const verdict: Verdict = { kind: 'skipped', reason: 'part_of_another_run', explanation: `Later spans showed that this is part of the run ${runTargetId(whole)}, which is scored as a whole.`, details: {} };
+  return { evaluations: plan.map(({ configured }) => evaluationOf(run, configured, verdict, 1)), decisions: plan.map(({ configured }) => decisionOf(configured, verdict)), toJudge: [] };
 }
 
 export function evaluationOf(run: Run, configured: ConfiguredEvaluator, verdict: Verdict, sampleProbability: number): Evaluation {

@@ -1,91 +1,125 @@
 /**
- * Runs that an SDK spreads over several traces: with no span around the loop every request to a model is a trace of its own. What ties
- * them together is their history: a later request repeats the tool calls that an earlier one asked for, under the same call ids.
+ * Runs that an SDK spreads over several traces: with no span around the loop every request to a model is a trace of its own, and some
+ * SDKs even make one of every span. What ties such parts together is what they say: a later request repeats the calls that an earlier
+ * one asked for, under the same ids, or at least the same history; a tool's span has the id of the call; a graph's span has them all.
  */
-import { messagesAfterUser } from './asked-calls.ts';
+import { createHash } from 'node:crypto';
+import type { Message } from '../../collectors/collector.ts';
+import { jsonText } from '../model/json.ts';
+import { canonical, messagesAfterUser } from './asked-calls.ts';
 import { modelSpans } from './model-calls.ts';
 import type { Node } from './tree.ts';
 
-/** Call ids in one part of such a run. */
+/** The ties of one part of such a run, as keys. */
 export interface Fragment {
-  /** Calls that it asked for. */
-  readonly asks: readonly string[];
-  /** Calls of the present turn that it was told about, but did not ask for. */
-  readonly continues: readonly string[];
+  /** What others can go on from. */
+  readonly offers: readonly string[];
+  /** What it goes on from, or is part of. */
+  readonly seeks: readonly string[];
+  /** True: it was told about calls that nobody in it asked for, so an earlier part must be somewhere. */
+  readonly lacksEarlier: boolean;
 }
 
-/** More ids than this are not kept of one fragment. */
-export const fragmentIdsMax = 1_000;
+/** Ties of some spans, before it is known whether they are all of their run. */
+export interface Ties {
+  readonly offers: readonly string[];
+  readonly seeks: readonly string[];
+  /** Those of `seeks` that must exist somewhere. */
+  readonly needs: readonly string[];
+  /** Hash of what the user and the agent had said up to the question; absent where no request tells it. */
+  readonly turn?: string;
+}
 
-export function fragmentOf(own: readonly Node[]): Fragment {
-  const asks = new Set<string>();
-  const told = new Set<string>();
-  for (const node of modelSpans(own)) {
-    const { inputMessages = [], outputMessages = [] } = node.told.facts;
-    for (const message of outputMessages) for (const call of message.asked) if (call.id !== undefined) asks.add(call.id);
-    for (const message of messagesAfterUser(inputMessages)) for (const one of message.told) if (one.id !== undefined) told.add(one.id);
+/** More keys than this are not kept of one part. */
+export const fragmentKeysMax = 1_000;
+/** A request looks this many answers back for the one that it goes on from. */
+const answersBackMax = 16;
+
+/** Requests and tools with nothing around them. */
+export function tiesOf(own: readonly Node[], sessionId: string | undefined): Ties {
+  const offers = new Set<string>();
+  const needs = new Set<string>();
+  const seeks = new Set<string>();
+  let turn: string | undefined;
+  for (const { told: { facts } } of modelSpans(own)) {
+    const { inputMessages = [], outputMessages = [] } = facts;
+    const after = messagesAfterUser(inputMessages);
+    turn ??= turnOf(inputMessages);
+    const asked = outputMessages.flatMap((message) => message.asked);
+    for (const call of asked) {
+      if (call.id !== undefined) offers.add(idKey(call.id));
+      else if (sessionId !== undefined) offers.add(sessionKey(sessionId, call.name, canonical(call)));
+    }
+    const ids = after.flatMap((message) => message.told.flatMap(({ id }) => id ?? []));
+    for (const id of ids) needs.add(idKey(id));
+    if (ids.length > 0 || asked.some((call) => call.id !== undefined)) continue;
+    for (const key of answersIn(turnOf(inputMessages), after)) seeks.add(key);
+    if (outputMessages.length > 0) for (const key of answersIn(turnOf(inputMessages), [...after, ...outputMessages]).slice(-1)) offers.add(key);
   }
-  return { asks: [...asks].slice(0, fragmentIdsMax), continues: [...told].filter((id) => !asks.has(id)).slice(0, fragmentIdsMax) };
+  for (const { told: { facts: { role, tool } } } of own) {
+    if (role !== 'tool' || tool === undefined) continue;
+    if (tool.id !== undefined) seeks.add(idKey(tool.id));
+    else if (sessionId !== undefined && tool.name !== undefined) seeks.add(sessionKey(sessionId, tool.name, canonical(tool)));
+  }
+  const others = (keys: ReadonlySet<string>): readonly string[] => [...keys].filter((key) => !offers.has(key)).slice(0, fragmentKeysMax);
+  return { offers: [...offers].slice(0, fragmentKeysMax), needs: others(needs), seeks: others(new Set([...needs, ...seeks])), ...(turn === undefined ? {} : { turn }) };
 }
 
-/** Which trace asked for a call, and which traces were told about one that nobody asked for yet. */
-export interface FragmentIndex<Trace> {
-  /** The trace that one continues, if it is known. */
-  earlier(trace: Trace, tenant: string, fragment: Fragment): Trace | undefined;
-  /** Keeps the ids of a trace; gives the traces that continue it. */
-  remember(trace: Trace, tenant: string, fragment: Fragment): readonly Trace[];
-  forget(trace: Trace): void;
+/** A span that tells a whole conversation although nothing lies below it. */
+export function tiesOfWhole({ told: { facts: { inputMessages = [], outputMessages = [] } } }: Node): Ties {
+  const turn = turnOf(inputMessages);
+  const ids = outputMessages.flatMap((message) => message.asked.flatMap(({ id }) => id ?? []));
+  return { offers: [...new Set(ids.map(idKey))].slice(0, fragmentKeysMax), seeks: [], needs: [], ...(turn === undefined ? {} : { turn }) };
 }
 
-export function fragmentIndex<Trace>(): FragmentIndex<Trace> {
-  const asked = idIndex<Trace>();
-  const awaited = idIndex<Trace>();
+/** The ties of parts that were put together. `whole`: a span that encloses them in time is among them. */
+export function fragmentOf(parts: readonly Ties[], whole: boolean): Fragment {
+  const offers = new Set(parts.flatMap((ties) => ties.offers));
+  const turns = new Set(parts.flatMap(({ turn }) => (turn === undefined ? [] : [turnKey(turn)])));
+  // What was found is sought further: if somebody else offers it too, it was not theirs to give.
+  const seeks = parts.flatMap((ties) => ties.seeks);
   return {
-    earlier: (trace, tenant, { continues }) => asked.others(trace, tenant, continues)[0],
-    remember(trace, tenant, { asks, continues }) {
-      asked.add(trace, tenant, asks);
-      awaited.add(trace, tenant, continues);
-      return awaited.others(trace, tenant, asks);
-    },
-    forget(trace) {
-      asked.remove(trace);
-      awaited.remove(trace);
-    },
+    offers: [...offers, ...(whole ? turns : [])].slice(0, fragmentKeysMax),
+    seeks: [...new Set([...seeks, ...(whole ? [] : turns)])].slice(0, fragmentKeysMax),
+    lacksEarlier: !whole && parts.some((ties) => ties.needs.some((key) => !offers.has(key))),
   };
 }
 
-interface IdIndex<Trace> {
-  add(trace: Trace, tenant: string, ids: readonly string[]): void;
-  others(trace: Trace, tenant: string, ids: readonly string[]): readonly Trace[];
-  remove(trace: Trace): void;
+export function isHistoryKey(key: string): boolean {
+  return key.startsWith('end ');
 }
 
-/** Each id belongs to the first trace that has it: ids that are none must not tie strangers together. */
-function idIndex<Trace>(): IdIndex<Trace> {
-  const owners = new Map<string, Trace>();
-  const idsOf = new Map<Trace, Set<string>>();
-  return {
-    add(trace, tenant, ids) {
-      const own = idsOf.get(trace) ?? new Set();
-      for (const id of ids) {
-        const key = `${tenant} ${id}`;
-        if (owners.has(key) || own.size >= fragmentIdsMax) continue;
-        owners.set(key, trace);
-        own.add(key);
-      }
-      if (own.size > 0) idsOf.set(trace, own);
-    },
-    others(trace, tenant, ids) {
-      const found = new Set<Trace>();
-      for (const id of ids) {
-        const owner = owners.get(`${tenant} ${id}`);
-        if (owner !== undefined && owner !== trace) found.add(owner);
-      }
-      return [...found];
-    },
-    remove(trace) {
-      for (const key of idsOf.get(trace) ?? []) owners.delete(key);
-      idsOf.delete(trace);
-    },
-  };
+function idKey(id: string): string {
+  return `id ${id}`;
+}
+
+function turnKey(turn: string): string {
+  return `in ${turn}`;
+}
+
+function sessionKey(sessionId: string, tool: string, written: string): string {
+  return `of ${hashed([sessionId, tool, written])}`;
+}
+
+/** Instructions and tools are left out: frameworks tell them here and leave them out there. */
+function turnOf(messages: readonly Message[]): string | undefined {
+  const question = messages.slice(0, messages.length - messagesAfterUser(messages).length);
+  const said = question.flatMap(({ role, text = '' }) => ((role === 'user' || role === 'assistant') && text.trim() !== '' ? [role, text.trim()] : []));
+  return said.length === 0 ? undefined : hashed(said);
+}
+
+/** A key for the history up to each answer of the agent's, the latest last. */
+function answersIn(turn: string | undefined, messages: readonly Message[]): readonly string[] {
+  if (turn === undefined) return [];
+  const found: string[] = [];
+  const hash = createHash('sha256').update(turn);
+  for (const { role, text = '', asked, told } of messages) {
+    hash.update(jsonText([role, text.trim(), asked.map((call) => [call.name, canonical(call)]), told.map(({ result = null }) => result)]));
+    if (role === 'assistant') found.push(`end ${hash.copy().digest('base64')}`);
+  }
+  return found.slice(-answersBackMax);
+}
+
+function hashed(parts: readonly string[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64');
 }

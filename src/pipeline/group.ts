@@ -7,8 +7,9 @@
  * Without an agent's span (or a root that stands in) only `abandon` after the trace's last span closes it: abandoned.
  * When memory runs short the oldest trace closes at once: evicted.
  * Spans that come later, within `late`, make the next revision, and only if they change the content.
+ * Traces that turn out to hold parts of one run are gathered together (`joining.ts`).
  */
-import type { Collector } from '../../collectors/collector.ts';
+import type { Collector, SpanFacts } from '../../collectors/collector.ts';
 import type { Completeness, Run, ToolDefinition } from '../model/agent-trace.ts';
 import { wire } from '../model/attributes.ts';
 import type { Clock } from '../model/clock.ts';
@@ -16,22 +17,17 @@ import type { Tenant } from '../model/ids.ts';
 import type { LogRecord, Span } from '../model/span.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { assemble, type Draft } from './assemble.ts';
+import { closesAt, defaultClosing, type ClosingTimes } from './closing.ts';
 import { deadlines } from './deadlines.ts';
 import { toldOf } from './facts.ts';
-import { withLastingKeys } from './lasting-keys.ts';
-import { recordKey } from './records.ts';
-import { fragmentIndex } from './fragments.ts';
+import { joining } from './joining.ts';
+import { withLastingKeys, type Lasting } from './lasting-keys.ts';
 import { offeredTools } from './offered-tools.ts';
-import { contentHash, runOf } from './run.ts';
+import { recordKey } from './records.ts';
+import { closedRun, takenBackRuns } from './revisions.ts';
+import { sessionTools } from './sessions.ts';
 import { traceTable, type Trace } from './traces.ts';
 import { isElsewhere } from './tree.ts';
-
-export interface ClosingTimes {
-  readonly settleMs: number;
-  readonly quietMs: number;
-  readonly abandonMs: number;
-  readonly lateMs: number;
-}
 
 export interface GroupLimits {
   /** Bytes on the wire of all spans and records that are held. */
@@ -42,7 +38,6 @@ export interface GroupLimits {
   readonly tombstonesMax: number;
 }
 
-export const defaultClosing: ClosingTimes = { settleMs: 500, quietMs: 5_000, abandonMs: 600_000, lateMs: 3_600_000 };
 export const defaultGroupLimits: GroupLimits = { bytesMax: 256 * 1024 * 1024, spansPerTraceMax: 50_000, recordsPerTraceMax: 50_000, tombstonesMax: 100_000 };
 
 export interface Gathering {
@@ -70,6 +65,8 @@ export interface GatheringOptions {
 
 /** Looking at a trace takes time for each of its spans: the larger it is, the less often it is looked at while it grows. */
 const lookMsPerSpan = 0.1;
+/** A trace that never goes quiet is looked at all the same, for agents in it may be done: at most a few thousandths of the time go into that. */
+const busyMsPerSpan = 2;
 
 const noRun = { 'tracejury.reason': 'no_agent_model_or_tool_span' } as const;
 
@@ -79,93 +76,115 @@ export function gathering(options: GatheringOptions): Gathering {
   const traces = traceTable(limits.tombstonesMax);
   /** The traces that are done, in the order in which they were. */
   const closedTraces = new Set<Trace>();
-  const fragments = fragmentIndex<Trace>();
+  const sessions = sessionTools<Trace>();
   const queue = deadlines<Trace>();
   const ready: Run[] = [];
+  const looked = new Map<Trace, Lasting>();
+  const joins = joining({ traces, telemetry, spansMax: limits.spansPerTraceMax, gone: forget });
   let bytes = 0;
 
   function grew(trace: Trace, by: number): void {
     trace.bytes += by;
     bytes += by;
     trace.lastMs = clock.nowMs();
+    reopen(trace);
+    trace.waitsSinceMs ??= trace.lastMs;
+    const size = trace.held.size;
+    const quietAtMs = trace.lastMs + Math.max(closing.settleMs, size * lookMsPerSpan);
+    const busyAtMs = trace.waitsSinceMs + Math.max(closing.quietMs, size * busyMsPerSpan);
+    queue.set(trace, trace.mayClose ? Math.min(quietAtMs, busyAtMs) : trace.lastMs + closing.abandonMs);
+  }
+
+  function reopen(trace: Trace): void {
     trace.done = false;
     closedTraces.delete(trace);
-    const waitMs = trace.mayClose ? Math.max(closing.settleMs, trace.held.size * lookMsPerSpan) : closing.abandonMs;
-    queue.set(trace, trace.lastMs + waitMs);
+  }
+
+  function lookAgain(trace: Trace): void {
+    reopen(trace);
+    queue.set(trace, clock.nowMs());
   }
 
   /** True for a span that a run can hang on: an agent's, or one without a parent in its process. */
   function canCarryRun(trace: Trace, span: Span): boolean {
     if (span.parentSpanId === undefined || isElsewhere(span)) return true;
+    const facts = factsOf(trace, span);
+    return facts === undefined || facts.role === 'agent' || facts.role === 'workflow';
+  }
+
+  /** Undefined for what cannot be read: it is dropped when the trace is looked at. */
+  function factsOf(trace: Trace, span: Span): SpanFacts | undefined {
     try {
-      const { role } = toldOf({ collectors, records: trace.records, toldCache: trace.told }, span).facts;
-      return role === 'agent' || role === 'workflow';
+      return toldOf({ collectors, records: trace.records, toldCache: trace.told }, span).facts;
     } catch {
-      // What cannot be read is dropped when the trace is looked at.
-      return true;
+      return undefined;
     }
+  }
+
+  function hold(opened: Trace, span: Span): void {
+    const nowMs = clock.nowMs();
+    const trace = span.links.length > 0 && factsOf(opened, span)?.followsLinks === true ? joins.byLinks(opened, span, nowMs) : opened;
+    if (trace.closed.size > 0) telemetry.add('tracejury.spans.late', 1, { 'tracejury.reason': 'after_close' });
+    trace.held.set(span.spanId, { span, arrivedMs: nowMs });
+    trace.mayClose ||= canCarryRun(trace, span);
+    grew(trace, span.wireBytes);
+  }
+
+  /** The trace is no more: it was dropped, or became part of another one. */
+  function forget(trace: Trace): void {
+    closedTraces.delete(trace);
+    looked.delete(trace);
+    queue.remove(trace);
+    sessions.forget(trace);
   }
 
   function drop(trace: Trace): void {
     traces.remove(trace);
-    closedTraces.delete(trace);
-    queue.remove(trace);
-    fragments.forget(trace);
+    joins.forget(trace);
+    forget(trace);
     bytes -= trace.bytes;
   }
 
-  /** Moves a trace into the one whose run it continues. */
-  function join(part: Trace, whole: Trace): void {
-    traces.join(part, whole, limits.spansPerTraceMax);
-    closedTraces.delete(part);
-    queue.remove(part);
-    fragments.forget(part);
-    whole.bytes += part.bytes;
-    whole.done = false;
-    closedTraces.delete(whole);
-    queue.set(whole, clock.nowMs());
+  function closeEach(trace: Trace, { drafts, takenBack }: Lasting, closes: (draft: Draft) => Completeness | undefined): void {
+    for (const draft of drafts) {
+      const completeness = closes(draft);
+      const run = completeness === undefined ? undefined : closedRun(trace, draft, completeness);
+      if (run !== undefined) ready.push(run);
+    }
+    ready.push(...takenBackRuns(trace, takenBack, telemetry));
   }
 
-  /** Joins a trace that is nothing but requests without a span around them to its earlier or later parts. True: what came of it is looked at anew. */
-  function joined(trace: Trace, drafts: readonly Draft[]): boolean {
-    const fragment = drafts.length === 1 ? drafts[0]?.fragment : undefined;
-    if (fragment === undefined) return false;
-    const whole = fragments.earlier(trace, trace.tenant, fragment);
-    if (whole !== undefined) join(trace, whole);
-    const parts = whole === undefined ? fragments.remember(trace, trace.tenant, fragment) : [];
-    for (const part of parts) join(part, trace);
-    return whole !== undefined || parts.length > 0;
-  }
-
-  function close(trace: Trace, draft: Draft, completeness: Completeness): void {
-    const before = trace.closed.get(draft.key.spanId);
-    const hash = contentHash(draft);
-    if (before?.contentHash === hash) return;
-    const revision = (before?.revision ?? 0) + 1;
-    trace.closed.set(draft.key.spanId, { revision, contentHash: hash });
-    ready.push(runOf(draft, { completeness, revision, contentHash: hash }));
-  }
-
-  function draftsOf(trace: Trace): readonly Draft[] {
-    const drafts = assemble({ collectors, tenant: trace.tenant, held: [...trace.held.values()], records: trace.records, toldCache: trace.told });
+  function draftsOf(trace: Trace): Lasting {
+    trace.waitsSinceMs = undefined;
+    const told = assemble({ collectors, tenant: trace.tenant, held: [...trace.held.values()], records: trace.records, toldCache: trace.told });
+    for (const other of sessions.learn(trace, told)) lookAgain(other);
+    const drafts = sessions.filled(told);
     if (configuredTools.size === 0) return withLastingKeys(drafts, trace.closed);
     const offered = drafts.map((draft) => ({ ...draft, trace: { ...draft.trace, toolDefinitions: offeredTools(draft.trace.toolDefinitions, configuredTools) } }));
     return withLastingKeys(offered, trace.closed);
   }
 
-  /** Closes what is due in one trace and sets its next deadline. */
-  function settle(trace: Trace): void {
+  /** What runs are in a trace, joined to the traces that hold their other parts. */
+  function look(trace: Trace): void {
     if (trace.done) return drop(trace);
+    const lasting = draftsOf(trace);
+    const whole = joins.byFragments(trace, lasting.drafts);
+    if (whole === undefined) looked.set(trace, lasting);
+    else lookAgain(whole);
+  }
+
+  /** Closes what is due in one trace and sets its next deadline. */
+  function settle(trace: Trace, lasting: Lasting): void {
     const now = clock.nowMs();
-    const drafts = draftsOf(trace);
-    if (joined(trace, drafts)) return;
     let next = Infinity;
-    for (const draft of drafts) {
+    closeEach(trace, lasting, (draft) => {
       const { atMs, completeness } = closesAt(draft, trace.lastMs, closing);
-      if (atMs <= now) close(trace, draft, completeness);
-      else next = Math.min(next, atMs);
-    }
+      if (atMs <= now) return completeness;
+      next = Math.min(next, atMs);
+      return undefined;
+    });
     if (next !== Infinity) return queue.set(trace, next);
+    const { drafts } = lasting;
     const endMs = trace.lastMs + (drafts.length === 0 ? closing.abandonMs : closing.lateMs);
     trace.done = drafts.length > 0;
     if (trace.done) {
@@ -202,9 +221,9 @@ export function gathering(options: GatheringOptions): Gathering {
   }
 
   function evict(trace: Trace): void {
-    const drafts = draftsOf(trace);
-    for (const draft of drafts) close(trace, draft, 'evicted');
-    if (drafts.length === 0) telemetry.add('tracejury.traces.dropped', 1, { 'tracejury.reason': 'evicted_without_a_run' });
+    const lasting = draftsOf(trace);
+    closeEach(trace, lasting, () => 'evicted');
+    if (lasting.drafts.length === 0) telemetry.add('tracejury.traces.dropped', 1, { 'tracejury.reason': 'evicted_without_a_run' });
     drop(trace);
   }
 
@@ -219,12 +238,7 @@ export function gathering(options: GatheringOptions): Gathering {
         if (trace === undefined) telemetry.add('tracejury.spans.late', 1, { 'tracejury.reason': 'after_late' });
         else if (trace.held.has(span.spanId)) telemetry.add('tracejury.spans.duplicate', 1);
         else if (trace.held.size >= limits.spansPerTraceMax) telemetry.add('tracejury.spans.over_limit', 1);
-        else {
-          if (trace.closed.size > 0) telemetry.add('tracejury.spans.late', 1, { 'tracejury.reason': 'after_close' });
-          trace.held.set(span.spanId, { span, arrivedMs: clock.nowMs() });
-          trace.mayClose ||= canCarryRun(trace, span);
-          grew(trace, span.wireBytes);
-        }
+        else hold(trace, span);
       }
       relieve();
     },
@@ -246,11 +260,14 @@ export function gathering(options: GatheringOptions): Gathering {
     },
     due(tracesMax = Infinity) {
       const now = clock.nowMs();
-      for (let looked = 0; looked < tracesMax; looked++) {
+      for (let looks = 0; looks < tracesMax; looks++) {
         const trace = queue.takeDue(now);
         if (trace === undefined) break;
-        guarded(trace, settle);
+        guarded(trace, look);
       }
+      // Only now: a trace that was looked at later may have shown that an earlier one is part of its run.
+      for (const [trace, lasting] of looked) guarded(trace, () => settle(trace, lasting));
+      looked.clear();
       return ready.splice(0);
     },
     nextDueMs: () => (ready.length > 0 ? clock.nowMs() : queue.nextMs()),
@@ -258,9 +275,9 @@ export function gathering(options: GatheringOptions): Gathering {
       for (const trace of traces.all()) {
         guarded(trace, () => {
           if (trace.done) return drop(trace);
-          const drafts = draftsOf(trace);
-          for (const draft of drafts) close(trace, draft, closesAt(draft, trace.lastMs, closing).completeness);
-          if (drafts.length === 0) telemetry.add('tracejury.traces.dropped', 1, noRun);
+          const lasting = draftsOf(trace);
+          closeEach(trace, lasting, (draft) => closesAt(draft, trace.lastMs, closing).completeness);
+          if (lasting.drafts.length === 0) telemetry.add('tracejury.traces.dropped', 1, noRun);
           drop(trace);
         });
       }
@@ -269,13 +286,4 @@ export function gathering(options: GatheringOptions): Gathering {
     bytes: () => bytes,
     traces: () => traces.size(),
   };
-}
-
-/** When a draft closes if nothing more arrives, and as what. */
-function closesAt(draft: Draft, traceLastMs: number, closing: ClosingTimes): { readonly atMs: number; readonly completeness: Completeness } {
-  if (!draft.rootArrived) return { atMs: traceLastMs + closing.abandonMs, completeness: 'abandoned' };
-  if (draft.waitsFor.length > 0) return { atMs: draft.lastArrivedMs + closing.quietMs, completeness: 'partial' };
-  // Its parent may still come and show that it works for another agent; one export interval is long enough to wait.
-  if (draft.parentMissing) return { atMs: draft.lastArrivedMs + closing.quietMs, completeness: 'complete' };
-  return { atMs: draft.lastArrivedMs + closing.settleMs, completeness: 'complete' };
 }

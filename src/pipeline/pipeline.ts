@@ -17,8 +17,9 @@ import type { LogRecord, Span } from '../model/span.ts';
 import type { Verdict } from '../model/verdict.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { countCosts } from './agent-costs.ts';
+import type { ClosingTimes } from './closing.ts';
 import { decision, decisionOf, evaluateRun, evaluationOf, recordDuration, type PlannedEvaluator, type ToJudge } from './evaluate.ts';
-import { gathering, type ClosingTimes, type GroupLimits } from './group.ts';
+import { gathering, type GroupLimits } from './group.ts';
 import type { TaskGroups } from './task-groups.ts';
 
 export type AskEnd = { readonly kind: 'judged'; readonly verdict: Verdict } | { readonly kind: 'overload'; readonly reason: string };

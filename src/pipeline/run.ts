@@ -1,7 +1,8 @@
 /** A draft that closes becomes a run: its place in the stream, its resource and the hash of its content. */
 import { createHash } from 'node:crypto';
-import type { Completeness, Run } from '../model/agent-trace.ts';
+import type { AgentTrace, Completeness, Run, RunKey } from '../model/agent-trace.ts';
 import { wire } from '../model/attributes.ts';
+import type { TraceId } from '../model/ids.ts';
 import { jsonText, parseJson, type JsonObject, type JsonValue } from '../model/json.ts';
 import { textAttribute, type Attributed, type Resource } from '../model/span.ts';
 import type { Draft } from './assemble.ts';
@@ -19,6 +20,7 @@ export function runOf(draft: Draft, closed: { readonly completeness: Completenes
   const expectation = expected(draft);
   return {
     ...draft.key,
+    ...(draft.spanTraceId === draft.key.traceId ? {} : { spanTraceId: draft.spanTraceId }),
     trace: draft.trace,
     dialects: draft.dialects,
     ...(service === undefined ? {} : { service }),
@@ -32,6 +34,17 @@ export function runOf(draft: Draft, closed: { readonly completeness: Completenes
     ...(expectation === undefined ? {} : { expected: expectation }),
   };
 }
+
+/** The last revision of a run that turned out to be part of another one: what it said is in that one now. */
+export function partOf(whole: Draft, part: Pick<RunKey, 'traceId' | 'spanId'> & { readonly spanTraceId: TraceId; readonly revision: number; readonly contentHash: string }): Run {
+  const { agent, sessionId, status } = whole.trace;
+  const trace: AgentTrace = { ...(agent === undefined ? {} : { agent }), ...(sessionId === undefined ? {} : { sessionId }), ...nothing, status };
+  const { spanTraceId, revision, contentHash: hash, ...place } = part;
+  const { expected: _expected, ...run } = runOf({ ...whole, key: { ...whole.key, ...place }, spanTraceId, parent: undefined, trace }, { completeness: 'complete', revision, contentHash: hash });
+  return { ...run, partOf: whole.key };
+}
+
+const nothing = { toolCalls: [], toolDefinitions: [], modelCalls: [], documents: [], reasoningSteps: [], subAgents: [], toolCallsCarried: false } as const;
 
 /** What the agent's span, its frames or its resource say is expected of the run. */
 function expected(draft: Draft): JsonValue | undefined {

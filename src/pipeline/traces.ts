@@ -3,6 +3,13 @@ import type { SpanId, Tenant, TraceId } from '../model/ids.ts';
 import type { LogRecord } from '../model/span.ts';
 import type { Held } from './assemble.ts';
 import type { Told } from './facts.ts';
+import type { KeyPlace } from './lasting-keys.ts';
+
+/** A run that closed, by its key's span. */
+export interface Closed extends KeyPlace {
+  readonly revision: number;
+  readonly contentHash: string;
+}
 
 export interface Trace {
   readonly key: string;
@@ -11,11 +18,13 @@ export interface Trace {
   readonly records: Map<SpanId, LogRecord[]>;
   readonly recordKeys: Set<string>;
   readonly told: Map<SpanId, Told>;
-  readonly closed: Map<SpanId, { readonly revision: number; readonly contentHash: string }>;
+  readonly closed: Map<SpanId, Closed>;
   /** Keys of other traces that turned out to be parts of this one's run. */
   readonly joined: string[];
   bytes: number;
   lastMs: number;
+  /** When the first span came that nobody has looked at yet. */
+  waitsSinceMs: number | undefined;
   /** False: no span has come that a run could close on, so there is no need to look before `abandon`. */
   mayClose: boolean;
   /** Everything in it is closed; it is only kept for stragglers. */
@@ -27,8 +36,8 @@ export interface TraceTable {
   open(tenant: Tenant, traceId: TraceId, nowMs: number): Trace | undefined;
   /** Takes a trace out. One that has closed runs is remembered. */
   remove(trace: Trace): void;
-  /** Moves all of `part` into `whole`, and has what still comes for it go there. */
-  join(part: Trace, whole: Trace, spansMax: number): void;
+  /** Moves all of `part` into `whole`, and has what still comes for it go there. Gives how many spans found no room. */
+  join(part: Trace, whole: Trace, spansMax: number): number;
   /** Oldest first. */
   all(): Iterable<Trace>;
   size(): number;
@@ -52,7 +61,7 @@ export function traceTable(tombstonesMax: number): TraceTable {
       const known = traces.get(key) ?? joinedTo.get(key);
       if (known !== undefined) return known;
       if (tombstones.has(key)) return undefined;
-      const trace: Trace = { key, tenant, held: new Map(), records: new Map(), recordKeys: new Set(), told: new Map(), closed: new Map(), joined: [], bytes: 0, lastMs: nowMs, mayClose: false, done: false };
+      const trace: Trace = { key, tenant, held: new Map(), records: new Map(), recordKeys: new Set(), told: new Map(), closed: new Map(), joined: [], bytes: 0, lastMs: nowMs, waitsSinceMs: undefined, mayClose: false, done: false };
       traces.set(key, trace);
       return trace;
     },
@@ -62,7 +71,12 @@ export function traceTable(tombstonesMax: number): TraceTable {
       if (trace.closed.size > 0) for (const key of [trace.key, ...trace.joined]) bury(key);
     },
     join(part, whole, spansMax) {
-      for (const [spanId, held] of part.held) if (!whole.held.has(spanId) && whole.held.size < spansMax) whole.held.set(spanId, held);
+      let leftOut = 0;
+      for (const [spanId, held] of part.held) {
+        if (whole.held.has(spanId)) continue;
+        if (whole.held.size < spansMax) whole.held.set(spanId, held);
+        else leftOut++;
+      }
       for (const [spanId, records] of part.records) if (!whole.records.has(spanId)) whole.records.set(spanId, records);
       for (const key of part.recordKeys) whole.recordKeys.add(key);
       for (const [spanId, closed] of part.closed) if (!whole.closed.has(spanId)) whole.closed.set(spanId, closed);
@@ -70,8 +84,11 @@ export function traceTable(tombstonesMax: number): TraceTable {
         joinedTo.set(key, whole);
         whole.joined.push(key);
       }
-      whole.mayClose = true;
+      whole.mayClose ||= part.mayClose;
+      whole.lastMs = Math.max(whole.lastMs, part.lastMs);
+      whole.bytes += part.bytes;
       traces.delete(part.key);
+      return leftOut;
     },
     all: () => traces.values(),
     size: () => traces.size,

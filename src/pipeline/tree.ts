@@ -41,11 +41,34 @@ export function tree(held: readonly { readonly span: Span; readonly told: Told; 
   const nodes = [...byId.values()].filter((node) => !isNoise(node)).sort(byStart);
   const aboveNoise = new Map<Draft, Above>();
   for (const node of nodes) Object.assign(node, livingParent(node, byId, aboveNoise));
+  handOver(nodes);
   cutCycles(nodes);
   const roots: Draft[] = [];
   for (const node of nodes) (node.parent?.children ?? roots).push(node);
   for (const root of roots) if (root.awaits !== undefined) for (const node of below(root)) (node as Draft).awaits = root.awaits;
   return { roots, nodes };
+}
+
+/** Traces that hold an agent hang on the beginning of what they go on with: the agents took over from one another, none works inside another. */
+function handOver(nodes: readonly Draft[]): void {
+  const linked = nodes.filter((node) => node.parent !== undefined && node.span.parentSpanId === undefined);
+  if (linked.length === 0) return;
+  const withAgent = new Set(nodes.filter((node) => node.told.facts.role === 'agent').map((node) => node.span.traceId));
+  for (const node of linked) {
+    if (!withAgent.has(node.span.traceId)) continue;
+    const seen = new Set([node]);
+    let top = node;
+    while (top.parent !== undefined && !seen.has(top.parent)) {
+      top = top.parent;
+      seen.add(top);
+    }
+    if (top.parent === undefined && top !== node) node.parent = top;
+  }
+}
+
+/** What a span without a parent goes on with. */
+function linkedSpan({ span, told }: Draft): SpanId | undefined {
+  return told.facts.followsLinks === true ? span.links[0]?.spanId : undefined;
 }
 
 function isNoise(node: Draft): boolean {
@@ -62,7 +85,7 @@ function livingParent(node: Draft, byId: ReadonlyMap<SpanId, Draft>, aboveNoise:
   let at = node;
   let end = top;
   for (;;) {
-    const id = at.span.parentSpanId;
+    const id = at.span.parentSpanId ?? linkedSpan(at);
     if (id === undefined) break;
     const parent = byId.get(id);
     if (parent === undefined) {

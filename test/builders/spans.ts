@@ -22,6 +22,7 @@ export interface SpanData {
   readonly dropped?: number;
   readonly attributes?: Attributes;
   readonly resource?: Attributes;
+  readonly links?: readonly { readonly trace: number; readonly span: number }[];
   readonly events?: readonly { readonly name: string; readonly attributes?: Attributes }[];
   readonly bytes?: number;
 }
@@ -46,7 +47,7 @@ export function span(data: SpanData): Span {
     endUnixNano: nanos(data.end ?? start + 1),
     status: { code: data.status ?? 'unset', message: data.message ?? '' },
     events: (data.events ?? []).map((event) => ({ ...attributed(event.attributes ?? {}), name: event.name, timeUnixNano: nanos(start) })),
-    links: [],
+    links: (data.links ?? []).map((link) => ({ ...attributed({}), traceId: traceId(link.trace), spanId: spanId(link.span) })),
     ...(data.dropped === undefined ? {} : { droppedAttributes: data.dropped }),
     wireBytes: data.bytes ?? 100,
   };

@@ -128,6 +128,19 @@ const cases: readonly Case[] = [
     closed: ['5000 ms: run 3, complete, revision 1', '120500 ms: run 1, complete, revision 1', '120500 ms: run 3 under 1, complete, revision 2'],
   },
   {
+    name: 'a sub-agent of a trace in which spans never cease to come closes all the same, within `quiet` of when it could',
+    script: (to) => {
+      to.spans(modelSpan({ id: 4, parent: 3 }), agentSpan({ id: 3, parent: 2 }), toolSpan({ id: 2, parent: 1 }));
+      for (let id = 100; id < 200; id++) {
+        to.pass(400);
+        to.spans(modelSpan({ id, parent: 1 }));
+      }
+      to.spans(agentSpan({ id: 1 }));
+      to.pass(minute);
+    },
+    closed: ['5000 ms: run 3, complete, revision 1', '40500 ms: run 1, complete, revision 1', '40500 ms: run 3 under 1, complete, revision 2'],
+  },
+  {
     name: 'a parent that arrives later turns a run of its own into a sub-agent, as revision 2 under the same key',
     script: (to) => {
       to.spans(agentSpan({ id: 2, parent: 1 }));

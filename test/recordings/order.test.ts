@@ -1,4 +1,7 @@
-/** However spans and records arrive, the last revision of every run says what it says when everything arrives at once. */
+/**
+ * However spans and records arrive, the last revision of every run says what it says when everything arrives at once. Verdicts depend on
+ * nothing else: the same runs have the same evaluations. TRACEJURY_ORDERS sets how many orders of each recording are tried.
+ */
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { collectors } from '../../collectors/index.ts';
@@ -12,16 +15,10 @@ import { seeded, type Chance } from '../builders/seeded.ts';
 import { contentsOf, recordingsIn } from './read.ts';
 
 const recordings = recordingsIn(fileURLToPath(new URL('../fixtures/recordings', import.meta.url)));
-const ordersPerRecording = 4;
+const ordersPerRecording = Number(process.env['TRACEJURY_ORDERS'] ?? 4);
 
 /** Around every closing time: at once, within `settle`, within `quiet`, after the close; all before `abandon`. */
 const delaysMs = [0, 0, 0, 30, 300, 900, 4_000, 7_000, 61_000, 400_000] as const;
-
-/**
- * A run that is spread over several traces is put together again while its parts are open. A part that closed by itself cannot be taken
- * back, so here nothing is later than `settle`.
- */
-const delaysOfPartsMs = [0, 0, 30, 300] as const;
 
 type Item = { readonly kind: 'span'; readonly span: Span } | { readonly kind: 'record'; readonly record: LogRecord };
 
@@ -30,10 +27,13 @@ describe('recordings in any order', () => {
     test(`recordings: ${recording.name} gives the same runs in any order, with any delay, sent twice or not`, () => {
       const { spans, records } = contentsOf(recording);
       const items: readonly Item[] = [...spans.map((span) => ({ kind: 'span', span }) as const), ...records.map((record) => ({ kind: 'record', record }) as const)];
-      const delays = recording.expected.traces.some((trace) => trace.split_over_otlp_traces !== undefined) ? delaysOfPartsMs : delaysMs;
-      const atOnce = played([{ atMs: 0, items }]);
-      for (let order = 0; order < ordersPerRecording; order++) expect(played(deliveries(items, seeded(1_000 * index + order), delays)), `order ${order}`).toEqual(atOnce);
-    });
+      const isSpread = recording.expected.traces.some((trace) => trace.split_over_otlp_traces !== undefined) || spans.some(({ links }) => links.length > 0);
+      const atOnce = comparable(played([{ atMs: 0, items }]), { isSpread });
+      for (let order = 0; order < ordersPerRecording; order++) {
+        const runs = played(deliveries(items, seeded(1_000 * index + order)));
+        expect(comparable(runs, { isSpread }), `order ${order}`).toEqual(atOnce);
+      }
+    }, 20_000 + 100 * ordersPerRecording);
   }
 });
 
@@ -42,15 +42,16 @@ interface Delivery {
   readonly items: readonly Item[];
 }
 
-/** Records of one moment of one span stay in their order: nothing else tells them apart. */
-function deliveries(items: readonly Item[], chance: Chance, delaysMsOf: readonly number[]): readonly Delivery[] {
+/** Records of one moment of one span stay in their order, and none is sent again before the first sending: nothing else tells their order. */
+function deliveries(items: readonly Item[], chance: Chance): readonly Delivery[] {
   const known = new Map<string, number>();
   const sent = items.flatMap((item) => {
     const copies = chance.share() < 0.15 ? 2 : 1;
     return Array.from({ length: copies }, (_, copy) => {
-      const moment = item.kind === 'record' ? `${item.record.spanId} ${item.record.timeUnixNano} ${copy}` : undefined;
-      const atMs = (moment === undefined ? undefined : known.get(moment)) ?? chance.pick(delaysMsOf);
-      if (moment !== undefined) known.set(moment, atMs);
+      if (item.kind === 'span') return { item, atMs: chance.pick(delaysMs) };
+      const moment = `${item.record.spanId} ${item.record.timeUnixNano}`;
+      const atMs = Math.max(known.get(`${moment} 0`) ?? 0, known.get(`${moment} ${copy}`) ?? chance.pick(delaysMs));
+      known.set(`${moment} ${copy}`, atMs);
       return { item, atMs };
     });
   });
@@ -68,11 +69,8 @@ function split<T>(list: readonly T[], chance: Chance): readonly (readonly T[])[]
   return [list.slice(0, at), list.slice(at)];
 }
 
-/**
- * The last revision of every run. A run keeps the key that it first closed under, so keys are replaced by places; a span that adds
- * nothing but its dialect makes no revision.
- */
-function played(order: readonly Delivery[]): readonly unknown[] {
+/** The last revision of every run, without those that turned out to be part of another one. */
+function played(order: readonly Delivery[]): readonly Run[] {
   const clock = manualClock(0);
   const gather = gathering({ collectors, clock, telemetry: noTelemetry });
   const last = new Map<string, Run>();
@@ -92,16 +90,21 @@ function played(order: readonly Delivery[]): readonly unknown[] {
     gather.addSpans(noTenant, items.flatMap((item) => (item.kind === 'span' ? [item.span] : [])));
   }
   passUntil(Infinity);
-  return comparable([...last.values()]);
+  return [...last.values()].filter((run) => run.partOf === undefined);
 }
 
-function comparable(runs: readonly Run[]): readonly unknown[] {
-  const sorted = runs.toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
+/**
+ * A run keeps the key that it first closed under, so keys are replaced by places, and with a run that is spread over several traces its
+ * trace ids too; a span that adds nothing but its dialect makes no revision.
+ */
+function comparable(runs: readonly Run[], { isSpread }: { readonly isSpread: boolean }): readonly unknown[] {
+  const sorted = runs.toSorted((a, b) => (placeOf(a, isSpread) < placeOf(b, isSpread) ? -1 : 1));
   const places = new Map(sorted.map((run, place) => [keyOf(run), place]));
-  return sorted.map(({ completeness: _completeness, revision: _revision, contentHash: _hash, dialects: _dialects, spanId: _spanId, parent, trace, ...run }) => ({
+  return sorted.map(({ completeness: _completeness, revision: _revision, contentHash: _hash, dialects: _dialects, spanId: _spanId, spanTraceId: _spanTraceId, traceId, parent, trace, ...run }) => ({
     ...run,
+    traceId: isSpread ? undefined : traceId,
     parent: parent === undefined ? undefined : places.get(keyOf(parent)),
-    trace: { ...trace, subAgents: trace.subAgents.map((sub) => ({ ...sub, spanId: places.get(`${run.traceId}/${sub.spanId}`) })) },
+    trace: { ...trace, subAgents: trace.subAgents.map(({ traceId: subTraceId = traceId, ...sub }) => ({ ...sub, spanId: places.get(`${subTraceId}/${sub.spanId}`) })) },
   }));
 }
 
@@ -109,6 +112,6 @@ function keyOf(run: RunKey): string {
   return `${run.traceId}/${run.spanId}`;
 }
 
-function placeOf(run: Run): string {
-  return [run.startUnixNano, run.endUnixNano, run.traceId, run.trace.agent ?? '', run.trace.toolCalls.map((call) => call.spanId ?? call.id).join(' ')].join(' ');
+function placeOf(run: Run, isSpread: boolean): string {
+  return [run.startUnixNano, run.endUnixNano, isSpread ? '' : run.traceId, run.trace.agent ?? '', run.trace.toolCalls.map((call) => call.spanId ?? call.id).join(' ')].join(' ');
 }

@@ -46,12 +46,19 @@ export function played(recorded: Recorded, { closing, tools = [] }: Reading): Pl
   gather.addRecords(noTenant, recorded.records);
   gather.addSpans(noTenant, recorded.spans);
   for (let step = 0; step < stepsMax; step++) {
-    for (const run of gather.due()) last.set(`${run.traceId}/${run.spanId}`, run);
+    for (const run of gather.due()) keepLast(last, run);
     const next = gather.nextDueMs();
     if (next === undefined) break;
     clock.advance(Math.max(0, next - clock.nowMs()));
   }
   return { runs: [...last.values()].sort(byStart), leftOut: leftOut(telemetry), ...recognition(recorded) };
+}
+
+/** What turned out to be part of another run is in that one. */
+function keepLast(last: Map<string, Run>, run: Run): void {
+  const place = `${run.traceId}/${run.spanId}`;
+  if (run.partOf === undefined) last.set(place, run);
+  else last.delete(place);
 }
 
 function byStart(a: Run, b: Run): number {

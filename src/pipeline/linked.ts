@@ -1,0 +1,29 @@
+/** Runs over several traces that span links join: agents that talk over a message bus, each message a trace of its own. */
+import type { SpanFacts } from '../../collectors/collector.ts';
+import { lastText } from '../../collectors/reading/messages.ts';
+import type { RunKey } from '../model/agent-trace.ts';
+import type { TraceId } from '../model/ids.ts';
+import type { AgentScope } from './agents.ts';
+import { compare } from './times.ts';
+import type { Node } from './tree.ts';
+
+/**
+ * Such a run has no span around it. It is known by the span that told its answer, the one place that all of its traces led to, and its
+ * sub-agents under the same trace id; until there is an answer it is known by its first agent's span.
+ */
+export function keyPlace(scope: AgentScope, parent: RunKey | undefined): Pick<RunKey, 'traceId' | 'spanId'> & { readonly spanTraceId: TraceId } {
+  const { traceId, spanId } = scope;
+  if (parent !== undefined) return { traceId: parent.traceId, spanId, spanTraceId: traceId };
+  const answer = answersIn(scope).sort((a, b) => compare(a.span.startUnixNano, b.span.startUnixNano) || (a.span.spanId < b.span.spanId ? -1 : 1)).at(-1)?.span;
+  return answer === undefined ? { traceId, spanId, spanTraceId: traceId } : { traceId: answer.traceId, spanId: answer.spanId, spanTraceId: answer.traceId };
+}
+
+/** What spans tell that pass messages on. */
+export function toldByMessages(own: readonly Node[]): readonly SpanFacts[] {
+  return own.flatMap(({ told: { facts } }) => (facts.followsLinks === true ? [facts] : []));
+}
+
+function answersIn({ own, subAgents }: AgentScope): Node[] {
+  const answers = own.filter(({ told: { facts } }) => facts.followsLinks === true && lastText(facts.outputMessages ?? [], 'assistant') !== undefined);
+  return [...answers, ...subAgents.flatMap(answersIn)];
+}
