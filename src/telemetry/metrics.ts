@@ -58,13 +58,13 @@ export const metrics = {
   'tracejury.judge.requests': { kind: 'counter', unit: '{request}', labels: ['tracejury.judge', 'tracejury.outcome'], meaning: 'Questions to judges, and under http:NAME calls of the evaluators over HTTP, by how they ended.' },
   'tracejury.judge.embeddings': { kind: 'counter', unit: '{text}', labels: ['tracejury.judge', 'tracejury.outcome'], meaning: 'Texts whose vectors were wanted: cached, or asked of the endpoint.' },
   'tracejury.judge.queue': { kind: 'gauge', unit: '{question}', labels: [], meaning: 'Runs waiting for a judge or an endpoint.' },
+  'tracejury.store.items': { kind: 'counter', unit: '{item}', labels: ['tracejury.outcome'], meaning: 'Scored runs for the store: written, retried after a failure, or dropped because it could not keep up.' },
+  'tracejury.store.queue': { kind: 'gauge', unit: '{item}', labels: [], meaning: 'Scored runs that are not written yet.' },
+  'tracejury.store.write.duration': { kind: 'histogram', unit: 's', labels: [], buckets: durationBuckets, meaning: 'Time of one batch in the store.' },
+  'tracejury.store.pruned': { kind: 'counter', unit: '{run}', labels: ['tracejury.what'], meaning: 'What was let go by store.keep: whole runs, or their content.' },
   'tracejury.metrics.folded': { kind: 'counter', unit: '{value}', labels: ['tracejury.metric'], meaning: 'Values whose label set came beyond the bound of their metric and was counted under the label value other.' },
 } as const satisfies { readonly [name: string]: MetricRow };
 
 export type MetricName = keyof typeof metrics;
 export type Metric = MetricRow;
 export const metricRows: { readonly [name: string]: MetricRow } = metrics;
-  'tracejury.store.items': { kind: 'counter', unit: '{item}', labels: ['tracejury.outcome'], meaning: 'Scored runs for the store: written, retried after a failure, or dropped because it could not keep up.' },
-  'tracejury.store.queue': { kind: 'gauge', unit: '{item}', labels: [], meaning: 'Scored runs that are not written yet.' },
-  'tracejury.store.write.duration': { kind: 'histogram', unit: 's', labels: [], buckets: durationBuckets, meaning: 'Time of one batch in the store.' },
-  'tracejury.store.pruned': { kind: 'counter', unit: '{run}', labels: ['tracejury.what'], meaning: 'What was let go by store.keep: whole runs, or their content.' },
