@@ -1,13 +1,15 @@
 /** The Claude Agent SDK and Claude Code: `claude_code.*` spans; arguments and the final answer travel in log records. */
-import { textAttribute, type LogRecord, type Span } from '../src/model/span.ts';
+import { jsonText } from '../src/model/json.ts';
+import { textAttribute, type Attributed, type LogRecord, type Span } from '../src/model/span.ts';
 import type { AskedCall, Collector, SpanFacts, ToldResult } from './collector.ts';
-import { readArguments, readOutcome } from './reading/values.ts';
+import { isPlaceholder } from './reading/placeholders.ts';
+import { readArguments, readOutcome, type ReadArguments } from './reading/values.ts';
 
 export const claudeAgent: Collector = {
   id: 'claude_agent',
   summary: 'Claude Agent SDK and Claude Code (claude_code.*).',
   recognisedBy: { scopePrefixes: ['com.anthropic.claude_code'] },
-  wants: { keys: ['span.type', 'user_prompt', 'model', 'input_tokens', 'output_tokens', 'cache_read_tokens', 'gen_ai.tool.name', 'tool_name', 'tool_use_id', 'session.id'], prefixes: [] },
+  wants: { keys: ['span.type', 'user_prompt', 'model', 'input_tokens', 'output_tokens', 'cache_read_tokens', 'gen_ai.tool.name', 'tool_name', 'tool_use_id', 'session.id', 'error', 'error_class'], prefixes: [] },
   captureHints: {
     content: 'Set OTEL_LOG_USER_PROMPTS=1, OTEL_LOG_TOOL_DETAILS=1, OTEL_LOG_TOOL_CONTENT=1 and OTEL_LOGS_EXPORTER=otlp: arguments and answers are in log records only.',
     tools: 'The list of tools is sent nowhere; name the tools under tools in the configuration.',
@@ -36,7 +38,7 @@ function read(span: Span): SpanFacts {
 function byType(span: Span): SpanFacts {
   switch (textAttribute(span, 'span.type')) {
     case 'interaction': {
-      const input = textAttribute(span, 'user_prompt');
+      const input = writtenText(span, 'user_prompt');
       return { role: 'agent', agentName: 'claude', agentNameIsGuess: true, contentInLogs: true, ...(input === undefined ? {} : { input }) };
     }
     case 'llm_request':
@@ -66,7 +68,10 @@ function toolFacts(span: Span): SpanFacts {
   const id = textAttribute(span, 'tool_use_id');
   const event = span.events.find((one) => one.name === 'tool.output');
   const output = event === undefined ? undefined : textAttribute(event, 'output');
-  return { role: 'tool', tool: { ...(name === undefined ? {} : { name }), ...(id === undefined ? {} : { id }), ...readOutcome(output) } };
+  const error = textAttribute(span, 'error');
+  const type = textAttribute(span, 'error_class');
+  const failed = error === undefined ? {} : { failed: { message: error, ...(type === undefined ? {} : { type }) } };
+  return { role: 'tool', tool: { ...(name === undefined ? {} : { name }), ...(id === undefined ? {} : { id }), ...readOutcome(output), ...failed } };
 }
 
 function readRecords(records: readonly LogRecord[]): SpanFacts {
@@ -75,12 +80,12 @@ function readRecords(records: readonly LogRecord[]): SpanFacts {
   let input: string | undefined;
   let output: string | undefined;
   for (const record of records) {
-    if (record.eventName === 'user_prompt') input = textAttribute(record, 'prompt') ?? input;
-    else if (record.eventName === 'assistant_response') output = textAttribute(record, 'response') ?? output;
+    if (record.eventName === 'user_prompt') input = writtenText(record, 'prompt') ?? input;
+    else if (record.eventName === 'assistant_response') output = writtenText(record, 'response') ?? output;
     else {
       const id = textAttribute(record, 'tool_use_id');
       const error = textAttribute(record, 'error');
-      asked.push({ name: toolName(record), ...(id === undefined ? {} : { id }), ...readArguments(record.attribute('tool_input')) });
+      asked.push({ name: toolName(record), ...(id === undefined ? {} : { id }), ...wholeArguments(readArguments(record.attribute('tool_input'))) });
       const success = record.attribute('success');
       const failed = error !== undefined || success === false || success === 'false';
       told.push({ ...(id === undefined ? {} : { id }), ...(error === undefined ? {} : { result: error }), ...(failed ? { isError: true } : {}) });
@@ -88,6 +93,20 @@ function readRecords(records: readonly LogRecord[]): SpanFacts {
   }
   const outputMessages = asked.length === 0 ? [] : [{ role: 'assistant' as const, asked, told }];
   return { ...(input === undefined ? {} : { input }), ...(output === undefined ? {} : { output }), ...(outputMessages.length === 0 ? {} : { outputMessages }) };
+}
+
+/** By default a placeholder stands where a text would be. */
+function writtenText(from: Attributed, key: string): string | undefined {
+  const text = textAttribute(from, key);
+  return isPlaceholder(text) ? undefined : text;
+}
+
+/** Long values of arguments are cut one by one, inside JSON that stays whole. */
+const CUT_VALUE = /…\[\d+ chars\]"|"<nested>"/;
+
+function wholeArguments(read: ReadArguments): ReadArguments {
+  const text = read.arguments === undefined || read.arguments === null ? '' : jsonText(read.arguments);
+  return CUT_VALUE.test(text) ? { argumentsPart: text } : read;
 }
 
 function toolName(record: LogRecord): string {

@@ -96,6 +96,8 @@ export interface Recognition {
   readonly scopePrefixes?: readonly string[];
   readonly keys?: readonly string[];
   readonly keyPrefixes?: readonly string[];
+  /** For spans that have no other sign. */
+  readonly namePrefixes?: readonly string[];
   readonly notKeys?: readonly string[];
 }
 
@@ -125,6 +127,8 @@ export interface Collector {
   readonly recognisedBy: Recognition;
   readonly wants: Wants;
   read(span: Span): SpanFacts;
+  /** Public pages that it was written from, where no recording of the dialect exists. */
+  readonly documentedAt?: readonly string[];
   /** What to switch on in the SDK so that the spans carry what evaluators need, a sentence each. */
   readonly captureHints?: CaptureHints;
   /** What the dialect writes itself, beside what spans of it say in another dialect. A test proves each place with a recording. */
@@ -144,6 +148,7 @@ export function recognises(collector: Collector, span: Span): boolean {
   return (
     (by.scopes?.includes(span.scope.name) ?? false) ||
     (by.scopePrefixes?.some((prefix) => span.scope.name.startsWith(prefix)) ?? false) ||
+    (by.namePrefixes?.some((prefix) => span.name.startsWith(prefix)) ?? false) ||
     (by.keys?.some((key) => span.attribute(key) !== undefined) ?? false) ||
     (by.keyPrefixes !== undefined && span.attributeKeys().some((key) => by.keyPrefixes?.some((prefix) => key.startsWith(prefix))))
   );

@@ -1,17 +1,17 @@
 /**
- * The OpenTelemetry GenAI conventions, versions 1.37 and later on spans; message content also from log records, where instrumentations of
- * versions 1.28 to 1.36 put it (one record per message) and those of later versions may put it (one record per model call).
+ * The OpenTelemetry GenAI conventions. Message content stands in span attributes (versions 1.37 and later), in span events or log records
+ * of one message each (1.28 to 1.36) or of one model call each, or in the attributes `gen_ai.prompt` and `gen_ai.completion` (before).
  */
-import { isJsonObject, member, type JsonObject, type JsonValue } from '../src/model/json.ts';
-import { textAttribute, type Attributed, type LogRecord, type Span } from '../src/model/span.ts';
+import { isJsonObject, member, type JsonObject } from '../src/model/json.ts';
+import { textAttribute, type LogRecord, type Span } from '../src/model/span.ts';
 import type { Collector, Message, SpanFacts, ToolFacts } from './collector.ts';
-import { readDefinitions } from './reading/definitions.ts';
+import { contentKeys, readContent, readTokens, tokenKeys } from './reading/conventions.ts';
+import { readDocuments } from './reading/documents.ts';
+import { eventMessages } from './reading/message-events.ts';
 import { lastText, readMessages } from './reading/messages.ts';
-import { readPythonCalls } from './reading/python-calls.ts';
-import { jsonOf, parseText, textOfParts } from './reading/parsing.ts';
+import { jsonOf, parseContainer, parseText } from './reading/parsing.ts';
 import { readArguments, readOutcome } from './reading/values.ts';
 
-const contentKeys = ['gen_ai.input.messages', 'gen_ai.output.messages', 'gen_ai.system_instructions', 'gen_ai.tool.definitions'] as const;
 const messageEvents = ['gen_ai.system.message', 'gen_ai.user.message', 'gen_ai.assistant.message', 'gen_ai.tool.message', 'gen_ai.choice'] as const;
 const detailsEvent = 'gen_ai.client.inference.operation.details';
 
@@ -23,7 +23,7 @@ export const genAi: Collector = {
     keys: [
       ...contentKeys, 'gen_ai.operation.name', 'gen_ai.agent.name', 'gen_ai.workflow.name', 'gen_ai.conversation.id', 'session.id', 'gen_ai.tool.name', 'gen_ai.tool.call.id',
       'gen_ai.tool.call.arguments', 'gen_ai.tool.call.result', 'gen_ai.tool.description', 'gen_ai.request.model', 'gen_ai.response.model',
-      'gen_ai.usage.input_tokens', 'gen_ai.usage.output_tokens', 'gen_ai.usage.cache_read.input_tokens', 'gen_ai.usage.reasoning.output_tokens',
+      'gen_ai.prompt', 'gen_ai.completion', 'gen_ai.retrieval.documents', ...tokenKeys,
     ],
     prefixes: [],
   },
@@ -64,6 +64,8 @@ function byOperation(span: Span): SpanFacts {
     case 'text_completion':
     case 'generate_content':
       return modelFacts(span);
+    case 'retrieval':
+      return retrievalFacts(span);
     case undefined:
       return {};
     default:
@@ -93,22 +95,32 @@ function modelFacts(span: Span): SpanFacts {
     role: 'model',
     ...content,
     ...(model === undefined ? {} : { model }),
-    ...tokens(span),
+    ...readTokens(span),
     ...(!told && scopesWithRecords.has(span.scope.name) ? { contentInLogs: true } : {}),
   };
 }
 
-function tokens(span: Span): SpanFacts {
-  const found: { [key in 'inputTokens' | 'outputTokens' | 'cachedInputTokens' | 'reasoningTokens']?: number } = {};
-  const take = (key: string, name: keyof typeof found): void => {
-    const value = span.attribute(key);
-    if (typeof value === 'number') found[name] = value;
-  };
-  take('gen_ai.usage.input_tokens', 'inputTokens');
-  take('gen_ai.usage.output_tokens', 'outputTokens');
-  take('gen_ai.usage.cache_read.input_tokens', 'cachedInputTokens');
-  take('gen_ai.usage.reasoning.output_tokens', 'reasoningTokens');
-  return found;
+function retrievalFacts(span: Span): SpanFacts {
+  const documents = readDocuments(span.attribute('gen_ai.retrieval.documents')).map((document) => ({ spanId: span.spanId, ...document }));
+  return { role: 'retriever', ...(documents.length === 0 ? {} : { documents }) };
+}
+
+/** Attributes of version 1.37 and later; else span events, as those before; else the two attributes of the first versions. */
+function contentOf(span: Span): SpanFacts {
+  const content = readContent(span);
+  if (content.inputMessages !== undefined || content.outputMessages !== undefined) return content;
+  const details = span.events.find((event) => event.name === detailsEvent);
+  if (details !== undefined) return { ...content, ...readContent(details) };
+  const { input, output } = eventMessages(span);
+  const [inputMessages, outputMessages] = input.length > 0 || output.length > 0 ? [input, output] : [promptMessages(span), readMessages(span.attribute('gen_ai.completion'), 'assistant')];
+  return { ...(inputMessages.length === 0 ? {} : { inputMessages }), ...(outputMessages.length === 0 ? {} : { outputMessages }), ...content };
+}
+
+/** A prompt in words may hold several messages run together, whose roles nobody tells. */
+function promptMessages(span: Span): readonly Message[] {
+  const prompt = textAttribute(span, 'gen_ai.prompt') ?? '';
+  const isOne = textAttribute(span, 'gen_ai.operation.name') === 'text_completion';
+  return isOne || parseContainer(prompt) !== undefined ? readMessages(prompt, 'user') : [];
 }
 
 function tool(span: Span): ToolFacts {
@@ -123,39 +135,6 @@ function tool(span: Span): ToolFacts {
   };
 }
 
-/** What spans and the newer log records carry under the same names. */
-function contentOf(from: Attributed): SpanFacts {
-  const input = from.attribute('gen_ai.input.messages');
-  const output = from.attribute('gen_ai.output.messages');
-  const system = systemPrompt(from);
-  const toolDefinitions = readDefinitions(from.attribute('gen_ai.tool.definitions'));
-  return {
-    ...(input === undefined ? {} : { inputMessages: readMessages(input, 'user') }),
-    ...(output === undefined ? {} : { outputMessages: readMessages(output, 'assistant').map(withPythonCalls) }),
-    ...(system === undefined ? {} : { systemPrompt: system }),
-    ...(toolDefinitions.length === 0 ? {} : { toolDefinitions }),
-  };
-}
-
-/** Parts `{type, content}`, or plain text. */
-function systemPrompt(from: Attributed): string | undefined {
-  const raw = from.attribute('gen_ai.system_instructions');
-  if (raw === undefined || raw === null || raw === '') return undefined;
-  const value = typeof raw === 'string' ? parseText(raw) : jsonOf(raw);
-  if (!Array.isArray(value)) return typeof value === 'string' ? value : undefined;
-  const parts = value.map((part: JsonValue) => (isJsonObject(part) && Object.hasOwn(part, 'content') ? { type: 'text', text: member(part, 'content') ?? '' } : part));
-  const text = textOfParts(parts)?.result;
-  return typeof text === 'string' ? text : undefined;
-}
-
-/** The OpenAI Agents instrumentation writes calls as the text form of Python objects. */
-function withPythonCalls(message: Message): Message {
-  const calls = message.text === undefined ? undefined : readPythonCalls(message.text);
-  if (calls === undefined) return message;
-  const { text: _calls, ...rest } = message;
-  return { ...rest, asked: [...message.asked, ...calls] };
-}
-
 function readRecords(records: readonly LogRecord[]): SpanFacts {
   const inputs: Message[] = [];
   const outputs: Message[] = [];
@@ -163,7 +142,7 @@ function readRecords(records: readonly LogRecord[]): SpanFacts {
   for (const record of records) {
     if (record.eventName === detailsEvent) {
       // One call may send its input and its output in records of their own.
-      content = { ...contentOf(record), ...content };
+      content = { ...readContent(record), ...content };
       continue;
     }
     const body = record.body();

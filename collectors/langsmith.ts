@@ -1,7 +1,9 @@
 /** LangSmith in its OpenTelemetry mode: `langsmith.span.kind`, with input and output as one JSON text each in `gen_ai.prompt` and `gen_ai.completion`. */
+import { isJsonObject, member } from '../src/model/json.ts';
 import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts } from './collector.ts';
 import { observedModel, observedRetrieval, observedRun, observedTool, type Observation } from './reading/observation.ts';
+import { parseContainer } from './reading/parsing.ts';
 
 const sessionKeys = ['langsmith.metadata.session_id', 'langsmith.metadata.thread_id', 'langsmith.metadata.conversation_id'] as const;
 
@@ -9,7 +11,7 @@ export const langsmith: Collector = {
   id: 'langsmith',
   summary: 'LangSmith SDKs in OpenTelemetry mode (langsmith.span.kind).',
   recognisedBy: { keys: ['langsmith.span.kind'] },
-  wants: { keys: ['langsmith.span.kind', 'langsmith.is_root', 'langsmith.metadata.lc_agent_name', ...sessionKeys, 'gen_ai.prompt', 'gen_ai.completion', 'gen_ai.tool.name', 'gen_ai.tool.call.id'], prefixes: [] },
+  wants: { keys: ['langsmith.span.kind', 'langsmith.is_root', 'langsmith.metadata.lc_agent_name', ...sessionKeys, 'gen_ai.prompt', 'gen_ai.completion', 'gen_ai.tool.name', 'gen_ai.tool.call.id', 'gen_ai.usage.input_token_details', 'gen_ai.usage.output_token_details'], prefixes: [] },
   captureHints: { content: 'Inputs and outputs are on the spans by default.', tools: 'Tools travel with the requests to models.' },
   carriedBy: {
     input: ['gen_ai.prompt'],
@@ -35,7 +37,7 @@ function byKind(span: Span): SpanFacts {
       return { role: 'tool', tool: { ...observedTool(observed), ...(id === undefined ? {} : { id }) } };
     }
     case 'llm':
-      return observedModel(observed);
+      return { ...observedModel(observed), ...tokenDetails(span) };
     case 'retriever':
       return observedRetrieval(observed.output);
     case 'embedding':
@@ -45,6 +47,15 @@ function byKind(span: Span): SpanFacts {
     default:
       return chain(span, observed);
   }
+}
+
+/** How many of the tokens were cached and how many thought; the sums are the conventions'. */
+function tokenDetails(span: Span): SpanFacts {
+  const [cached, reasoning] = ([['input', 'cache_read'], ['output', 'reasoning']] as const).map(([side, name]) => {
+    const details = parseContainer(textAttribute(span, `gen_ai.usage.${side}_token_details`) ?? '');
+    return isJsonObject(details) ? member(details, name) : undefined;
+  });
+  return { ...(typeof cached === 'number' ? { cachedInputTokens: cached } : {}), ...(typeof reasoning === 'number' ? { reasoningTokens: reasoning } : {}) };
 }
 
 /** A chain that is named as its agent is the agent; the outermost one stands for the run. */

@@ -97,13 +97,19 @@ function taskDescription(span: Span): string | undefined {
   return textIn(first, 'description');
 }
 
+/** A tool without a name of its own is named by its span: `search_flights.__call__`. */
+function methodOf(span: Span): string {
+  return span.name.replace(/\.(?:__call__|acall)$/, '');
+}
+
 /** Hand-overs and final answers look like tools, but no tool runs. */
 function toolFacts(span: Span): SpanFacts {
   const name = textAttribute(span, 'tool.name');
   if (span.name.startsWith('handoff to ')) return { role: 'step', handoffTo: span.name.slice('handoff to '.length) };
   if (name === undefined && textAttribute(span, 'tool.parameters') === undefined && span.attribute('input.value') === undefined) return { role: 'step' };
   if (isSmolagents(span) && name === 'final_answer') return { role: 'step' };
-  return { role: 'tool', tool: tool(span, name ?? span.name) };
+  if (name === undefined && isDspy(span) && methodOf(span) === 'finish') return { role: 'step' };
+  return { role: 'tool', tool: tool(span, name ?? methodOf(span)) };
 }
 
 function tool(span: Span, name: string): ToolFacts {
@@ -201,6 +207,10 @@ function plainMessage(item: JsonObject): JsonValue {
     ...(role === 'tool-response' ? { role: 'tool', content: [] } : {}),
     tool_calls: isJsonArray(calls) ? calls.map((call) => member(objectOf(call), 'tool_call') ?? null) : [],
   };
+}
+
+function isDspy(span: Span): boolean {
+  return span.scope.name.includes('dspy');
 }
 
 function isSmolagents(span: Span): boolean {

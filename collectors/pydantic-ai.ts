@@ -1,8 +1,9 @@
 /** Pydantic AI's own names beside the GenAI conventions; in its first two formats instead of them. */
-import { isJsonArray, isJsonObject, member, type JsonValue } from '../src/model/json.ts';
+import { isJsonArray, isJsonObject, member } from '../src/model/json.ts';
 import { textAttribute, type Span } from '../src/model/span.ts';
-import type { Collector, Message, SpanFacts } from './collector.ts';
+import type { Collector, SpanFacts } from './collector.ts';
 import { readDefinitions } from './reading/definitions.ts';
+import { listedMessages } from './reading/message-events.ts';
 import { lastText, readMessages } from './reading/messages.ts';
 import { parseContainer } from './reading/parsing.ts';
 import { readArguments, readOutcome } from './reading/values.ts';
@@ -50,7 +51,7 @@ function toolFacts(span: Span): SpanFacts {
 function agentFacts(span: Span): SpanFacts {
   const name = textAttribute(span, 'agent_name');
   const output = textAttribute(span, 'final_result');
-  const conversation = span.attribute('all_messages_events') === undefined ? readMessages(span.attribute('pydantic_ai.all_messages'), 'user') : eventMessages(span, 'all_messages_events').input;
+  const conversation = span.attribute('all_messages_events') === undefined ? readMessages(span.attribute('pydantic_ai.all_messages'), 'user') : listedMessages(span.attribute('all_messages_events')).input;
   const input = lastText(conversation, 'user');
   return { role: 'agent', ...(name === undefined ? {} : { agentName: name }), ...(input === undefined ? {} : { input }), ...(output === undefined ? {} : { output }) };
 }
@@ -59,17 +60,10 @@ function agentFacts(span: Span): SpanFacts {
 function modelFacts(span: Span): SpanFacts {
   const parameters = parseContainer(textAttribute(span, 'model_request_parameters') ?? '');
   const tools = isJsonObject(parameters) ? member(parameters, 'function_tools') : undefined;
-  const { input, output } = eventMessages(span, 'events');
+  const { input, output } = listedMessages(span.attribute('events'));
   return {
     ...(isJsonArray(tools) ? { toolDefinitions: readDefinitions(tools) } : {}),
     ...(input.length === 0 ? {} : { inputMessages: input }),
     ...(output.length === 0 ? {} : { outputMessages: output }),
   };
-}
-
-function eventMessages(span: Span, key: string): { readonly input: readonly Message[]; readonly output: readonly Message[] } {
-  const events = parseContainer(textAttribute(span, key) ?? '');
-  const list: readonly JsonValue[] = isJsonArray(events) ? events : [];
-  const isChoice = (event: JsonValue): boolean => isJsonObject(event) && event['event.name'] === 'gen_ai.choice';
-  return { input: readMessages(list.filter((event) => !isChoice(event)), 'user'), output: readMessages(list.filter(isChoice), 'assistant') };
 }

@@ -1,8 +1,8 @@
 /** Strands Agents: the GenAI conventions with all content in span events, arguments and results of tools too. */
-import { isJsonArray, type JsonValue } from '../src/model/json.ts';
 import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, Message, SpanFacts, ToolFacts } from './collector.ts';
 import { readDefinitions } from './reading/definitions.ts';
+import { eventMessages } from './reading/message-events.ts';
 import { lastText, readMessages, systemText } from './reading/messages.ts';
 import { parseText } from './reading/parsing.ts';
 import { readArguments, readOutcome } from './reading/values.ts';
@@ -35,7 +35,7 @@ function read(span: Span): SpanFacts {
       // What encloses several agents is called by its kind only.
       return { ...runFacts(span), role: 'workflow', agentName: textAttribute(span, 'gen_ai.agent.name') ?? span.name, agentNameIsGuess: true };
     case 'chat': {
-      const { input, output } = eventMessages(span);
+      const { input, output } = messagesOf(span);
       return { ...(input.length === 0 ? {} : { inputMessages: input }), ...(output.length === 0 ? {} : { outputMessages: output }) };
     }
     default:
@@ -44,7 +44,7 @@ function read(span: Span): SpanFacts {
 }
 
 function runFacts(span: Span): SpanFacts {
-  const messages = eventMessages(span);
+  const messages = messagesOf(span);
   const input = lastText(messages.input, 'user');
   const system = systemText(messages.input) ?? textAttribute(span, 'system_prompt');
   const output = lastText(messages.output, 'assistant');
@@ -75,22 +75,11 @@ function tool(span: Span): ToolFacts {
 }
 
 /** One event a message; with the newer option one event for all of them, in the conventions' own form. */
-function eventMessages(span: Span): { readonly input: readonly Message[]; readonly output: readonly Message[] } {
-  const input: Message[] = [];
-  const output: Message[] = [];
-  for (const event of span.events) {
-    const role = /^gen_ai\.(system|user|assistant|tool)\.message$/.exec(event.name)?.[1];
-    if (role !== undefined) input.push(...readMessages([{ role, content: content(textAttribute(event, 'content')) }], 'user'));
-    else if (event.name === 'gen_ai.choice') output.push(...readMessages([{ role: 'assistant', content: content(textAttribute(event, 'message')) }], 'assistant'));
-    else if (event.name === 'gen_ai.client.inference.operation.details') {
-      input.push(...readMessages(event.attribute('gen_ai.input.messages'), 'user'));
-      output.push(...readMessages(event.attribute('gen_ai.output.messages'), 'assistant'));
-    }
-  }
-  return { input, output };
-}
-
-function content(text: string | undefined): JsonValue {
-  const value = parseText(text ?? '');
-  return isJsonArray(value) ? value : (text ?? '');
+function messagesOf(span: Span): { readonly input: readonly Message[]; readonly output: readonly Message[] } {
+  const { input, output } = eventMessages(span);
+  const details = span.events.filter((event) => event.name === 'gen_ai.client.inference.operation.details');
+  return {
+    input: [...input, ...details.flatMap((event) => readMessages(event.attribute('gen_ai.input.messages'), 'user'))],
+    output: [...output, ...details.flatMap((event) => readMessages(event.attribute('gen_ai.output.messages'), 'assistant'))],
+  };
 }

@@ -3,6 +3,7 @@ import { isJsonObject, jsonText, member } from '../src/model/json.ts';
 import { textAttribute, type AttributeValue, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts, ToolFacts } from './collector.ts';
 import { jsonOf } from './reading/parsing.ts';
+import { isPlaceholder } from './reading/placeholders.ts';
 import { outcomeOf, readArguments, readResult } from './reading/values.ts';
 
 export const toolAttributes: Collector = {
@@ -30,8 +31,7 @@ function read(span: Span): SpanFacts {
   const name = textAttribute(span, 'tool.name');
   if (name !== undefined && name !== '') return span.attribute('tool.synthesized') === true ? { ...common, role: 'step' } : { ...common, role: 'tool', tool: tool(span, name) };
   const agentName = textAttribute(span, 'agent.name');
-  const input = span.attribute('input.value');
-  const output = span.attribute('output.value');
+  const [input, output] = ['input.value', 'output.value'].map((key) => span.attribute(key)).map((value) => (isPlaceholder(value) ? undefined : value));
   return {
     ...common,
     ...(agentName === undefined ? {} : { role: 'agent' as const, agentName }),

@@ -19,6 +19,7 @@ export const vercelAi: Collector = {
       'ai.operationId', 'ai.telemetry.functionId', ...sessionKeys, 'ai.prompt', 'ai.prompt.messages', 'ai.prompt.tools', 'ai.response.text', 'ai.response.object', 'ai.response.toolCalls', 'ai.response.reasoning',
       'ai.toolCall.name', 'ai.toolCall.id', 'ai.toolCall.args', 'ai.toolCall.result', 'ai.response.model', 'ai.model.id',
       'ai.usage.promptTokens', 'ai.usage.completionTokens', 'ai.usage.inputTokens', 'ai.usage.outputTokens', 'ai.usage.cachedInputTokens', 'ai.usage.reasoningTokens',
+      'ai.usage.inputTokenDetails.cacheReadTokens', 'ai.usage.outputTokenDetails.reasoningTokens',
     ],
     prefixes: [],
   },
@@ -80,8 +81,8 @@ function modelFacts(span: Span): SpanFacts {
     ...(model === undefined ? {} : { model }),
     ...number(span, 'inputTokens', ['ai.usage.inputTokens', 'ai.usage.promptTokens']),
     ...number(span, 'outputTokens', ['ai.usage.outputTokens', 'ai.usage.completionTokens']),
-    ...number(span, 'cachedInputTokens', ['ai.usage.cachedInputTokens']),
-    ...number(span, 'reasoningTokens', ['ai.usage.reasoningTokens']),
+    ...number(span, 'cachedInputTokens', ['ai.usage.inputTokenDetails.cacheReadTokens', 'ai.usage.cachedInputTokens']),
+    ...number(span, 'reasoningTokens', ['ai.usage.outputTokenDetails.reasoningTokens', 'ai.usage.reasoningTokens']),
   };
 }
 

@@ -7,6 +7,7 @@ import type { AttributeValue } from '../../src/model/span.ts';
 import type { AskedCall, Message, ToldResult } from '../collector.ts';
 import { jsonOf, parseText } from './parsing.ts';
 import { isPlaceholder } from './placeholders.ts';
+import { reasoningIn } from './reasoning.ts';
 import { isCutContainer } from './truncation.ts';
 import { readArguments, readResult } from './values.ts';
 
@@ -80,14 +81,15 @@ function unwrapped(item: JsonObject): JsonObject {
 }
 
 const roles: { readonly [name: string]: Message['role'] } = {
-  system: 'system', developer: 'system', SystemMessage: 'system', systemmessage: 'system',
-  user: 'user', human: 'user', HumanMessage: 'user',
-  assistant: 'assistant', ai: 'assistant', model: 'assistant', AIMessage: 'assistant', AIMessageChunk: 'assistant',
-  tool: 'tool', function: 'tool', ToolMessage: 'tool',
+  system: 'system', developer: 'system', systemmessage: 'system',
+  user: 'user', human: 'user', humanmessage: 'user',
+  assistant: 'assistant', ai: 'assistant', model: 'assistant', aimessage: 'assistant', aimessagechunk: 'assistant', reasoning: 'assistant',
+  tool: 'tool', function: 'tool', toolmessage: 'tool',
 };
 
 function roleOf(name: string): Message['role'] | undefined {
-  return Object.hasOwn(roles, name) ? roles[name] : undefined;
+  const known = name.toLowerCase();
+  return Object.hasOwn(roles, known) ? roles[known] : undefined;
 }
 
 function roleOfMessage(message: JsonObject): Message['role'] | undefined {
@@ -104,9 +106,11 @@ function readItem(item: JsonObject, draft: Draft): void {
   const type = member(item, 'type');
   if (isCall(item, type)) return pushCall(item, draft);
   if (isResult(item, type, draft.role)) return pushResult(item, draft);
-  const reasoning = member(item, 'reasoning') ?? member(item, 'thinking');
-  if (typeof reasoning === 'string' && reasoning !== '') draft.reasoning.push(reasoning);
-  if (type === 'reasoning' || type === 'thinking') return pushText(member(item, 'content') ?? member(item, 'text'), draft.reasoning);
+  const thought = reasoningIn(item, type);
+  if (thought !== undefined) {
+    draft.reasoning.push(...thought.texts);
+    if (thought.isAll) return;
+  }
   const text = member(item, 'text');
   if (typeof text === 'string') draft.texts.push(text);
   const parts = member(item, 'parts') ?? member(item, 'content');
@@ -120,13 +124,10 @@ function readPart(part: JsonValue, draft: Draft): void {
   else if (isJsonObject(part)) readItem(part, draft);
 }
 
-function pushText(value: JsonValue | undefined, texts: string[]): void {
-  if (typeof value === 'string' && value !== '') texts.push(value);
-}
 
 function isCall(item: JsonObject, type: JsonValue | undefined): boolean {
   return (
-    type === 'tool_call' || type === 'tool-call' || type === 'function_call' || type === 'tool_use' || type === 'tool_call_request' ||
+    type === 'tool_call' || type === 'tool-call' || isJsonObject(member(item, 'tool_call')) || type === 'function_call' || type === 'tool_use' || type === 'tool_call_request' ||
     isJsonObject(member(item, 'functionCall')) || isJsonObject(member(item, 'function_call')) || isJsonObject(member(item, 'toolUse')) ||
     isJsonObject(member(item, 'toolRequest'))
   );
@@ -134,7 +135,7 @@ function isCall(item: JsonObject, type: JsonValue | undefined): boolean {
 
 function isResult(item: JsonObject, type: JsonValue | undefined, role: Message['role']): boolean {
   return (
-    type === 'tool_call_response' || type === 'tool-result' || type === 'function_call_output' || type === 'tool_result' ||
+    type === 'tool_call_response' || type === 'tool-result' || isJsonObject(member(item, 'tool_call_result')) || type === 'function_call_output' || type === 'tool_result' ||
     isJsonObject(member(item, 'functionResponse')) || isJsonObject(member(item, 'function_response')) || isJsonObject(member(item, 'toolResult')) ||
     isJsonObject(member(item, 'toolResponse')) ||
     (role === 'tool' && hasOwnResult(item))
@@ -150,7 +151,7 @@ function hasOwnResult(item: JsonObject): boolean {
 
 function pushCall(item: JsonValue, draft: Draft): void {
   if (!isJsonObject(item)) return;
-  const inner = [member(item, 'functionCall'), member(item, 'function_call'), member(item, 'toolUse'), member(item, 'toolRequest'), member(item, 'function')].find((value) => isJsonObject(value)) ?? {};
+  const inner = [member(item, 'functionCall'), member(item, 'function_call'), member(item, 'toolUse'), member(item, 'toolRequest'), member(item, 'tool_call'), member(item, 'function')].find((value) => isJsonObject(value)) ?? {};
   const from = { ...item, ...inner };
   const name = firstText(from, ['name', 'toolName', 'tool_name']);
   if (name === undefined) return;
@@ -160,14 +161,15 @@ function pushCall(item: JsonValue, draft: Draft): void {
 }
 
 function pushResult(item: JsonObject, draft: Draft): void {
-  const inner = [member(item, 'functionResponse'), member(item, 'function_response'), member(item, 'toolResult'), member(item, 'toolResponse')].find((value) => isJsonObject(value)) ?? {};
-  const from = { ...item, ...inner };
+  const inner: JsonObject = [member(item, 'functionResponse'), member(item, 'function_response'), member(item, 'toolResult'), member(item, 'toolResponse'), member(item, 'tool_call_result')].find((value) => isJsonObject(value)) ?? {};
+  const origin = member(inner, 'origin');
+  const from = { ...item, ...(isJsonObject(origin) ? origin : {}), ...inner };
   const id = firstText(from, ['tool_call_id', 'call_id', 'toolCallId', 'tool_use_id', 'toolUseId', 'id', 'ref']);
-  const name = firstText(from, ['name', 'toolName']);
+  const name = firstText(from, ['name', 'toolName', 'tool_name']);
   const key = ['response', 'result', 'output', 'content'].find((candidate) => Object.hasOwn(from, candidate));
   const isGemini = isJsonObject(member(item, 'functionResponse')) || isJsonObject(member(item, 'function_response'));
   const read = key === undefined ? undefined : readResult(isGemini ? geminiOutput(from[key] ?? null) : typedOutput(from[key] ?? null));
-  const isError = read?.failed === true || member(from, 'is_error') === true || member(from, 'isError') === true || member(from, 'status') === 'error';
+  const isError = read?.failed === true || member(from, 'is_error') === true || member(from, 'isError') === true || member(from, 'status') === 'error' || member(inner, 'error') === true;
   draft.told.push({ ...(read?.result === undefined ? {} : { result: read.result }), ...(read?.resultPart === undefined ? {} : { resultPart: read.resultPart }), ...(id === undefined ? {} : { id }), ...(name === undefined ? {} : { name }), ...(isError ? { isError } : {}) });
 }
 
@@ -194,9 +196,10 @@ function firstText(object: JsonObject, keys: readonly string[]): string | undefi
 }
 
 function finished(draft: Draft): Message {
+  const texts = draft.texts.filter((text) => !isPlaceholder(text));
   return {
     role: draft.role,
-    ...(draft.texts.length > 0 ? { text: draft.texts.join('') } : {}),
+    ...(texts.length > 0 ? { text: texts.join('') } : {}),
     ...(draft.reasoning.length > 0 ? { reasoning: draft.reasoning.join('\n') } : {}),
     asked: draft.asked,
     told: draft.told,

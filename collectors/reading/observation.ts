@@ -92,7 +92,7 @@ function mixedInDefinitions(request: JsonValue): NonNullable<SpanFacts['toolDefi
 /** A bare message, a list, or what the APIs wrap around it: choices, generations, output items, a message member. */
 function responseMessages(response: JsonValue): readonly Message[] {
   if (!isJsonObject(response)) return readMessages(response, 'assistant');
-  for (const key of ['choices', 'generations', 'candidates', 'output']) {
+  for (const key of ['choices', 'generations', 'candidates', 'output', 'replies']) {
     const list = member(response, key);
     if (isJsonArray(list)) return readMessages(list.flat(), 'assistant');
   }

@@ -3,6 +3,7 @@ import { isJsonArray, isJsonObject, jsonText, member, type JsonObject, type Json
 import type { AttributeValue } from '../../src/model/span.ts';
 import { lastText, readMessages } from './messages.ts';
 import { jsonOf, parseContainer } from './parsing.ts';
+import { isPlaceholder } from './placeholders.ts';
 
 /** `value`: what the user or the agent said. `dump`: something around it that nobody can take apart; better than nothing. */
 export interface RunValue {
@@ -25,7 +26,7 @@ export function runOutput(raw: AttributeValue | undefined): RunValue {
 const PYTHON_OBJECT = /^[A-Z]\w*\(/;
 
 function runValue(raw: AttributeValue | undefined, role: 'user' | 'assistant', members: readonly string[]): RunValue {
-  if (raw === undefined || raw === null || raw === '' || raw === 'null') return {};
+  if (raw === undefined || raw === null || raw === '' || raw === 'null' || isPlaceholder(raw)) return {};
   const json = jsonOf(raw);
   if (typeof json === 'string') {
     const container = parseContainer(json);

@@ -1,4 +1,4 @@
-/** What holds for every collector: it reads no attribute that it does not declare, and no value makes it throw. */
+/** What holds for every collector, on recorded spans and on those written from documentation: it reads no attribute that it does not declare, and no value makes it throw. */
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -9,8 +9,9 @@ import { hostileValue } from '../builders/hostile-values.ts';
 import { seeded } from '../builders/seeded.ts';
 import { contentsOf, recordingsIn } from '../recordings/read.ts';
 import { carries, fields, told } from './carried.ts';
+import { documentedRecordings } from './documented.ts';
 
-const contents = recordingsIn(fileURLToPath(new URL('../fixtures/recordings', import.meta.url))).map(contentsOf);
+const contents = [...recordingsIn(fileURLToPath(new URL('../fixtures/recordings', import.meta.url))), ...documentedRecordings].map(contentsOf);
 const spans = contents.flatMap((one) => one.spans);
 const records = contents.flatMap((one) => one.records);
 

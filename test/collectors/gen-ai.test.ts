@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { genAi } from '../../collectors/gen-ai.ts';
 import type { AttributeValue, LogRecord } from '../../src/model/span.ts';
 import { record, span, type Attributes, type SpanData } from '../builders/spans.ts';
+import { testDocumented } from './documented.ts';
 
 const schema = { type: 'object', properties: { x: { type: 'string' } } };
 
@@ -19,6 +20,17 @@ const cases: readonly { readonly name: string; readonly span?: Partial<SpanData>
   { name: 'arguments in Python notation', operation: 'execute_tool', attributes: { 'gen_ai.tool.name': 't', 'gen_ai.tool.call.arguments': "{'x': None, 'y': (1, 2)}" }, facts: { tool: { arguments: { x: null, y: [1, 2] } } } },
   { name: 'a result that says that it failed', operation: 'execute_tool', attributes: { 'gen_ai.tool.name': 't', 'gen_ai.tool.call.result': '{"content":[{"type":"text","text":"boom"}],"isError":true}' }, facts: { tool: { result: 'boom', failed: { message: 'boom' } } } },
   { name: 'the response’s model counts, with tokens', operation: 'generate_content', attributes: { 'gen_ai.request.model': 'm', 'gen_ai.response.model': 'm-1', 'gen_ai.usage.input_tokens': 10, 'gen_ai.usage.output_tokens': 2, 'gen_ai.usage.cache_read.input_tokens': 4 }, facts: { role: 'model', model: 'm-1', inputTokens: 10, outputTokens: 2, cachedInputTokens: 4 } },
+  ...[
+    { by: 'versions before 1.27', attributes: { 'gen_ai.usage.prompt_tokens': 10, 'gen_ai.usage.completion_tokens': 2 }, facts: { inputTokens: 10, outputTokens: 2 } },
+    { by: 'version 1.41', attributes: { 'gen_ai.usage.input_tokens': 10, 'gen_ai.usage.cache_read.input_tokens': 4, 'gen_ai.usage.reasoning.output_tokens': 1 }, facts: { inputTokens: 10, cachedInputTokens: 4, reasoningTokens: 1 } },
+    { by: 'SDKs that name details', attributes: { 'gen_ai.usage.details.cache_read_tokens': 4, 'gen_ai.usage.details.reasoning_tokens': 1 }, facts: { cachedInputTokens: 4, reasoningTokens: 1 } },
+    { by: 'SDKs that were early', attributes: { 'gen_ai.usage.cache_read_input_tokens': 4, 'gen_ai.usage.reasoning_tokens': 1 }, facts: { cachedInputTokens: 4, reasoningTokens: 1 } },
+  ].map(({ by, attributes, facts }) => ({ name: `tokens as ${by} name them`, operation: 'chat', attributes, facts })),
+  { name: 'a prompt in words may be several messages', operation: 'chat', attributes: { 'gen_ai.prompt': 'be kind\nq', 'gen_ai.completion': 'a' }, facts: { outputMessages: [{ role: 'assistant', text: 'a' }] }, without: 'inputMessages' },
+  { name: 'the prompt of a completion is one', operation: 'text_completion', attributes: { 'gen_ai.prompt': 'q', 'gen_ai.completion': 'a' }, facts: { inputMessages: [{ role: 'user', text: 'q' }], outputMessages: [{ text: 'a' }] } },
+  { name: 'a prompt as JSON', operation: 'chat', attributes: { 'gen_ai.prompt': '[{"role":"user","content":"q"}]' }, facts: { inputMessages: [{ role: 'user', text: 'q' }] } },
+  { name: 'a retrieval', operation: 'retrieval', attributes: { 'gen_ai.retrieval.documents': '[{"id":"d","score":0.5}]' }, facts: { role: 'retriever', documents: [{ id: 'd', score: 0.5 }] } },
+  ...['plan', 'embeddings', 'create_agent', 'search_memory', 'agent_step'].map((operation) => ({ name: `${operation} is a step`, operation, attributes: {}, facts: { role: 'step' } })),
   { name: 'tool responses under `response` and under `result`', operation: 'chat', attributes: { 'gen_ai.input.messages': '[{"role":"tool","parts":[{"type":"tool_call_response","id":"c1","response":"r1"},{"type":"tool_call_response","id":"c2","result":"r2"}]}]' }, facts: { inputMessages: [{ role: 'tool', told: [{ id: 'c1', result: 'r1' }, { id: 'c2', result: 'r2' }] }] } },
   { name: 'definitions with parameters, inputSchema, nested, and bare names', operation: 'chat', attributes: { 'gen_ai.tool.definitions': JSON.stringify([{ type: 'function', name: 'a', description: 'd', parameters: schema }, { name: 'b', inputSchema: schema }, { type: 'function', function: { name: 'c', parameters: schema } }, 'd']) }, facts: { toolDefinitions: [{ name: 'a', description: 'd', inputSchema: schema }, { name: 'b', inputSchema: schema }, { name: 'c', inputSchema: schema }, { name: 'd' }] } },
   { name: 'parameters that are null are unknown', operation: 'chat', attributes: { 'gen_ai.tool.definitions': '[{"name":"a","parameters":null}]' }, facts: { toolDefinitions: [{ name: 'a' }] } },
@@ -61,6 +73,12 @@ function details(attributes: Attributes): LogRecord {
 }
 
 describe('gen_ai', () => {
+  testDocumented('gen-ai', {
+    retrieval: {
+      of: (trace) => [trace?.documents.map(({ id, score }) => [id, score]), trace?.reasoningSteps, trace?.modelCalls.map(({ inputTokens, cachedInputTokens, reasoningTokens }) => [inputTokens, cachedInputTokens, reasoningTokens])],
+      is: [[['d1', 0.83], ['d2', 0.41]], ['LO83 fits.'], [[90, 64, 5]]],
+    },
+  });
   for (const { name, span: data, operation, attributes, facts, without } of cases) {
     test(`gen_ai: ${name}`, () => {
       const read = genAi.read(span({ id: 1, ...data, attributes: { ...(operation === undefined ? {} : { 'gen_ai.operation.name': operation }), ...attributes } }));

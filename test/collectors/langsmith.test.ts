@@ -14,6 +14,7 @@ const human = '{"messages":[{"lc":1,"type":"constructor","id":["langchain","sche
 const answer = '{"messages":[{"content":"q","type":"human"},{"content":"a","type":"ai","tool_calls":[]}]}';
 
 const cases: readonly Case[] = [
+  { name: 'details of tokens', attributes: run('llm', undefined, undefined, { 'gen_ai.usage.input_token_details': '{"cache_read":4}', 'gen_ai.usage.output_token_details': '{"reasoning":1}' }), facts: { role: 'model', cachedInputTokens: 4, reasoningTokens: 1 } },
   { name: 'a chain named as its agent is the agent', span: { name: 'travel', parent: 9 }, attributes: run('chain', human, answer, { 'langsmith.metadata.lc_agent_name': 'travel' }), facts: { role: 'agent', agentName: 'travel', input: 'q', output: 'a' } },
   { name: 'a chain inside the agent is a step', span: { name: 'model', parent: 9 }, attributes: run('chain', human, answer, { 'langsmith.metadata.lc_agent_name': 'travel' }), facts: { role: 'step' }, absent: ['input', 'agentName'] },
   { name: 'the outermost chain stands for the run, its name is a guess', span: { name: 'plan' }, attributes: run('chain', '{"input":"q"}', '{"outputs":"a"}'), facts: { role: 'workflow', agentName: 'plan', agentNameIsGuess: true, input: 'q', output: 'a' } },

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { SpanFacts } from '../../collectors/collector.ts';
 import { openInference } from '../../collectors/openinference.ts';
 import { span, type Attributes, type SpanData } from '../builders/spans.ts';
+import { testDocumented } from './documented.ts';
 
 interface Case {
   readonly name: string;
@@ -54,6 +55,7 @@ const cases: readonly Case[] = [
 ];
 
 describe('openinference', () => {
+  testDocumented('openinference-dspy');
   for (const { name, span: data, kind, attributes, facts } of cases) {
     test(`openinference: ${name}`, () => {
       const read: SpanFacts = openInference.read(span({ id: 1, ...data, attributes: { 'openinference.span.kind': kind, ...attributes } }));

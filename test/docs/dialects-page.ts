@@ -3,12 +3,14 @@ import { fileURLToPath } from 'node:url';
 import type { Collector } from '../../collectors/collector.ts';
 import { collectors } from '../../collectors/index.ts';
 import { isLack, lackTexts } from '../../src/pipeline/remedies.ts';
+import { recordingsIn } from '../recordings/read.ts';
 import { matrix } from './dialects-matrix.ts';
 
 const recordings = fileURLToPath(new URL('../fixtures/recordings', import.meta.url));
+const documented = fileURLToPath(new URL('../fixtures/documented', import.meta.url));
 
 export function dialectsPage(): string {
-  return `${[opening, table(), ...collectors.map(section), matrix(recordings)].join('\n\n')}\n`;
+  return `${[opening, table(), ...collectors.map(section), fromDocumentation(), matrix(recordings)].join('\n\n')}\n`;
 }
 
 const opening = `# Dialects
@@ -25,22 +27,35 @@ function table(): string {
   return ['| collector | reads |', '|---|---|', ...collectors.map(({ id, summary }) => `| [${id}](#${id}) | ${cell(summary)} |`)].join('\n');
 }
 
-function section({ id, summary, recognisedBy: by, wants, logs, captureHints, carriedBy }: Collector): string {
+function section({ id, summary, recognisedBy: by, wants, logs, captureHints, carriedBy, documentedAt }: Collector): string {
   const signs = [
     ...signText('scope', by.scopes),
     ...signText('a scope that begins with', by.scopePrefixes),
     ...signText('the attribute', by.keys),
     ...signText('an attribute that begins with', by.keyPrefixes),
+    ...signText('a span’s name that begins with', by.namePrefixes),
   ];
   const unless = by.notKeys === undefined ? '' : `, unless it has ${listed(by.notKeys)}`;
   return [
     `## ${id}`,
     summary,
     `Recognised by ${signs.join(', or ')}${unless}.`,
+    ...(documentedAt === undefined ? [] : [`From documentation, no recording: ${documentedAt.map((page) => `<${page}>`).join(', ')}. It is read as these say; what the SDK really sends may differ.`]),
     ...(captureHints === undefined ? [] : [[`- Content: ${captureHints.content}`, ...(captureHints.tools === undefined ? [] : [`- Tool definitions: ${captureHints.tools}`])].join('\n')]),
     ...(logs === undefined ? [] : [`Also reads log records with the event names ${listed(logs.events)}.`]),
     ...(carriedBy === undefined ? [] : [['| what | where it stands |', '|---|---|', ...Object.entries(carriedBy).map(([field, places]) => `| ${isLack(field) ? lackTexts[field] : field} | ${places.map(placeText).join(', ')} |`)].join('\n')]),
-    `Attributes read: ${listed([...wants.keys, ...wants.prefixes.map((prefix) => `${prefix}*`)])}.`,
+    ...(wants.keys.length === 0 && wants.prefixes.length === 0 ? ['Attributes read: none of its own.'] : [`Attributes read: ${listed([...wants.keys, ...wants.prefixes.map((prefix) => `${prefix}*`)])}.`]),
+  ].join('\n\n');
+}
+
+/** Parts of dialects, or whole ones, that only documentation shows. */
+function fromDocumentation(): string {
+  const rows = recordingsIn(documented).map(({ name, expected }) => `| ${name} | ${(expected.source.pages ?? []).map((page) => `<${page}>`).join(', ')} |`);
+  return [
+    `## What is read from documentation only
+
+Each row is a run in \`test/fixtures/documented\`, written from the pages beside it and read as they say. No recording shows that an SDK really sends it so.`,
+    ['| run | written from |', '|---|---|', ...rows].join('\n'),
   ].join('\n\n');
 }
 

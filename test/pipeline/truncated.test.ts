@@ -90,6 +90,19 @@ const cases: readonly { readonly name: string; readonly spans: readonly SpanData
   },
 ];
 
+const hidden: readonly { readonly name: string; readonly root: SpanData }[] = [
+  { name: 'OpenInference', root: { id: 1, attributes: { 'openinference.span.kind': 'AGENT', 'agent.name': 'a', 'input.value': '__REDACTED__', 'output.value': '__REDACTED__' } } },
+  { name: 'hand-made spans', root: { id: 1, attributes: { 'agent.name': 'a', 'input.value': '[REDACTED]', 'output.value': '[REDACTED]' } } },
+  { name: 'messages', root: { id: 1, attributes: { 'gen_ai.operation.name': 'invoke_agent', 'gen_ai.agent.name': 'a', 'gen_ai.input.messages': '[{"role":"user","parts":[{"type":"text","content":"[Scrubbed due to \'password\']"}]}]' } } },
+];
+
 describe('truncated', () => {
+  for (const { name, root } of hidden) {
+    test(`truncated: ${name}: what was hidden is neither input nor answer`, () => {
+      const { input, finalResponse } = onlyTrace([span(root), span({ id: 2, parent: 1, attributes: { 'tool.name': 't' } })]);
+      expect({ input, finalResponse }).toEqual({ input: undefined, finalResponse: undefined });
+    });
+  }
+
   for (const { name, spans, trace, is } of cases) test(`truncated: ${name}`, () => expect(trace(onlyTrace(spans.map(span)))).toEqual(is));
 });

@@ -48,6 +48,8 @@ export interface Source {
   readonly version: string;
   readonly framework: string | null;
   readonly framework_version: string | null;
+  /** Where it was not recorded but written from documentation. */
+  readonly pages?: readonly string[];
 }
 
 export interface ExpectedRecording {

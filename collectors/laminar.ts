@@ -1,0 +1,50 @@
+/** Laminar: `lmnr.span.type` with one input and one output on traced functions; requests to models use the names of the GenAI conventions. */
+import { textAttribute, type Span } from '../src/model/span.ts';
+import type { Collector, SpanFacts } from './collector.ts';
+import { contentKeys, readContent, readTokens, tokenKeys } from './reading/conventions.ts';
+import { observedModel, observedRun, observedTool, type Observation } from './reading/observation.ts';
+import { writtenValue } from './reading/parsing.ts';
+
+export const laminar: Collector = {
+  id: 'laminar',
+  summary: 'Laminar SDKs (lmnr.span.*).',
+  recognisedBy: { keys: ['lmnr.span.type'] },
+  wants: { keys: ['lmnr.span.type', 'lmnr.span.input', 'lmnr.span.output', 'lmnr.association.properties.session_id', 'gen_ai.request.model', 'gen_ai.response.model', ...contentKeys, ...tokenKeys], prefixes: [] },
+  documentedAt: ['https://github.com/lmnr-ai/lmnr-python'],
+  captureHints: { content: 'Inputs and outputs are on the spans by default: leave ignore_input and ignore_output of observe at False.', tools: 'Tools travel with the requests to models.' },
+  carriedBy: {
+    input: ['lmnr.span.input', 'gen_ai.input.messages'],
+    final_response: ['lmnr.span.output', 'gen_ai.output.messages'],
+    tool_calls: ['lmnr.span.type', 'gen_ai.output.messages'],
+    tool_arguments: ['lmnr.span.input', 'gen_ai.output.messages'],
+    tool_results: ['lmnr.span.output', 'gen_ai.input.messages'],
+    tool_definitions: ['gen_ai.tool.definitions'],
+    tokens: ['gen_ai.usage.input_tokens', 'gen_ai.usage.output_tokens'],
+  },
+  read,
+};
+
+function read(span: Span): SpanFacts {
+  const sessionId = textAttribute(span, 'lmnr.association.properties.session_id');
+  return { ...(sessionId === undefined ? {} : { sessionId }), ...byType(span) };
+}
+
+function byType(span: Span): SpanFacts {
+  const observed: Observation = { name: span.name, input: span.attribute('lmnr.span.input'), output: writtenValue(textAttribute(span, 'lmnr.span.output')) };
+  switch (textAttribute(span, 'lmnr.span.type')) {
+    case 'LLM':
+    case 'CACHED':
+      return modelFacts(span, observed);
+    case 'TOOL':
+      return { role: 'tool', tool: observedTool(observed) };
+    case 'DEFAULT':
+      return span.parentSpanId === undefined ? { role: 'workflow', agentName: span.name, agentNameIsGuess: true, ...observedRun(observed) } : { role: 'step' };
+    default:
+      return { role: 'step' };
+  }
+}
+
+function modelFacts(span: Span, observed: Observation): SpanFacts {
+  const model = textAttribute(span, 'gen_ai.response.model') ?? textAttribute(span, 'gen_ai.request.model');
+  return { ...observedModel(observed), ...readContent(span), ...readTokens(span), ...(model === undefined ? {} : { model }) };
+}

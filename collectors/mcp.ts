@@ -1,0 +1,35 @@
+/**
+ * Spans of MCP clients and servers, by the conventions (`mcp.method.name`). A call of a tool shows up to three times: on the agent's own
+ * tool span, on the client's, on the server's. The last two tell how the first was carried out.
+ */
+import { textAttribute, type Span } from '../src/model/span.ts';
+import type { Collector, SpanFacts } from './collector.ts';
+import { readArguments, readOutcome } from './reading/values.ts';
+
+export const mcp: Collector = {
+  id: 'mcp',
+  summary: 'MCP clients and servers (mcp.method.name).',
+  recognisedBy: { keys: ['mcp.method.name'] },
+  wants: { keys: ['mcp.method.name', 'gen_ai.tool.name', 'gen_ai.tool.call.id', 'gen_ai.tool.call.arguments', 'gen_ai.tool.call.result'], prefixes: [] },
+  captureHints: {
+    content: 'Arguments and results are opt-in attributes of the client’s or the server’s instrumentation (gen_ai.tool.call.arguments and .result); the span of the agent’s own tool call is the better place.',
+    tools: 'The answer to tools/list is on no span; name the tools under tools in the configuration.',
+  },
+  carriedBy: { tool_calls: ['mcp.method.name'], tool_arguments: ['gen_ai.tool.call.arguments'], tool_results: ['gen_ai.tool.call.result'] },
+  read,
+};
+
+/** What servers' spans are: OpenTelemetry's kind. */
+const server = 2;
+
+function read(span: Span): SpanFacts {
+  const name = textAttribute(span, 'gen_ai.tool.name') ?? /(?:^| )tools\/call (.+)$/.exec(span.name)?.[1];
+  if (textAttribute(span, 'mcp.method.name') !== 'tools/call' || name === undefined) return { role: 'step' };
+  // A server whose caller did not pass its trace on: which agent called, and that one did, nobody tells.
+  if (span.kind === server && span.parentSpanId === undefined) return { role: 'step' };
+  const id = textAttribute(span, 'gen_ai.tool.call.id');
+  return {
+    role: 'tool',
+    tool: { name, insideCall: true, ...(id === undefined ? {} : { id }), ...readArguments(span.attribute('gen_ai.tool.call.arguments')), ...readOutcome(span.attribute('gen_ai.tool.call.result')) },
+  };
+}
