@@ -187,7 +187,7 @@ test('inspect: spans without an agent run are said to be so, with the counts, an
   expect(out).toContain('(no_agent_model_or_tool_span)');
 });
 
-test('inspect: what a limit cut short is shown as what is left of it', async () => {
+test('inspect: what a limit cut short is shown as what is left of it, in both forms', async () => {
   const file = join(folder, 'cut.jsonl');
   const sent = JSON.stringify({ text: 'a long text '.repeat(30) }).slice(0, 256);
   const spans = [
@@ -199,4 +199,6 @@ test('inspect: what a limit cut short is shown as what is left of it', async () 
   expect(text.out).toMatch(/arguments {2}\(cut short\) \{"text":"a long text/);
   expect(text.out).toMatch(/result {5}\(cut short\) AF007\.\.\.\[truncated\]/);
   expect(text.out).toMatch(/cut short +spans/);
+  const { runs } = JSON.parse((await answer([file, '--format', 'json'])).out) as { readonly runs: readonly object[] };
+  expect(runs[0]).toMatchObject({ truncated: ['spans'], tool_calls: [{ arguments: null, result_carried: false, truncated: { arguments: sent, result: 'AF007...[truncated]' } }] });
 });
