@@ -27,7 +27,7 @@ export interface ContainsOptions extends TargetOptions {
 export const contains = {
   kind: 'rule',
   id: 'contains',
-  version: 1,
+  version: 2,
   summary: 'The output contains the expected texts.',
   needs: ['final_response', 'search_text'],
   onByDefault: false,
@@ -37,7 +37,7 @@ export const contains = {
     target_output_key: outputKeySchema,
     match: { enum: ['all', 'any', 'none'], description: 'Of several texts. all: the share that is found. any: one is enough. none: no one may be found.' },
     case_sensitive: { type: 'boolean', description: 'Upper and lower case count.' },
-    negated: { type: 'boolean', description: 'Turns the result round: 1 becomes 0.' },
+    negated: { type: 'boolean', description: 'Turns the result round: 1 becomes 0. An output that has nothing at the path gets 0 all the same.' },
     ...lineProperties,
   }),
   expectationSchema: {
@@ -57,7 +57,7 @@ function evaluate({ trace, expected }: Subject, options: ContainsOptions, contex
 
 function finding(texts: readonly string[], output: JsonValue, options: ContainsOptions): Finding | Skipped {
   const { value, missing } = picked(output, options.targetOutputKey);
-  if (missing.length > 0 || value === undefined) return { score: rational(options.negated ? 1 : 0), says: `has nothing at ${listed(missing.map(quoted))}`, details: { missing_paths: missing } };
+  if (missing.length > 0 || value === undefined) return { score: rational(0), says: `has nothing at ${listed(missing.map(quoted))}`, details: { missing_paths: missing } };
   const text = searchedText(value);
   const lines = options.lineByLine ? linesOf(text, options.lineDelimiter) : [];
   const negate = options.negated;

@@ -26,7 +26,7 @@ export interface ExactMatchOptions extends TargetOptions {
 export const exactMatch = {
   kind: 'rule',
   id: 'exact_match',
-  version: 1,
+  version: 2,
   summary: 'The output equals the expected one.',
   needs: ['final_response', 'expected_output'],
   onByDefault: false,
@@ -36,7 +36,7 @@ export const exactMatch = {
     target_output_key: outputKeySchema,
     case_sensitive: { type: 'boolean', description: 'Upper and lower case of texts count. Without it, case still counts for texts inside objects and lists.' },
     ignore_case_inside: { type: 'boolean', description: 'Where case does not count, it does not count inside objects and lists either.' },
-    negated: { type: 'boolean', description: 'The output must differ instead.' },
+    negated: { type: 'boolean', description: 'The output must differ instead. One that has nothing at the path gets 0 all the same.' },
     ...lineProperties,
   }),
   expectationSchema: { type: 'object', required: ['output'], properties: { output: { description: 'The output that is wanted.' } } },
@@ -53,23 +53,21 @@ function evaluate({ trace, expected }: Subject, options: ExactMatchOptions, cont
 
 function finding(wanted: JsonValue, output: JsonValue, options: ExactMatchOptions): Finding | Skipped {
   const { value, missing } = picked(output, options.targetOutputKey);
-  if (missing.length > 0 || value === undefined) return { score: rational(options.negated ? 1 : 0), says: `has nothing at ${listed(missing.map(quoted))}`, details: { missing_paths: missing } };
-  const byLine = options.lineByLine ? byLines(wanted, value, options) : undefined;
-  if (byLine !== undefined) return byLine;
+  if (missing.length > 0 || value === undefined) return { score: rational(0), says: `has nothing at ${listed(missing.map(quoted))}`, details: { missing_paths: missing } };
+  if (options.lineByLine) return byLines(wanted, value, options);
   const equal = writtenEqual(wanted, value, { text: options.caseSensitive, inside: options.caseSensitive || !options.ignoreCaseInside });
   const shown = quoted(plainText(value));
   return {
     score: rational(equal === options.negated ? 0 : 1),
     says: equal ? `equals ${quoted(plainText(wanted))}${options.negated ? ', which it must not' : ''}` : `${options.negated ? 'differs' : `is ${shown} and differs`} from ${quoted(plainText(wanted))}`,
-    details: options.lineByLine ? { line_scores: [], total_lines_actual: 0, total_lines_expected: 0 } : {},
+    details: {},
   };
 }
 
-/** Undefined: neither side has a line, so that it is as without lines. */
-function byLines(wanted: JsonValue, value: JsonValue, { lineDelimiter, caseSensitive, negated }: ExactMatchOptions): Finding | Skipped | undefined {
+function byLines(wanted: JsonValue, value: JsonValue, { lineDelimiter, caseSensitive, negated }: ExactMatchOptions): Finding | Skipped {
   const [expected, actual] = [linesOf(searchedText(wanted), lineDelimiter), linesOf(searchedText(value), lineDelimiter)];
   const [longer] = expected.length > actual.length ? [expected] : [actual];
-  if (longer.length === 0) return undefined;
+  if (longer.length === 0) return { score: rational(negated ? 0 : 1), says: 'has no line, and none is expected', details: { line_scores: [], total_lines_actual: 0, total_lines_expected: 0 } };
   const hits = longer.map((_, at) => (lowered(expected[at] ?? '', caseSensitive) === lowered(actual[at] ?? '', caseSensitive)) !== negated);
   return linesFinding({ actual: actual.length, expected: expected.length, hits }, negated ? { hit: 'differs', miss: 'does not differ' } : { hit: 'is as expected', miss: 'differs from what is expected' });
 }

@@ -10,15 +10,18 @@ export type CountRange = Omit<ExpectedCount, 'name'>;
 const comparators = ['=', '==', '!=', '>', '>=', '<', '<='] as const;
 type Comparator = (typeof comparators)[number];
 
+/** What one count may be besides a plain number. */
+const countForms: readonly JsonSchema[] = [
+  { type: 'string', pattern: '^\\s*(==?|!=|>=?|<=?)?\\s*-?\\d{1,9}\\s*$' },
+  { type: 'array', minItems: 2, maxItems: 2, prefixItems: [{ enum: [...comparators] }, { type: 'integer' }] },
+  { type: 'object', additionalProperties: false, minProperties: 1, properties: { min: { type: 'integer' }, max: { type: 'integer' } } },
+];
+
 /** What one count may be; `readCount` says what is wrong with one. */
-export const countSchema: JsonSchema = {
-  anyOf: [
-    { type: 'integer' },
-    { type: 'string', pattern: '^\\s*(==?|!=|>=?|<=?)?\\s*-?\\d{1,9}\\s*$' },
-    { type: 'array', minItems: 2, maxItems: 2, prefixItems: [{ enum: [...comparators] }, { type: 'integer' }] },
-    { type: 'object', additionalProperties: false, minProperties: 1, properties: { min: { type: 'integer' }, max: { type: 'integer' } } },
-  ],
-};
+export const countSchema: JsonSchema = { anyOf: [{ type: 'integer' }, ...countForms] };
+
+/** The same where a number that nothing can have is a mistake. */
+export const timesSchema: JsonSchema = { anyOf: [{ type: 'integer', minimum: 0 }, ...countForms] };
 
 const toolsMax = 1_000;
 

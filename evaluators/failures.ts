@@ -26,5 +26,5 @@ function leadingObject(text: string): JsonObject | undefined {
 }
 
 function meansNoError(error: JsonValue): boolean {
-  return error === null || error === false || error === 0 || (typeof error === 'string' && error.trim() === '') || (isJsonArray(error) && error.length === 0);
+  return error === null || error === false || error === 0 || error === '' || (isJsonArray(error) && error.length === 0);
 }

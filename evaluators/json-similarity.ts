@@ -22,7 +22,7 @@ export interface JsonSimilarityOptions extends TargetOptions, SimilarityOptions 
 export const jsonSimilarity = {
   kind: 'rule',
   id: 'json_similarity',
-  version: 1,
+  version: 2,
   summary: 'The output is like the expected one, leaf by leaf.',
   needs: ['final_response', 'expected_output'],
   onByDefault: false,

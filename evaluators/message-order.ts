@@ -10,7 +10,7 @@ import { argumentsUnknown, callDetails, evidenceOf, notCarried, skipped, tooLarg
 import type { PlacedCall } from './calls.ts';
 import { conversationOf } from './conversation.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
-import { callMatching, equalTools } from './expected-calls.ts';
+import { callMatching, equalNames } from './expected-calls.ts';
 import type { CallMatching } from './expected-calls.ts';
 import { argumentDefaults, argumentOptionsSchema } from './matching/arguments.ts';
 import type { ArgumentOptions } from './matching/arguments.ts';
@@ -30,7 +30,7 @@ const times = { type: 'integer', minimum: 1, maximum: 1000, description: 'So man
 export const messageOrder = {
   kind: 'rule',
   id: 'message_order',
-  version: 1,
+  version: 2,
   summary: 'Tool calls and texts came in the expected sequence.',
   needs: ['tool_calls'],
   onByDefault: false,
@@ -80,7 +80,7 @@ function evaluate({ trace }: Subject, options: MessageOrderOptions, context: Eva
   const max = context.toolCallsMax * eventsPerCallMax;
   if (events.length > max || steps.length > stepsMax) return skipped('too_large', `${events.length} messages and calls against ${count(steps.length, 'step')} are more than the ${max} against ${stepsMax} that are looked at.`, { events: events.length, steps: steps.length });
   const calls = events.flatMap((event) => (event.kind === 'call' ? [event.placed] : []));
-  const matching = callMatching(steps.filter(({ call }) => call !== undefined).map(({ wanted }) => expectedCall(wanted)), calls, options.argumentsMatch, equalTools);
+  const matching = callMatching(steps.filter(({ call }) => call !== undefined).map(({ wanted }) => expectedCall(wanted)), calls, options.argumentsMatch, equalNames);
   if (matching.lacksArguments) return argumentsUnknown(trace, 'The spans carry no arguments for tool calls that are compared by arguments; switch on the capture of tool inputs.');
   return verdict(steps, events, matcher(steps, events, matching, context), matching, options.partial);
 }

@@ -26,7 +26,7 @@ export interface ToolCallOutputOptions {
 export const toolCallOutput = {
   kind: 'rule',
   id: 'tool_call_output',
-  version: 1,
+  version: 2,
   summary: 'The tools returned the expected outputs.',
   needs: ['tool_calls', 'tool_results', 'expected_tool_outputs'],
   onByDefault: false,

@@ -4,8 +4,8 @@ import type { Outcome } from '../src/model/verdict.ts';
 import { argumentsUnknown, callDetails, evidenceOf, notCarried, placedCalls, tooLarge } from './calls.ts';
 import type { PlacedCall } from './calls.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
-import { callMatching, countedCalls, equalTools } from './expected-calls.ts';
-import { countSchema, isWithin, rangeText, readCount } from './expected-counts.ts';
+import { callMatching, countedCalls, equalNames } from './expected-calls.ts';
+import { isWithin, rangeText, readCount, timesSchema } from './expected-counts.ts';
 import { argumentDefaults, argumentOptionsSchema } from './matching/arguments.ts';
 import type { ArgumentOptions } from './matching/arguments.ts';
 import { normalizeToolNamesSchema, underNormalizedNames } from './normalized-names.ts';
@@ -24,7 +24,7 @@ export interface ToolCalledOptions {
 export const toolCalled = {
   kind: 'rule',
   id: 'tool_called',
-  version: 1,
+  version: 2,
   summary: 'One tool was called, as often as asked.',
   needs: ['tool_calls'],
   onByDefault: false,
@@ -36,7 +36,7 @@ export const toolCalled = {
     required: ['name'],
     properties: {
       name: { type: 'string', minLength: 1, description: 'The name of the tool. Required.' },
-      times: { ...countSchema, description: 'How often: `2`, `">=2"`, `{min: 1, max: 3}`; `0` = it must not be called.' },
+      times: { ...timesSchema, description: 'How often: `2`, `">=2"`, `{min: 1, max: 3}`; `0` = it must not be called.' },
       arguments: { type: ['object', 'null'], description: 'Only calls with these arguments count; null counts all.' },
       arguments_match: argumentOptionsSchema,
       only_successful: { type: 'boolean', description: 'Count only calls that ran without an error.' },
@@ -53,7 +53,7 @@ function evaluate({ trace }: Subject, options: ToolCalledOptions, context: Evalu
   const wanted = readCount(options.times);
   if (typeof wanted === 'string') return { kind: 'failed', error: 'invalid_options', explanation: `times ${wanted}.` };
   const calls = countedCalls(placedCalls(trace), options.onlySuccessful);
-  const matching = callMatching([{ name: options.name, ...(options.arguments === null ? {} : { arguments: options.arguments }) }], calls, options.argumentsMatch, equalTools);
+  const matching = callMatching([{ name: options.name, ...(options.arguments === null ? {} : { arguments: options.arguments }) }], calls, options.argumentsMatch, equalNames);
   if (matching.lacksArguments) return argumentsUnknown(trace, `The spans carry no arguments for calls of ${options.name}; switch on the capture of tool inputs.`);
   const counted = calls.filter((_, at) => matching.matches(0, at));
   const others = calls.flatMap((placed, at) => (matching.same(0, at) && !matching.matches(0, at) ? [{ placed, difference: matching.difference(0, at) }] : []));

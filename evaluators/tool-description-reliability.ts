@@ -17,7 +17,7 @@ export interface ToolDescriptionReliabilityOptions {
 export const toolDescriptionReliability = {
   kind: 'rule',
   id: 'tool_description_reliability',
-  version: 1,
+  version: 2,
   summary: 'The tools have few parameters, and each is described and typed.',
   needs: ['tool_definitions'],
   onByDefault: false,
@@ -39,7 +39,7 @@ export const toolDescriptionReliability = {
 
 /** Characters from which a description is so short that it is noted. */
 const shortDescription = 20;
-/** Any of these says which values a parameter takes. */
+/** Any of these says which values a parameter takes; only `const` may be null and still say it. */
 const typeKeywords = ['type', '$ref', 'anyOf', 'oneOf', 'allOf', 'const', 'enum'];
 
 function* evaluateWithJudge({ trace }: Subject, options: ToolDescriptionReliabilityOptions, _context: EvaluationContext): Generator<Question, Outcome, Answer> {
@@ -78,7 +78,7 @@ function rules(definition: ToolDefinition, all: readonly ToolDefinition[], { max
   const described = Object.values(parameters).map((one) => (isJsonObject(one) ? one : {}));
   const results = {
     input_arguments_clarity: described.every((one) => !isBlank(member(one, 'description'))),
-    input_arguments_types: described.every((one) => typeKeywords.some((keyword) => (member(one, keyword) ?? null) !== null)),
+    input_arguments_types: described.every((one) => typeKeywords.some((keyword) => Object.hasOwn(one, keyword) && (one[keyword] !== null || keyword === 'const'))),
     max_num_input_arguments: names.length <= maxParameters,
     max_optional_input_arguments: names.filter((name) => !needed.has(name)).length <= maxOptionalParameters,
   };

@@ -28,7 +28,7 @@ export interface ToolEfficiencyOptions {
 export const toolEfficiency = {
   kind: 'rule',
   id: 'tool_efficiency',
-  version: 1,
+  version: 2,
   summary: 'No tool call repeats an earlier one.',
   needs: ['tool_calls'],
   onByDefault: true,

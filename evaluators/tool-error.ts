@@ -17,7 +17,7 @@ export interface ToolErrorOptions extends FailureOptions {
 export const toolError = {
   kind: 'rule',
   id: 'tool_error',
-  version: 1,
+  version: 2,
   summary: 'The tool calls succeeded.',
   needs: ['tool_calls', 'tool_results'],
   onByDefault: true,

@@ -21,7 +21,7 @@ export interface ToolRecoveryOptions extends FailureOptions {
 export const toolRecovery = {
   kind: 'rule',
   id: 'tool_recovery',
-  version: 1,
+  version: 2,
   summary: 'Tool calls that failed were put right by later calls of the same tool.',
   needs: ['tool_calls', 'tool_results'],
   onByDefault: false,

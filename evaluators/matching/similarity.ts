@@ -2,6 +2,7 @@
 import { isJsonArray, isJsonObject, member, parseJsonContainer } from '../../src/model/json.ts';
 import type { JsonObject, JsonValue } from '../../src/model/json.ts';
 import { jsonEqual } from './equality.ts';
+import { withoutFence } from './outputs.ts';
 import { heaviestPairing } from './pairing.ts';
 import { textSimilarity } from './text.ts';
 
@@ -34,14 +35,18 @@ export function similarity(expected: JsonValue, actual: JsonValue | undefined, o
   return total === 0 ? 1 : matched / total;
 }
 
-/** A text beside an object or list, and two texts that both hold one, are read as values. */
+/** A text beside an object or list, fenced or not, and two texts that both hold one, are read as values. */
 function asValues(expected: JsonValue, actual: JsonValue | undefined): readonly [JsonValue, JsonValue | undefined] {
-  const e = typeof expected === 'string' ? parseJsonContainer(expected) : undefined;
-  const a = typeof actual === 'string' ? parseJsonContainer(actual) : undefined;
-  if (e !== undefined && a !== undefined) return [e, a];
-  if (e !== undefined && (isJsonObject(actual) || isJsonArray(actual))) return [e, actual];
-  if (a !== undefined && (isJsonObject(expected) || isJsonArray(expected))) return [expected, a];
-  return [expected, actual];
+  if (typeof expected === 'string' && typeof actual === 'string') {
+    const [e, a] = [parseJsonContainer(expected), parseJsonContainer(actual)];
+    return e === undefined || a === undefined ? [expected, actual] : [e, a];
+  }
+  if (typeof expected === 'string') return [isContainer(actual) ? (parseJsonContainer(withoutFence(expected)) ?? expected) : expected, actual];
+  return [expected, typeof actual === 'string' && isContainer(expected) ? (parseJsonContainer(withoutFence(actual)) ?? actual) : actual];
+}
+
+function isContainer(value: JsonValue | undefined): boolean {
+  return value !== undefined && (isJsonObject(value) || isJsonArray(value));
 }
 
 function counted(expected: JsonValue, actual: JsonValue | undefined, options: SimilarityOptions): LeafCount {

@@ -7,6 +7,7 @@ import { groups } from './groups.ts';
 import { disputed } from './disputed.ts';
 import { namesOf } from './names.ts';
 import { readVectors, vectorFolder } from './vectors.ts';
+import type { VectorFile } from './vectors.ts';
 
 const vectors = readVectors(vectorFolder());
 /** The files of evaluators that exist. */
@@ -37,6 +38,14 @@ test('conformance: a wrong score and a wrong outcome are found in every file', (
       expect({ file: file.name, found: results.filter(({ result }) => result.kind === 'failed').length }).toEqual({ file: file.name, found: results.length });
     }
   }
+});
+
+test('conformance: calls that only messages tell have run', () => {
+  const repeated = { role: 'assistant', content: null, tool_calls: [{ name: 'a', arguments: {} }, { name: 'a', arguments: {} }] };
+  const one = { id: 'repeated', config: { per_turn_evaluator: 'tool_efficiency' }, trace: { messages: [{ role: 'user', content: 'u' }, repeated] }, expected: {}, judgeAnswers: undefined, outcome: 'extracted' as const, optional: undefined };
+  const file = (score: number): VectorFile => ({ name: 'conversation_turns', evaluator: 'conversation_turns', cases: [{ ...one, wanted: { score: null, passed: null, details: { turn_count: 1, scores_by_turn: [score] } } }] });
+  expect(runVectors([file(0.5)])).toMatchObject([{ results: [{ result: { kind: 'passed' } }] }]);
+  expect(runVectors([file(1)])).toMatchObject([{ results: [{ result: { kind: 'failed' } }] }]);
 });
 
 const differences = [

@@ -44,7 +44,7 @@ function withAt(entry: JsonObject, path: readonly string[], value: JsonValue): J
 
 export function traceOf({ trace }: Case): AgentTrace {
   const [input, output, tasks, constraints, calls, spans, messages] = ['input', 'output', 'tasks', 'constraints', 'tool_calls', 'spans', 'messages'].map((key) => member(trace, key));
-  const told = isJsonArray(messages) ? fromMessages(messages).trace : undefined;
+  const told = isJsonArray(messages) ? asRun(fromMessages(messages).trace) : undefined;
   const made = isJsonArray(spans) ? callsOfSpans(spans) : objects(calls).map(callOf);
   // Calls beside messages are the same calls, told with their results.
   const consistent = told !== undefined && (made.length === 0 || made.length === told.toolCalls.length);
@@ -57,6 +57,11 @@ export function traceOf({ trace }: Case): AgentTrace {
     ...(consistent && made.length === 0 ? {} : { toolCalls: made }),
     toolDefinitions: objects(member(trace, 'tools')).map(definitionOf),
   });
+}
+
+/** The originals know no call that did not run. */
+function asRun(trace: AgentTrace): AgentTrace {
+  return { ...trace, toolCalls: trace.toolCalls.map((call) => ({ ...call, executed: true, result: call.result ?? null })) };
 }
 
 /** In the vectors an absent result is a null one, and absent or null arguments are none, unless a text beside them says otherwise. */

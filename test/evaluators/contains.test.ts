@@ -14,6 +14,7 @@ const rows: readonly { readonly name: string; readonly output: JsonValue; readon
   { name: 'case counts on demand', output: 'RED', search: 'red', options: { case_sensitive: true }, want: { score: 0 } },
   { name: 'lines that are not as wanted are named', output: 'ok\nno\nok', search: 'ok', options: { line_by_line: true }, want: { score: 2 / 3, explanation: 'The final response is not as wanted in 1 of 3 lines: line 2.' } },
   { name: 'a missing path contains nothing', output: {}, search: 'a', options: { target_output_key: 'a' }, want: { score: 0, details: { missing_paths: ['a'] } } },
+  { name: 'a missing path does not lack what it must not have', output: {}, search: 'a', options: { target_output_key: 'a', negated: true }, want: { score: 0, details: { missing_paths: ['a'] } } },
 ];
 for (const { name, output, search, options = {}, want } of rows) {
   test(`contains: ${name}`, () => {

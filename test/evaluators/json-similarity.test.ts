@@ -6,6 +6,8 @@ import { score } from './score.ts';
 const entry = (output: JsonValue, options: { readonly [key: string]: JsonValue } = {}) => ({ use: 'json_similarity', expect: { output }, options });
 const rows: readonly { readonly name: string; readonly output: JsonValue; readonly wanted: JsonValue; readonly options?: { readonly [key: string]: JsonValue }; readonly want: object }[] = [
   { name: 'a text that holds JSON is compared leaf by leaf', output: '{"a": 1, "b": "x"}', wanted: { a: 1, b: 'y' }, want: { score: 0.5, explanation: 'The final response matches 1 of 2 expected leaves.' } },
+  { name: 'a fenced one is too', output: '```json\n{"a": 1, "b": "x"}\n```', wanted: { a: 1, b: 'y' }, want: { score: 0.5 } },
+  { name: 'an expectation in a fence is a text beside a text', output: '{"a": 1}', wanted: '```json\n{"a": 1}\n```', want: { details: { total_leaves: 1 } } },
   { name: 'extras are free unless they count', output: { a: 1, z: 1 }, wanted: { a: 1 }, options: { count_extra: true }, want: { score: 0.5 } },
   { name: 'lists may be paired', output: [2, 1], wanted: [1, 2], options: { list_match: 'best' }, want: { score: 1 } },
   { name: 'texts may have to be equal', output: 'abcx', wanted: 'abcd', options: { text: 'exact' }, want: { score: 0 } },

@@ -13,6 +13,7 @@ const rows: readonly { readonly name: string; readonly sequence: JsonValue; read
   { name: 'others may lie between', sequence: [{ name: 'a' }, { name: 'a' }], want: { score: 1, passed: true, details: { met: 2, met_calls: [{ index: 0 }, { index: 2 }] } } },
   { name: 'a call satisfies one step', sequence: [{ name: 'b' }, { name: 'b' }], want: { score: 0, passed: false, details: { met: 1, first_unmet: 1, unmet: { name: 'b' } } } },
   { name: 'arguments choose the call', sequence: [{ name: 'a', arguments: { i: 2 } }], want: { score: 1 } },
+  { name: 'a name is equal or another', sequence: [{ name: 'a.' }], want: { score: 0 } },
   { name: 'times are honoured', sequence: [{ name: 'a', times: 3 }], want: { score: 0, details: { met: 2, expected: 3 } } },
   { name: 'an empty sequence holds', sequence: [], want: { score: 1, explanation: 'No sequence was expected.' } },
   { name: 'input and response are texts', sequence: [{ role: 'user', contains: 'Find' }, { name: 'a' }, { role: 'assistant', matches: '^Found' }], want: { score: 1 } },

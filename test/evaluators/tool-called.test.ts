@@ -17,6 +17,7 @@ const rows: readonly { readonly name: string; readonly options: JsonObject; read
   { name: 'zero holds for a tool that was not called', options: { name: 'pay', times: 0 }, want: { score: 1 } },
   { name: 'arguments are exact by default', options: { name: 'mail', arguments: { to: 'a' } }, want: { score: 0, details: { count: 0 } } },
   { name: 'arguments may be a subset', options: { name: 'mail', arguments: { to: 'a' }, arguments_match: { mode: 'subset' } }, want: { score: 1, details: { count: 1, calls: [{ index: 0 }], calls_with_other_arguments: [{ index: 2 }] } } },
+  { name: 'a name is equal or another', options: { name: 'ma.il' }, want: { score: 0 } },
   { name: 'null arguments are any', options: { name: 'mail', arguments: null, times: 2 }, want: { score: 1 } },
 ];
 for (const { name, options, want } of rows) {
@@ -50,6 +51,7 @@ const refused: readonly { readonly options: JsonObject; readonly key: string }[]
   { options: { name: '' }, key: 'name' },
   { options: { name: 't', times: 'often' }, key: 'times' },
   { options: { name: 't', times: ['=>', 1] }, key: 'times' },
+  { options: { name: 't', times: -1 }, key: 'times' },
 ];
 for (const { options, key } of refused) {
   test(`tool_called: ${JSON.stringify(options)} is refused at ${key}`, () => {

@@ -12,6 +12,7 @@ const rows: readonly { readonly name: string; readonly properties: JsonValue; re
   { name: 'a blank description', properties: { a: { ...good, description: ' ' } }, failed: ['input_arguments_clarity'] },
   { name: 'a null type', properties: { a: { ...good, type: null } }, failed: ['input_arguments_types'] },
   { name: 'a combined schema', properties: { a: { oneOf: [], description: 'x' } }, failed: [] },
+  { name: 'a constant, null too', properties: { a: { const: null, description: 'x' } }, failed: [] },
   { name: 'a boolean schema', properties: { a: true }, failed: ['input_arguments_clarity', 'input_arguments_types'] },
   { name: 'properties that are no object', properties: ['a'], failed: [] },
   { name: 'as many parameters as allowed', properties: { a: good, b: good }, more: { required: ['a', 'b'] }, options: { max_parameters: 2 }, failed: [] },

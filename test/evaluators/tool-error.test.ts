@@ -13,6 +13,8 @@ const rows = [
   { name: 'a no-break space is blank', one: call({ result: '\u00a0' }), kind: 'blank' },
   { name: 'an error member is a failure', one: call({ result: { error: 'x' } }), kind: 'error_field' },
   { name: 'an empty error list is none', one: call({ result: { error: [] } }), kind: undefined },
+  { name: 'an empty error text is none', one: call({ result: { error: '' } }), kind: undefined },
+  { name: 'a blank error text is a failure', one: call({ result: { error: ' ' } }), kind: 'error_field' },
   { name: 'an inherited name is no error member', one: call({ result: '{"__proto__":{"error":"x"}}' }), kind: undefined },
   { name: 'a text that begins with an error object is a failure', one: call({ result: '{"error":"x"} and more' }), kind: 'error_field' },
   { name: 'a failed span is a failure whatever the result', one: call({ error: error('span_status') }), kind: 'span_status' },
