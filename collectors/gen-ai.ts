@@ -45,7 +45,7 @@ export const genAi: Collector = {
 };
 
 /** Instrumentations that may send the content of their model spans as log records. */
-const scopesWithRecords: ReadonlySet<string> = new Set(['opentelemetry.instrumentation.openai_v2', 'opentelemetry.util.genai.handler', '@opentelemetry/instrumentation-openai']);
+const scopesWithRecords: ReadonlySet<string> = new Set(['opentelemetry.instrumentation.openai_v2', 'opentelemetry.instrumentation.vertexai', 'opentelemetry.util.genai.handler', '@opentelemetry/instrumentation-openai']);
 
 function read(span: Span): SpanFacts {
   const sessionId = textAttribute(span, 'gen_ai.conversation.id') ?? textAttribute(span, 'session.id');

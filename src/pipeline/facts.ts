@@ -66,14 +66,21 @@ function tell(collectors: readonly Collector[], span: Span, records: readonly Lo
 }
 
 /** What a tool's span lost shows on its arguments and its result. Of other spans any attribute may hold calls or definitions. */
-function isTruncated(span: Span, { role }: SpanFacts, readers: readonly Collector[]): boolean {
+function isTruncated(span: Span, facts: SpanFacts, readers: readonly Collector[]): boolean {
+  const { role } = facts;
   if ((span.droppedAttributes ?? 0) > 0) return true;
   if (role === undefined || role === 'tool' || role === 'step' || role === 'noise') return false;
+  // Where all is told, only lists with an attribute an item can have lost one.
+  const isTold = role === 'model' && hasItems(facts.inputMessages) && hasItems(facts.outputMessages) && hasItems(facts.toolDefinitions);
   return span.attributeKeys().some((key) => {
-    if (!readers.some(({ wants }) => wants.keys.includes(key) || wants.prefixes.some((prefix) => key.startsWith(prefix)))) return false;
+    if (!readers.some(({ wants }) => (!isTold && wants.keys.includes(key)) || wants.prefixes.some((prefix) => key.startsWith(prefix)))) return false;
     const value = span.attribute(key);
     return typeof value === 'string' && isCutContainer(value);
   });
+}
+
+function hasItems(list: readonly unknown[] | undefined): boolean {
+  return list !== undefined && list.length > 0;
 }
 
 /** The fields of both; where both tell one, `first` counts. Tools are joined member by member. */

@@ -2,7 +2,7 @@
 import { readDefinitions } from '../../../collectors/reading/definitions.ts';
 import { fromMessages } from '../../library/from-messages.ts';
 import { agentTrace, toolCall } from '../../library/agent-trace.ts';
-import type { AgentTrace, ToolCall } from '../../model/agent-trace.ts';
+import type { AgentTrace, ToolCall, TruncatedPart } from '../../model/agent-trace.ts';
 import { JuryError } from '../../model/errors.ts';
 import { isJsonArray, isJsonObject, member, plainText, type JsonObject, type JsonValue } from '../../model/json.ts';
 import { unreadable } from '../inspect/bodies.ts';
@@ -69,7 +69,15 @@ function handmade(where: string, value: JsonObject): AgentTrace {
     ...besides(value),
     toolDefinitions: readDefinitions(either(value, 'tools') ?? either(value, 'tool_definitions')),
     ...(either(value, 'tool_calls_carried') === false ? { toolCallsCarried: false } : {}),
+    ...truncatedParts(either(value, 'truncated')),
   };
+}
+
+const truncatable: readonly TruncatedPart[] = ['input', 'final_response', 'system_prompt', 'spans'];
+
+function truncatedParts(named: JsonValue | undefined): Pick<AgentTrace, 'truncated'> {
+  const parts = isJsonArray(named) ? truncatable.filter((part) => named.includes(part)) : [];
+  return parts.length === 0 ? {} : { truncated: parts };
 }
 
 /** What stands beside the calls or messages. */
@@ -102,13 +110,22 @@ function givenCall(where: string, value: JsonValue): ToolCall {
   const sent = either(named, 'arguments') ?? either(value, 'args') ?? either(value, 'arguments_text');
   const [id, toolId, error, result] = ['id', 'tool_id', 'error', 'result'].map((key) => either(value, key));
   const unknown = result === undefined || (result === null && either(value, 'result_carried') === false);
-  return toolCall(name, typeof sent === 'object' || typeof sent === 'string' ? sent : sent === undefined ? {} : plainText(sent), {
+  const call = toolCall(name, typeof sent === 'object' || typeof sent === 'string' ? sent : sent === undefined ? {} : plainText(sent), {
     ...(unknown ? {} : { result }),
     ...(error === undefined || error === null ? {} : { error: errorOf(error) }),
     ...(typeof id === 'string' ? { id } : {}),
     ...(typeof toolId === 'string' ? { toolId } : {}),
     ...(either(value, 'executed') === false ? { executed: false } : {}),
   });
+  return withCutValues(call, either(value, 'truncated'));
+}
+
+/** As `inspect` writes them: what is left of values that a limit cut short, which are themselves unknown. */
+function withCutValues(call: ToolCall, truncated: JsonValue | undefined): ToolCall {
+  const [sent, result] = ['arguments', 'result'].map((key) => (isJsonObject(truncated) ? member(truncated, key) : undefined)).map((part) => (typeof part === 'string' ? part : undefined));
+  if (sent === undefined && result === undefined) return call;
+  const { arguments: _sent, argumentsText: _text, ...rest } = call;
+  return { ...(sent === undefined ? call : rest), truncated: { ...(sent === undefined ? {} : { arguments: sent }), ...(result === undefined ? {} : { result }) } };
 }
 
 function errorOf(error: JsonValue): { readonly message: string; readonly type?: string } {

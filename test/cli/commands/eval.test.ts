@@ -72,6 +72,15 @@ for (const [at, { name, content, labels }] of inputs.entries()) {
   });
 }
 
+test('eval: values that were cut short, as inspect writes them, are not judged as if they were whole', async () => {
+  const cut = { id: 'cut', input: 'book', tools: [{ name: 'book', parameters: { type: 'object', required: ['city'] } }], tool_calls: [{ name: 'book', arguments: null, result: null, result_carried: false, truncated: { arguments: '{"city":"Osa', result: '{"rooms":[1' } }] };
+  const lost = { id: 'lost', input: 'book', tools: [{ name: 'book' }], tool_calls: [{ name: 'other', arguments: {}, result: 'ok' }], truncated: ['spans'] };
+  const { results } = await report(file('cut.json', [cut, lost]));
+  const reasons = (name: string): unknown => results.map(({ verdicts }) => verdicts.find((one) => one.name === name)?.reason);
+  expect(reasons('tool_call_validity')).toEqual(['truncated', 'truncated']);
+  expect(results[0]?.verdicts.find((one) => one.name === 'tool_error')).toMatchObject({ status: 'skipped', reason: 'truncated' });
+});
+
 test('eval: a bare list of messages is one run, a list of such lists several', async () => {
   const one = await report(file('bare.json', messages.messages));
   const two = await report(file('bare-two.json', [messages.messages, messages.messages]));
