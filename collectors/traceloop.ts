@@ -15,7 +15,7 @@ const sessionKeys = ['session_id', 'thread_id', 'conversation_id', 'chat_id'].ma
 export const traceloop: Collector = {
   id: 'traceloop',
   summary: 'OpenLLMetry instrumentations and SDKs (traceloop.span.kind; llm.request.type in older versions).',
-  recognisedBy: { keys: ['traceloop.span.kind', 'llm.request.type', 'traceloop.workflow.name'] },
+  recognisedBy: { keys: ['traceloop.span.kind', 'llm.request.type', 'traceloop.workflow.name', 'gen_ai.prompt.0.role', 'gen_ai.prompt.0.content', 'gen_ai.completion.0.role', 'gen_ai.completion.0.content'] },
   wants: {
     keys: [
       'traceloop.span.kind', 'traceloop.entity.name', 'traceloop.entity.input', 'traceloop.entity.output', ...sessionKeys, 'traceloop.association.properties.lc_agent_name', 'gen_ai.agent.name', 'gen_ai.tool.name', 'gen_ai.operation.name', 'llm.request.type',
@@ -61,7 +61,7 @@ function byKind(span: Span): SpanFacts {
       if (operation === 'execute_tool') return { tool: namedByResult(observed) };
       return isTold ? {} : { role: 'step' };
     default:
-      return requestType === 'chat' || requestType === 'completion' ? modelFacts(span) : {};
+      return requestType === 'chat' || requestType === 'completion' || (requestType === undefined && holdsMessages(span)) ? modelFacts(span) : {};
   }
 }
 
@@ -77,6 +77,11 @@ function onlyArgument(given: JsonValue): string | undefined {
   const args = isJsonObject(given) ? member(given, 'args') : undefined;
   const [only, ...others] = isJsonArray(args) ? args : [];
   return typeof only === 'string' && others.length === 0 ? only : undefined;
+}
+
+/** Others took over these names without the one that says what a request is. */
+function holdsMessages(span: Span): boolean {
+  return span.attributeKeys().some((key) => /^gen_ai\.(?:prompt|completion)\.0\.(?:role|content)$/.test(key));
 }
 
 function modelFacts(span: Span): SpanFacts {

@@ -19,6 +19,8 @@ function entity(kind: string, name: string | undefined, input?: JsonValue, outpu
 const toolMessage = { lc: 1, type: 'constructor', id: ['langchain', 'ToolMessage'], kwargs: { content: 'boom', tool_call_id: 'c1', status: 'error' } };
 
 const entities: readonly Case[] = [
+  { name: 'flattened messages without the type of a request are one', attributes: { 'gen_ai.operation.name': 'chat', 'gen_ai.prompt.0.role': 'user', 'gen_ai.prompt.0.content': 'q', 'gen_ai.completion.0.role': 'assistant', 'gen_ai.completion.0.content': 'a' }, facts: { role: 'model', inputMessages: [{ role: 'user', text: 'q' }], outputMessages: [{ text: 'a' }] } },
+  { name: 'the name of a prompt is no message', attributes: { 'gen_ai.prompt.name': 'analyze', 'traceloop.workflow.name': 'w' }, facts: {}, absent: ['role', 'inputMessages'] },
   { name: 'a workflow encloses the agent; its name is a guess', attributes: entity('workflow', 'plan', { args: ['q'], kwargs: {} }, 'a'), facts: { role: 'workflow', agentName: 'plan', agentNameIsGuess: true, input: 'q', output: 'a' } },
   { name: 'without an entity’s name the span’s counts, without its kind', span: { name: 'plan.workflow' }, attributes: entity('workflow', undefined), facts: { agentName: 'plan' }, absent: ['input', 'output'] },
   { name: 'an agent is named by the conventions’ attribute', attributes: entity('agent', 'entity', { args: [], kwargs: { question: 'q' } }, 'a', { 'gen_ai.agent.name': 'travel' }), facts: { role: 'agent', agentName: 'travel', input: 'q', output: 'a' } },
