@@ -95,7 +95,7 @@ for (const { name, text, env, want, is } of good) {
 const warned: readonly (readonly [name: string, text: string, keys: readonly string[]])[] = [
   ['keys at their default', 'listen: { otlp_grpc: "127.0.0.1:4317" }\nredact: []\nstore: { url: "sqlite:./tracejury-data/tracejury.db", keep: { runs: 30d } }\ngroups: { task_key: attributes.task }', []],
   ['another gRPC address', 'listen: { otlp_grpc: "127.0.0.1:1" }', []],
-  ['retention', 'store: { keep: { runs: 1d } }', ['store.keep']],
+  ['retention', 'store: { keep: { runs: 1d } }', []],
   ['prices of two judges are told once', 'judges: { a: { model: m, price: { input_per_million: 1 } }, b: { model: m, price: { input_per_million: 2 } } }', ['judges.a.price']],
   ['raised rates', `${judge}evaluators: [ tool_error, { use: task_completion, judge: main, sample: { raise: [ { when: "tool_error < 1", to: 1 } ] } } ]`, ['evaluators[1].sample.raise']],
   ['a journal bound', 'limits: { journal_bytes: 1GiB }\ngroups: { task_key: input }', ['limits.journal_bytes']],
