@@ -12,6 +12,8 @@ interface MetricRow {
 
 /** An exact 0 sits alone in the first bucket; 1 shares the last one with near misses only. */
 const scoreBuckets = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99, 1] as const;
+/** A sync takes a fraction of a millisecond on a good disk. */
+const syncBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5] as const;
 const durationBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60] as const;
 /** Labels whose values come from foreign spans. Beyond the bound of a metric they fold first, so that the others still tell something. */
 export const foreignLabels: ReadonlySet<string> = new Set(['gen_ai.agent.name', 'tracejury.target.service.name']);
@@ -52,6 +54,15 @@ export const metrics = {
   'tracejury.receiver.connections_ended': { kind: 'counter', unit: '{connection}', labels: ['tracejury.transport', 'tracejury.reason'], meaning: 'Connections that the service did not accept or ended by itself, by reason.' },
   'tracejury.receiver.bytes': { kind: 'counter', unit: 'By', labels: ['tracejury.transport', 'tracejury.signal'], meaning: 'Body bytes received, before inflating.' },
   'tracejury.receiver.in_flight': { kind: 'gauge', unit: 'By', labels: [], meaning: 'Bytes of requests that are not answered yet.' },
+  'tracejury.journal.records': { kind: 'counter', unit: '{record}', labels: [], meaning: 'Records that the journal made durable.' },
+  'tracejury.journal.bytes': { kind: 'counter', unit: 'By', labels: [], meaning: 'Bytes of these records in the journal, with head and padding.' },
+  'tracejury.journal.refused': { kind: 'counter', unit: '{record}', labels: ['tracejury.reason'], meaning: 'Records that the journal refused: full, busy (too many bytes wait for the disk), too_large, failed (the disk), stopped.' },
+  'tracejury.journal.syncs': { kind: 'counter', unit: '{sync}', labels: ['tracejury.outcome'], meaning: 'Groups of records that were synced to the disk: done, or failed.' },
+  'tracejury.journal.sync.duration': { kind: 'histogram', unit: 's', labels: [], buckets: syncBuckets, meaning: 'Time of one sync.' },
+  'tracejury.journal.used': { kind: 'gauge', unit: 'By', labels: [], meaning: 'Bytes of the journal that hold records, or are pinned by some, of limits.journal_bytes.' },
+  'tracejury.journal.torn': { kind: 'counter', unit: '{tail}', labels: [], meaning: 'Ends of the journal that a crash left incomplete, cut off at the start. Nothing of them had been acknowledged.' },
+  'tracejury.journal.corrupt': { kind: 'counter', unit: '{part}', labels: [], meaning: 'Damaged parts of the journal that were skipped. Records in them are lost.' },
+  'tracejury.journal.quarantined': { kind: 'counter', unit: '{record}', labels: ['tracejury.outcome'], meaning: 'Records on which the process died twice, set aside: kept, or not_kept for want of room.' },
   'tracejury.exporter.items': { kind: 'counter', unit: '{item}', labels: ['tracejury.exporter', 'tracejury.outcome'], meaning: 'Items sent, retried, or given up.' },
   'tracejury.exporter.queue': { kind: 'gauge', unit: '{item}', labels: ['tracejury.exporter'], meaning: 'Items waiting to be sent.' },
   'tracejury.exporter.lag': { kind: 'gauge', unit: 's', labels: ['tracejury.exporter'], meaning: 'Age of the oldest item waiting to be sent.' },

@@ -1,0 +1,50 @@
+/** What a journal counts and tells. Logs name positions and causes, never what a record holds. */
+import type { JournalRefusal, Position } from './journal.ts';
+import type { JournalParts } from './settings.ts';
+
+export interface JournalAccount {
+  appended(records: number, bytes: number): void;
+  refused(reason: JournalRefusal): void;
+  synced(seconds: number, outcome: 'done' | 'failed'): void;
+  /** Something that the journal can go on without. */
+  failed(what: string, error: unknown): void;
+  torn(at: Position): void;
+  corrupt(from: Position, to: Position): void;
+  quarantined(at: Position, outcome: 'kept' | 'not_kept'): void;
+  used(bytes: number): void;
+}
+
+export function journalAccount({ telemetry, logger }: Pick<JournalParts, 'telemetry' | 'logger'>): JournalAccount {
+  return {
+    appended(records, bytes) {
+      telemetry.add('tracejury.journal.records', records);
+      telemetry.add('tracejury.journal.bytes', bytes);
+    },
+    refused: (reason) => telemetry.add('tracejury.journal.refused', 1, { 'tracejury.reason': reason }),
+    synced(seconds, outcome) {
+      telemetry.add('tracejury.journal.syncs', 1, { 'tracejury.outcome': outcome });
+      telemetry.record('tracejury.journal.sync.duration', seconds);
+    },
+    failed(what, error) {
+      logger.warn({ what, cause: causeOf(error) }, 'the journal could not use its disk');
+    },
+    torn(at) {
+      telemetry.add('tracejury.journal.torn', 1);
+      logger.warn({ position: at }, 'the end of the journal was torn and was cut off; nothing of it had been acknowledged');
+    },
+    corrupt(from, to) {
+      telemetry.add('tracejury.journal.corrupt', 1);
+      logger.warn({ from, to }, 'a part of the journal is damaged and was skipped');
+    },
+    quarantined(at, outcome) {
+      telemetry.add('tracejury.journal.quarantined', 1, { 'tracejury.outcome': outcome });
+      logger.warn({ position: at, outcome }, 'a record on which the process died twice was set aside');
+    },
+    used: (bytes) => telemetry.set('tracejury.journal.used', bytes),
+  };
+}
+
+/** The system's code where there is one: messages of the system carry paths, which is what an operator needs, and no content. */
+function causeOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,97 @@
+/** The journal in files of this machine: the default. `docs/journal.md` describes the format and what it promises. */
+import { dirname, join } from 'node:path';
+import { journalAccount } from './account.ts';
+import { findSegments } from './disk/find-segments.ts';
+import type { FileLayer } from './disk/file-layer.ts';
+import { markOf, parsedMark } from './disk/mark.ts';
+import { nodeFiles } from './disk/node-files.ts';
+import { quarantineIn } from './disk/quarantine.ts';
+import { readerOf } from './disk/reader.ts';
+import { segments } from './disk/segments.ts';
+import { sizesOf } from './disk/sizes.ts';
+import { twinFile } from './disk/twin-file.ts';
+import { writerOf } from './disk/writer.ts';
+import type { Journal } from './journal.ts';
+import { newCursor, parsedCursor, recovery } from './recovery.ts';
+import type { JournalParts, JournalSettings } from './settings.ts';
+
+/** Rejects with JOURNAL_LOCKED, or with the disk's error; then nothing is held. */
+export async function diskJournal(settings: JournalSettings, parts: JournalParts, files: FileLayer = nodeFiles): Promise<Journal> {
+  await files.makeFolder(settings.folder);
+  const lock = await files.lock(settings.folder);
+  const held: (() => Promise<void>)[] = [() => lock.release()];
+  const release = async (): Promise<void> => {
+    for (const close of held.splice(0).reverse()) await close().catch(() => undefined);
+  };
+  try {
+    return await opened({ settings, parts, files, hold: (close) => held.push(close), release });
+  } catch (error) {
+    await release();
+    throw error;
+  }
+}
+
+interface Opening {
+  readonly settings: JournalSettings;
+  readonly parts: JournalParts;
+  readonly files: FileLayer;
+  readonly hold: (close: () => Promise<void>) => void;
+  readonly release: () => Promise<void>;
+}
+
+async function opened({ settings, parts, files, hold, release }: Opening): Promise<Journal> {
+  const { folder } = settings;
+  const sizes = sizesOf(settings);
+  const account = journalAccount(parts);
+  const names = await files.list(folder);
+  const markFile = await twinFile(files, join(folder, 'mark'), names.includes('mark'));
+  hold(() => markFile.close());
+  // Segments are freed by it at once, and it may not have come to the disk yet.
+  if (markFile.text !== undefined) await markFile.write(markFile.text, 'power');
+  const cursorFile = await twinFile(files, join(folder, 'recovery'), names.includes('recovery'));
+  hold(() => cursorFile.close());
+  const quarantine = await quarantineIn({ files, folder: join(folder, 'quarantine'), bytesMax: sizes.quarantineBytesMax, failed: account.failed });
+  const found = await findSegments({ files, folder, ...sizes, mark: parsedMark(markFile.text), account });
+  const log = segments({ files, folder, ...sizes, randomBytes: parts.randomBytes, account, found });
+  hold(() => log.close());
+  // The names made above, and the folder's own.
+  await files.syncFolder(folder);
+  await files.syncFolder(dirname(folder));
+  // Where nothing can be written the start fails, not the first request.
+  await log.prepare();
+
+  const mark = markOf({ file: markFile, log, sleep: parts.sleep, account });
+  const writer = writerOf({ log, clock: parts.clock, account, ...sizes, sealed: mark.sealed });
+  const reader = readerOf(log, account);
+  const endAtStart = log.end();
+  account.used(log.bytesUsed());
+
+  async function stop(): Promise<void> {
+    await writer.stop();
+    await mark.stop();
+    await release();
+  }
+
+  let stopped: Promise<void> | undefined;
+  return {
+    append: writer.append,
+    read: (from) => reader.read(from, log.end()),
+    at: reader.at,
+    commit: (below) => mark.raise(below < log.end() ? below : log.end()),
+    recover: () =>
+      recovery({
+        last: parsedCursor(cursorFile.text ?? '') ?? newCursor,
+        keep: (cursor) => cursorFile.write(JSON.stringify(cursor), 'death'),
+        entries: () => reader.read(mark.position(), endAtStart),
+        isSetAside: quarantine.has,
+        async setAside(entry) {
+          account.quarantined(entry.position, await quarantine.keep(entry));
+        },
+      }),
+    oldest: mark.position,
+    end: log.end,
+    bytesUsed: log.bytesUsed,
+    bytesMax: sizes.segmentsMax * sizes.segmentBytes,
+    stop: () => (stopped ??= stop()),
+  };
+}

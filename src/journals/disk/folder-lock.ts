@@ -1,0 +1,34 @@
+/**
+ * One process a folder. The lock is the one that the operating system gives SQLite on an empty file: it ends with the process, so there is
+ * nothing to grow stale, and no process id to be mistaken for another one's (in a container every service is process 1).
+ */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { JuryError } from '../../model/errors.ts';
+import type { FolderLock } from './file-layer.ts';
+
+/** SQLITE_BUSY and SQLITE_LOCKED. */
+const held: ReadonlySet<unknown> = new Set([5, 6]);
+
+export async function lockFolder(folder: string): Promise<FolderLock> {
+  const holder = join(folder, 'holder');
+  const database = new DatabaseSync(join(folder, 'lock'), { timeout: 0 });
+  try {
+    database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
+  } catch (error) {
+    database.close();
+    if (!(error instanceof Error) || !('errcode' in error) || !held.has(error.errcode)) throw error;
+    const who = await readFile(holder, 'utf8').catch(() => 'another process');
+    throw new JuryError('JOURNAL_LOCKED', `${folder} belongs to ${who.trim()}.`, error);
+  }
+  // Only for the sentence above: the lock does not depend on it.
+  await writeFile(holder, `process ${process.pid}\n`).catch(() => undefined);
+  let open = true;
+  return {
+    async release() {
+      if (open) database.close();
+      open = false;
+    },
+  };
+}

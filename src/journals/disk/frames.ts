@@ -1,0 +1,88 @@
+/** The sound frames of one segment, in order. Damage is stepped over: the next frame of the same life is looked for behind it. */
+import { crc32 } from 'node:zlib';
+import type { Position } from '../journal.ts';
+import type { LayerFile } from './file-layer.ts';
+import { frameBytes, frameHeadBytes, grain, lifeAt, readFrameHead, type FrameHead } from './frame.ts';
+import { readPages } from './read-pages.ts';
+import { positionAt } from './segment-header.ts';
+
+/** The part of a segment that reading needs. */
+export interface FrameSource {
+  readonly file: LayerFile;
+  readonly life: Buffer;
+  readonly base: Position;
+}
+
+export interface Frame {
+  readonly offset: number;
+  /** With head and padding. */
+  readonly bytes: number;
+  readonly position: Position;
+  readonly group: Position;
+  /** Valid until the next frame is asked for. */
+  readonly payload: Buffer;
+}
+
+/** Bytes read at one time. A larger frame is read by itself. */
+const windowBytes = 1024 * 1024;
+
+/**
+ * Frames that begin and end between the two offsets, both multiples of `grain`. Each byte is searched once and summed at most once,
+ * whatever it holds: a head has a sum of its own, so its length can be trusted.
+ */
+export async function* frames(source: FrameSource, from: number, to: number): AsyncGenerator<Frame> {
+  const view = windowOn(source.file, to);
+  for (let offset = from; offset < to; ) {
+    const head = readFrameHead(await view(offset, Math.min(grain, to - offset)), source.life);
+    const bytes = head === undefined ? 0 : frameBytes(head.payloadBytes);
+    if (head === undefined || head.position !== positionAt(source.base, offset) || offset + bytes > to) {
+      offset = await nextHead(source, view, offset + grain, to);
+      continue;
+    }
+    const payload = (await view(offset, bytes)).subarray(frameHeadBytes, frameHeadBytes + head.payloadBytes);
+    if (crc32(payload) === head.payloadCrc) yield { offset, bytes, position: head.position, group: head.group, payload };
+    offset += bytes;
+  }
+}
+
+/** The head of the frame at this offset, its payload unseen. Undefined: no frame of this life begins there. */
+export async function headAt({ file, life, base }: FrameSource, offset: number): Promise<FrameHead | undefined> {
+  const bytes = Buffer.alloc(frameHeadBytes);
+  await readPages(file, bytes, offset);
+  const head = readFrameHead(bytes, life);
+  return head?.position === positionAt(base, offset) ? head : undefined;
+}
+
+/** Something of this life stands between the offsets, sound or not. */
+export async function hasTraces(source: FrameSource, from: number, to: number): Promise<boolean> {
+  return (await nextHead(source, windowOn(source.file, to), from, to)) < to;
+}
+
+/** Gives `to` when there is none. */
+async function nextHead({ life }: FrameSource, view: View, from: number, to: number): Promise<number> {
+  for (let offset = from; offset < to; ) {
+    const bytes = await view(offset, Math.min(windowBytes, to - offset));
+    for (let found = bytes.indexOf(life); found !== -1; found = bytes.indexOf(life, found + 1)) {
+      if (found >= lifeAt && (found - lifeAt) % grain === 0) return offset + found - lifeAt;
+    }
+    // The life stands near the beginning of a grain, and the window ends with one: none lies across its edge.
+    offset += bytes.length;
+  }
+  return to;
+}
+
+/** Bytes at an offset. The view is valid until the next one is taken. */
+type View = (offset: number, bytes: number) => Promise<Buffer>;
+
+function windowOn(file: LayerFile, to: number): View {
+  let buffer = Buffer.alloc(0);
+  let start = 0;
+  return async (offset, bytes) => {
+    if (offset < start || offset + bytes > start + buffer.length) {
+      buffer = Buffer.allocUnsafe(Math.max(bytes, Math.min(windowBytes, to - offset)));
+      start = offset;
+      await readPages(file, buffer, offset);
+    }
+    return buffer.subarray(offset - start, offset - start + bytes);
+  };
+}

@@ -1,0 +1,80 @@
+/** What is committed, kept on disk at leisure: at once when it frees a segment, else within a second. */
+import type { Sleep } from '../../model/clock.ts';
+import type { JournalAccount } from '../account.ts';
+import type { Position } from '../journal.ts';
+import type { Segments } from './segments.ts';
+import type { TwinFile } from './twin-file.ts';
+
+export interface MarkOptions {
+  readonly file: TwinFile;
+  readonly log: Segments;
+  readonly sleep: Sleep;
+  readonly account: JournalAccount;
+}
+
+export interface Mark {
+  position(): Position;
+  raise(to: Position): void;
+  /** A segment was sealed: it may be one whose records are all committed already. */
+  sealed(): Promise<void>;
+  /** Writes what is not written yet. */
+  stop(): Promise<void>;
+}
+
+/** A crash within this time brings back what was committed meanwhile. */
+const restMs = 1000;
+
+export function markOf({ file, log, sleep, account }: MarkOptions): Mark {
+  let mark = parsedMark(file.text);
+  let written = mark;
+  let resting: AbortController | undefined;
+  let keeping: Promise<void> | undefined;
+  let stopping = false;
+
+  /** A fault ends it: the next commit tries again. */
+  async function keep(): Promise<void> {
+    try {
+      while (written < mark) {
+        if (!stopping && !log.releasable(mark)) await rest();
+        const wanted = mark;
+        await file.write(String(wanted), 'power');
+        written = wanted;
+        // Not before the mark is safe: else a start would miss what it does not know to be committed.
+        await log.release(wanted);
+        account.used(log.bytesUsed());
+      }
+    } catch (error) {
+      account.failed('what is committed could not be written down', error);
+    } finally {
+      keeping = undefined;
+    }
+  }
+
+  async function rest(): Promise<void> {
+    resting = new AbortController();
+    await sleep(restMs, resting.signal);
+    resting = undefined;
+  }
+
+  return {
+    position: () => mark,
+    raise(to) {
+      if (to <= mark) return;
+      mark = to;
+      if (log.releasable(mark)) resting?.abort();
+      keeping ??= keep();
+    },
+    sealed: () => log.release(written),
+    async stop() {
+      stopping = true;
+      resting?.abort();
+      await keeping;
+      if (written < mark) await (keeping ??= keep());
+    },
+  };
+}
+
+export function parsedMark(text: string | undefined): Position {
+  const value = Number(text ?? '0');
+  return (Number.isSafeInteger(value) && value > 0 ? value : 0) as Position;
+}

@@ -1,0 +1,45 @@
+/**
+ * A record as bytes, little-endian:
+ *
+ *     0  version (1)     1  kind (0 traces, 1 logs)     2  received, epoch ms, float64
+ *    10  three lengths, uint16: tenant, content type, content encoding
+ *    16  the three texts, UTF-8, then the body as it was received
+ */
+import { tenant } from '../../model/ids.ts';
+import type { JournalRecord } from '../journal.ts';
+
+const version = 1;
+const fixedBytes = 16;
+const textBytesMax = 1024;
+const kinds = ['traces', 'logs'] as const;
+
+/** Everything before the body. Undefined: a text is longer than any that belongs there. */
+export function recordHead(record: JournalRecord): Buffer | undefined {
+  const texts = [record.tenant, record.contentType, record.contentEncoding].map((text) => Buffer.from(text));
+  if (texts.some((text) => text.length > textBytesMax)) return undefined;
+  const fixed = Buffer.alloc(fixedBytes);
+  fixed.writeUInt8(version, 0);
+  fixed.writeUInt8(kinds.indexOf(record.kind), 1);
+  fixed.writeDoubleLE(record.receivedMs, 2);
+  texts.forEach((text, at) => fixed.writeUInt16LE(text.length, 10 + at * 2));
+  return Buffer.concat([fixed, ...texts]);
+}
+
+/** The body is copied, so that the bytes that were read can be let go. Undefined: the bytes are no record of this version. */
+export function readRecord(bytes: Buffer): JournalRecord | undefined {
+  if (bytes.length < fixedBytes || bytes[0] !== version) return undefined;
+  const kind = kinds[bytes.readUInt8(1)];
+  const [tenantBytes, typeBytes, encodingBytes] = [bytes.readUInt16LE(10), bytes.readUInt16LE(12), bytes.readUInt16LE(14)];
+  const typeAt = fixedBytes + tenantBytes;
+  const encodingAt = typeAt + typeBytes;
+  const bodyAt = encodingAt + encodingBytes;
+  if (kind === undefined || bodyAt > bytes.length) return undefined;
+  return {
+    kind,
+    tenant: tenant(bytes.toString('utf8', fixedBytes, typeAt)),
+    contentType: bytes.toString('utf8', typeAt, encodingAt),
+    contentEncoding: bytes.toString('utf8', encodingAt, bodyAt),
+    receivedMs: bytes.readDoubleLE(2),
+    body: Buffer.from(bytes.subarray(bodyAt)),
+  };
+}

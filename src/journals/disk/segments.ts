@@ -1,0 +1,165 @@
+/** The log as a list of segments: which hold records, which is written to, which are free. */
+import type { JournalAccount } from '../account.ts';
+import type { Position } from '../journal.ts';
+import { writeAll, type FileLayer } from './file-layer.ts';
+import type { FrameSource } from './frames.ts';
+import { lifeBytes } from './frame.ts';
+import { dataBytes, dataFrom, dataTo, headerPage, pageBytes, positionAt, type SegmentHeader } from './segment-header.ts';
+import { makeSlot, newSlotName, removeSlot, type Slot } from './slots.ts';
+
+export interface Segment extends FrameSource {
+  readonly slot: Slot;
+  readonly epoch: number;
+  /** Offset behind the last durable record. */
+  end: number;
+  /** `retired`: a sync of it failed, so it is read but never written or synced again. `released`: it may hold other records by now. */
+  state: 'open' | 'sealed' | 'retired' | 'released';
+  /** Damage below this offset was counted already. */
+  countedTo: number;
+}
+
+/** What is found when the journal is opened. */
+export interface FoundSegments {
+  /** Oldest first. */
+  readonly live: readonly Segment[];
+  readonly free: readonly Slot[];
+  readonly nextEpoch: number;
+  readonly nextBase: Position;
+}
+
+export interface SegmentsOptions {
+  readonly files: FileLayer;
+  readonly folder: string;
+  readonly segmentBytes: number;
+  readonly segmentsMax: number;
+  readonly randomBytes: (count: number) => Buffer;
+  readonly account: JournalAccount;
+  readonly found: FoundSegments;
+}
+
+export interface Segments {
+  /** The segment that is written to; there is none after a start and after a failure. */
+  open(): Segment | undefined;
+  /** Seals the open one and opens another, whose header is durable then. `full`: the bound is reached. Rejects with the disk's error. */
+  next(): Promise<Segment | 'full'>;
+  retire(segment: Segment): Promise<void>;
+  /** The oldest that holds records at or above the position. */
+  holding(position: Position): Segment | undefined;
+  /** Segments that hold nothing at or above the position. */
+  releasable(below: Position): boolean;
+  release(below: Position): Promise<void>;
+  end(): Position;
+  /** Bytes of frames that can still be written. */
+  room(): number;
+  bytesUsed(): number;
+  /** Has a file ready, so that the next segment does not wait for one to be written. */
+  prepare(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export function segments({ files, folder, segmentBytes, segmentsMax, randomBytes, account, found }: SegmentsOptions): Segments {
+  const live = [...found.live];
+  const free = [...found.free];
+  const names = new Set([...live.map(({ slot }) => slot.name), ...free.map(({ name }) => name)]);
+  let { nextEpoch, nextBase } = found;
+  let open: Segment | undefined;
+  let preparing: Promise<void> | undefined;
+
+  /** The name is taken while the file is made; a file that failed gives it back. */
+  async function makeFree(): Promise<void> {
+    const name = newSlotName(names);
+    names.add(name);
+    try {
+      free.push(await makeSlot(files, folder, { name, bytes: segmentBytes }));
+    } catch (error) {
+      names.delete(name);
+      throw error;
+    } finally {
+      preparing = undefined;
+    }
+  }
+
+  async function prepare(): Promise<void> {
+    if (free.length === 0 && names.size < segmentsMax) preparing ??= makeFree();
+    await preparing;
+  }
+
+  async function remove(slot: Slot): Promise<void> {
+    try {
+      await removeSlot(files, folder, slot);
+      // A file that could not be removed keeps its name, and its bytes count.
+      names.delete(slot.name);
+    } catch (error) {
+      account.failed('a file of a segment could not be removed', error);
+    }
+  }
+
+  async function activated(slot: Slot): Promise<Segment> {
+    const last = live.at(-1);
+    const header: SegmentHeader = { life: randomBytes(lifeBytes), epoch: nextEpoch++, base: nextBase, previous: { epoch: last?.epoch ?? 0, end: last === undefined ? nextBase : endOf(last) } };
+    // Whatever becomes of this attempt, its positions are never given again.
+    nextBase = positionAt(nextBase, slot.bytes);
+    try {
+      const page = headerPage(header);
+      await writeAll(slot.file, [page], 0);
+      await writeAll(slot.file, [page], slot.bytes - pageBytes);
+      await slot.file.datasync();
+    } catch (error) {
+      await remove(slot);
+      throw error;
+    }
+    return { slot, file: slot.file, life: header.life, epoch: header.epoch, base: header.base, end: dataFrom, state: 'open', countedTo: 0 };
+  }
+
+  return {
+    open: () => open,
+    async next() {
+      if (free.length === 0) await prepare();
+      const slot = free.shift();
+      if (slot === undefined) return 'full';
+      // Even if the attempt fails: a header that names the end of this one may have come to the disk.
+      if (open !== undefined) open.state = 'sealed';
+      open = undefined;
+      open = await activated(slot);
+      live.push(open);
+      prepare().catch((error: unknown) => account.failed('a spare segment could not be made', error));
+      return open;
+    },
+    async retire(segment) {
+      if (open === segment) open = undefined;
+      segment.state = 'retired';
+      if (segment.end > dataFrom) return;
+      live.splice(live.indexOf(segment), 1);
+      segment.state = 'released';
+      await remove(segment.slot);
+    },
+    holding: (position) => live.find((segment) => endOf(segment) > position),
+    releasable: (below) => live[0] !== undefined && live[0] !== open && endOf(live[0]) <= below,
+    async release(below) {
+      for (let oldest = live[0]; oldest !== undefined && oldest !== open && endOf(oldest) <= below; oldest = live[0]) {
+        live.shift();
+        const retired = oldest.state === 'retired';
+        oldest.state = 'released';
+        if (retired) await remove(oldest.slot);
+        else free.push(oldest.slot);
+      }
+    },
+    end: () => (open === undefined ? nextBase : endOf(open)),
+    room() {
+      const spare = free.length + Math.max(0, segmentsMax - names.size) + (preparing === undefined ? 0 : 1);
+      return spare * dataBytes(segmentBytes) + (open === undefined ? 0 : dataTo(open.slot.bytes) - open.end);
+    },
+    bytesUsed: () => live.reduce((sum, segment) => sum + (segment === open ? segment.end : segment.slot.bytes), 0),
+    prepare,
+    async close() {
+      await preparing?.catch(() => undefined);
+      // Who still reads finds the end, not damage.
+      for (const segment of live) segment.state = 'released';
+      await Promise.all([...live.map(({ slot }) => slot), ...free].map(({ file }) => file.close().catch(() => undefined)));
+    },
+  };
+}
+
+function endOf({ base, end }: Segment): Position {
+  return positionAt(base, end);
+}

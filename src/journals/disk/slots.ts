@@ -1,0 +1,63 @@
+/** The files of the log. Each is written with zeros once and then used again and again, so that appending allocates nothing. */
+import { join } from 'node:path';
+import { writeAll, type FileLayer, type LayerFile } from './file-layer.ts';
+
+/** One file, whatever it holds. */
+export interface Slot {
+  readonly name: string;
+  readonly file: LayerFile;
+  readonly bytes: number;
+}
+
+const ending = '.segment';
+/** Under this ending a file is not finished. */
+export const unfinished = '.new';
+const pieceBytes = 1024 * 1024;
+
+export async function makeSlot(files: FileLayer, folder: string, { name, bytes }: { readonly name: string; readonly bytes: number }): Promise<Slot> {
+  const path = join(folder, name);
+  const file = await files.open(path + unfinished, 'new');
+  try {
+    const zeros = Buffer.alloc(Math.min(pieceBytes, bytes));
+    for (let at = 0; at < bytes; at += zeros.length) await writeAll(file, [zeros.subarray(0, bytes - at)], at);
+    await file.datasync();
+    await files.rename(path + unfinished, path);
+    await files.syncFolder(folder);
+    return { name, file, bytes };
+  } catch (error) {
+    await file.close().catch(() => undefined);
+    throw error;
+  }
+}
+
+export async function openSlot(files: FileLayer, folder: string, name: string): Promise<Slot> {
+  const file = await files.open(join(folder, name), 'existing');
+  try {
+    return { name, file, bytes: await file.size() };
+  } catch (error) {
+    await file.close().catch(() => undefined);
+    throw error;
+  }
+}
+
+/** The name may come back after a loss of power: what it holds is recognised as old then. */
+export async function removeSlot(files: FileLayer, folder: string, { name, file }: Slot): Promise<void> {
+  await file.close();
+  await files.remove(join(folder, name));
+}
+
+export function isSlotName(name: string): boolean {
+  return /^\d{6,}\.segment$/.test(name);
+}
+
+/** A name that none of these has. */
+export function newSlotName(taken: ReadonlySet<string>): string {
+  for (let number = taken.size + 1; ; number++) {
+    const name = slotName(number);
+    if (!taken.has(name)) return name;
+  }
+}
+
+function slotName(number: number): string {
+  return `${String(number).padStart(6, '0')}${ending}`;
+}

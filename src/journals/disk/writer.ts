@@ -1,0 +1,155 @@
+/**
+ * Group commit: one write and one sync at a time, and whatever arrives meanwhile goes into the next. A group whose write or sync failed is
+ * refused as a whole and its segment is given up: after a failed sync nobody knows what is on the disk, and a second one may lie.
+ */
+import type { Clock } from '../../model/clock.ts';
+import type { JournalAccount } from '../account.ts';
+import type { Appended, JournalRecord, JournalRefusal } from '../journal.ts';
+import { writeAll } from './file-layer.ts';
+import { frame, frameBytes } from './frame.ts';
+import { recordHead } from './record-bytes.ts';
+import { dataBytes, dataTo, positionAt } from './segment-header.ts';
+import type { Segment, Segments } from './segments.ts';
+
+export interface WriterOptions {
+  readonly log: Segments;
+  readonly clock: Clock;
+  readonly account: JournalAccount;
+  readonly segmentBytes: number;
+  readonly waitingBytesMax: number;
+  readonly groupBytesMax: number;
+  readonly sealed: () => Promise<void>;
+}
+
+export interface Writer {
+  append(record: JournalRecord): Promise<Appended>;
+  /** Refuses new records, waits for those under way. */
+  stop(): Promise<void>;
+}
+
+interface Waiting {
+  readonly head: Buffer;
+  readonly body: Buffer;
+  /** What it takes in a segment. */
+  readonly bytes: number;
+  readonly settle: (appended: Appended) => void;
+}
+
+/** After a failure records are refused at once for so long; then one group is tried. */
+const restMs = 1000;
+/** A write takes a list of buffers, and systems take some thousand of them. */
+const groupRecordsMax = 256;
+
+export function writerOf({ log, clock, account, segmentBytes, waitingBytesMax, groupBytesMax, sealed }: WriterOptions): Writer {
+  const waiting: Waiting[] = [];
+  let waitingBytes = 0;
+  let failedUntilMs = 0;
+  let stopped = false;
+  let writing: Promise<void> | undefined;
+
+  function refusal(bytes: number | undefined): JournalRefusal | undefined {
+    if (stopped) return 'stopped';
+    if (bytes === undefined || bytes > dataBytes(segmentBytes)) return 'too_large';
+    if (clock.nowMs() < failedUntilMs) return 'failed';
+    if (waitingBytes + bytes > log.room()) return 'full';
+    return waitingBytes + bytes > waitingBytesMax && waiting.length > 0 ? 'busy' : undefined;
+  }
+
+  function settle(group: readonly Waiting[], outcome: (one: Waiting) => Appended): void {
+    for (const one of group) {
+      waitingBytes -= one.bytes;
+      const appended = outcome(one);
+      if (appended.kind === 'refused') account.refused(appended.reason);
+      one.settle(appended);
+    }
+  }
+
+  async function drain(): Promise<void> {
+    while (waiting.length > 0) await writeGroup();
+    writing = undefined;
+  }
+
+  async function writeGroup(): Promise<void> {
+    let segment: Segment | undefined;
+    let group: readonly Waiting[] = [];
+    try {
+      const target = await segmentFor(waiting[0]?.bytes ?? 0);
+      if (target === 'full') return settle(waiting.splice(0, 1), () => ({ kind: 'refused', reason: 'full' }));
+      segment = target;
+      group = waiting.splice(0, fitting(waiting, Math.min(groupBytesMax, dataTo(segment.slot.bytes) - segment.end)));
+      await write(segment, group);
+    } catch (error) {
+      failedUntilMs = clock.nowMs() + restMs;
+      account.failed('records could not be written down and were refused', error);
+      if (segment !== undefined) await log.retire(segment);
+      // Those that wait would only meet the same disk.
+      settle([...group, ...waiting.splice(0)], () => ({ kind: 'refused', reason: 'failed' }));
+    }
+  }
+
+  async function segmentFor(bytes: number): Promise<Segment | 'full'> {
+    const open = log.open();
+    if (open !== undefined && open.end + bytes <= dataTo(open.slot.bytes)) return open;
+    const next = await log.next();
+    await sealed();
+    return next;
+  }
+
+  async function write(segment: Segment, group: readonly Waiting[]): Promise<void> {
+    const first = positionAt(segment.base, segment.end);
+    let offset = segment.end;
+    const offsets = new Map<Waiting, number>();
+    const buffers: Buffer[] = [];
+    for (const one of group) {
+      offsets.set(one, offset);
+      buffers.push(...frame({ life: segment.life, position: positionAt(segment.base, offset), group: first }, one.head, one.body));
+      offset += one.bytes;
+    }
+    await writeAll(segment.file, buffers, segment.end);
+    await synced(segment);
+    const bytes = offset - segment.end;
+    segment.end = offset;
+    account.appended(group.length, bytes);
+    account.used(log.bytesUsed());
+    settle(group, (one) => ({ kind: 'appended', position: positionAt(segment.base, offsets.get(one) ?? 0) }));
+  }
+
+  async function synced({ file }: Segment): Promise<void> {
+    const startMs = clock.nowMs();
+    let outcome: 'done' | 'failed' = 'failed';
+    try {
+      await file.datasync();
+      outcome = 'done';
+    } finally {
+      account.synced((clock.nowMs() - startMs) / 1000, outcome);
+    }
+  }
+
+  return {
+    append(record) {
+      const head = recordHead(record);
+      const bytes = head === undefined ? undefined : frameBytes(head.length + record.body.length);
+      const reason = refusal(bytes);
+      if (reason !== undefined || head === undefined || bytes === undefined) {
+        account.refused(reason ?? 'too_large');
+        return Promise.resolve({ kind: 'refused', reason: reason ?? 'too_large' });
+      }
+      waitingBytes += bytes;
+      return new Promise((resolve) => {
+        waiting.push({ head, body: record.body, bytes, settle: resolve });
+        writing ??= drain();
+      });
+    },
+    async stop() {
+      stopped = true;
+      await writing;
+    },
+  };
+}
+
+/** How many of the first ones go into so many bytes; at least one, which fits. */
+function fitting(waiting: readonly Waiting[], bytesMax: number): number {
+  let bytes = 0;
+  const over = waiting.findIndex((one, at) => (bytes += one.bytes) > bytesMax || at >= groupRecordsMax);
+  return over === -1 ? waiting.length : Math.max(1, over);
+}

@@ -1,0 +1,73 @@
+/**
+ * The contract of a journal: a log of request bodies as they were received. What `append` acknowledged is there after a crash and is read
+ * again until it is committed; a record may be read more than once, so whoever replays must not mind.
+ */
+import type { Brand, Tenant } from '../model/ids.ts';
+
+/** A place in the log. Later records have greater positions; the distance between two says nothing. */
+export type Position = Brand<number, 'Position'>;
+
+export interface JournalRecord {
+  readonly kind: 'traces' | 'logs';
+  readonly tenant: Tenant;
+  readonly contentType: string;
+  /** As the request said; the body stays compressed. Empty: none. */
+  readonly contentEncoding: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly receivedMs: number;
+  /** Must not be changed until `append` has resolved. */
+  readonly body: Buffer;
+}
+
+export interface JournalEntry {
+  readonly position: Position;
+  readonly record: JournalRecord;
+}
+
+/**
+ * `full`: the byte bound is reached. `busy`: too many bytes wait for the disk. `too_large`: no segment can hold the record. `failed`: the disk
+ * refused, now or a moment ago. `stopped`: after `stop`.
+ */
+export type JournalRefusal = 'full' | 'busy' | 'too_large' | 'failed' | 'stopped';
+
+export type Appended = { readonly kind: 'appended'; readonly position: Position } | { readonly kind: 'refused'; readonly reason: JournalRefusal };
+
+/** The replay of what an earlier process left, watched: a record on which the process died twice is set aside and not given again. */
+export interface Recovery {
+  /**
+   * Start-ups in a row that began a replay and did not finish it, this one included. Above 1 the host should work each record to its end
+   * before it asks for the next one, so that a death is laid to the right record.
+   */
+  readonly starts: number;
+  /** What was there at the start and is not committed. Asking for the next entry says that the last one was survived. Iterate once. */
+  readonly entries: AsyncIterable<JournalEntry>;
+  /** The host stops in the middle, of its own will: no record is to blame. */
+  leave(): Promise<void>;
+}
+
+/** Everything may be called at any time, also while a replay is under way. */
+export interface Journal {
+  /** Resolves when the record is durable, or at once with a refusal. Never rejects. */
+  append(record: JournalRecord): Promise<Appended>;
+  /** What is durable now, from a position that this journal gave, in order. What is committed may be gone. */
+  read(from: Position): AsyncIterable<JournalEntry>;
+  /** One record. Undefined: it is committed and gone, or damaged, or no record begins there. */
+  at(position: Position): Promise<JournalRecord | undefined>;
+  /** Nothing below is needed any more. Returns at once; a crash shortly after may bring some of it back. A lower position than before changes nothing. */
+  commit(below: Position): void;
+  recover(): Recovery;
+  /** Where a replay would begin. */
+  oldest(): Position;
+  /** Above every durable record, and not above any later one. `commit(end())`: nothing is needed. */
+  end(): Position;
+  /** Bytes that cannot be used for new records yet: what one old position pins counts whole. */
+  bytesUsed(): number;
+  readonly bytesMax: number;
+  /** Refuses new records, waits for those under way, then releases. May be called twice. */
+  stop(): Promise<void>;
+}
+
+/** The part of a logger that journals use. */
+export interface JournalLogger {
+  warn(fields: { readonly [field: string]: unknown }, message: string): void;
+}

@@ -1,0 +1,102 @@
+/** The journal without a disk: for tests, and for whoever would rather lose spans than write prompts down. It ends with the process. */
+import { journalAccount } from './account.ts';
+import { frameBytes } from './disk/frame.ts';
+import type { Appended, Journal, JournalEntry, JournalRecord, JournalRefusal, Position } from './journal.ts';
+import { newCursor, recovery, type RecoveryCursor } from './recovery.ts';
+import type { JournalParts, JournalSettings } from './settings.ts';
+
+/** What a journal in memory holds. Handed to a second journal, it is as if a process had come back. */
+export interface MemoryShelf {
+  readonly records: Map<Position, JournalRecord>;
+  readonly quarantine: Map<Position, JournalRecord>;
+  mark: Position;
+  end: Position;
+  cursor: RecoveryCursor;
+}
+
+const quarantineBytesMaxDefault = 16 * 1024 * 1024;
+
+export function memoryShelf(): MemoryShelf {
+  const zero = 0 as Position;
+  return { records: new Map(), quarantine: new Map(), mark: zero, end: zero, cursor: newCursor };
+}
+
+export async function memoryJournal(settings: JournalSettings, parts: JournalParts, shelf: MemoryShelf = memoryShelf()): Promise<Journal> {
+  const account = journalAccount(parts);
+  const { bytesMax, segmentBytes = bytesMax, quarantineBytesMax = quarantineBytesMaxDefault } = settings;
+  const endAtStart = shelf.end;
+  let used = total(shelf.records.values());
+  let stopped = false;
+
+  function refused(reason: JournalRefusal): Appended {
+    account.refused(reason);
+    return { kind: 'refused', reason };
+  }
+
+  async function append(record: JournalRecord): Promise<Appended> {
+    if (stopped) return refused('stopped');
+    const bytes = bytesOf(record);
+    if (bytes > segmentBytes) return refused('too_large');
+    if (used + bytes > bytesMax) return refused('full');
+    const position = shelf.end;
+    shelf.records.set(position, record);
+    shelf.end = (shelf.end + 1) as Position;
+    used += bytes;
+    account.appended(1, bytes);
+    account.used(used);
+    return { kind: 'appended', position };
+  }
+
+  async function* between(from: Position, to: Position): AsyncGenerator<JournalEntry> {
+    for (const [position, record] of shelf.records) if (position >= from && position < to) yield { position, record };
+  }
+
+  async function setAside({ position, record }: JournalEntry): Promise<void> {
+    const fits = total(shelf.quarantine.values()) + bytesOf(record) <= quarantineBytesMax;
+    if (fits) shelf.quarantine.set(position, record);
+    account.quarantined(position, fits ? 'kept' : 'not_kept');
+  }
+
+  return {
+    append,
+    read: (from) => between(from, shelf.end),
+    at: async (position) => shelf.records.get(position),
+    commit(below) {
+      if (below <= shelf.mark) return;
+      shelf.mark = below < shelf.end ? below : shelf.end;
+      for (const [position, record] of shelf.records) {
+        if (position >= shelf.mark) break;
+        shelf.records.delete(position);
+        used -= bytesOf(record);
+      }
+      account.used(used);
+    },
+    recover: () =>
+      recovery({
+        last: shelf.cursor,
+        async keep(cursor) {
+          shelf.cursor = cursor;
+        },
+        entries: () => between(shelf.mark, endAtStart),
+        isSetAside: (position) => shelf.quarantine.has(position),
+        setAside,
+      }),
+    oldest: () => shelf.mark,
+    end: () => shelf.end,
+    bytesUsed: () => used,
+    bytesMax,
+    async stop() {
+      stopped = true;
+    },
+  };
+}
+
+function bytesOf({ body }: JournalRecord): number {
+  return frameBytes(body.length);
+}
+
+function total(records: Iterable<JournalRecord>): number {
+  let bytes = 0;
+  for (const record of records) bytes += bytesOf(record);
+  return bytes;
+}
