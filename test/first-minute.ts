@@ -4,6 +4,7 @@
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect, type IncomingHttpHeaders } from 'node:http2';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -57,10 +58,11 @@ function probes(): readonly Probe[] {
     { name: 'it says that it lives', holds: async () => (await status(`${page}/livez`)) === 200 },
     { name: 'it accepts a run of an agent as OTLP', holds: async () => (await status(`${otlp}/v1/traces`, post(JSON.stringify(spans())))) === 200 },
     { name: 'it refuses what is not OTLP with 400', holds: async () => (await status(`${otlp}/v1/traces`, post('{ "resourceSpans": 7'))) === 400 },
+    { name: 'it accepts OTLP over gRPC', holds: async () => (await grpcStatus(`http://127.0.0.1:${ports.otlpGrpc}`)) === '0' },
     { name: 'the run is counted under its agent', holds: () => within(scoreWithinMs, async () => isCounted(await text(`${page}/metrics`), 'tracejury_runs')) },
     { name: 'its verdicts are counted', holds: () => within(scoreWithinMs, async () => isCounted(await text(`${page}/metrics`), 'tracejury_evaluation_results')) },
     { name: 'SIGTERM to npm start ends it with exit code 0', holds: stops },
-    { name: 'nothing listens afterwards', holds: () => areFree([ports.otlpHttp, ports.console]) },
+    { name: 'nothing listens afterwards', holds: () => areFree([ports.otlpHttp, ports.otlpGrpc, ports.console]) },
   ];
 }
 
@@ -153,6 +155,22 @@ async function status(url: string, request: RequestInit = {}): Promise<number> {
 async function text(url: string): Promise<string> {
   const response = await fetch(url, { signal: AbortSignal.timeout(stopWithinMs) });
   return response.text();
+}
+
+/** Of an ExportTraceServiceRequest with nothing in it. */
+async function grpcStatus(url: string): Promise<unknown> {
+  const session = connect(url);
+  try {
+    return await new Promise((resolve, reject) => {
+      session.on('error', reject);
+      const request = session.request({ ':method': 'POST', ':path': '/opentelemetry.proto.collector.trace.v1.TraceService/Export', 'content-type': 'application/grpc', te: 'trailers' });
+      request.on('trailers', (trailers: IncomingHttpHeaders) => resolve(trailers['grpc-status']));
+      request.on('error', reject).on('close', () => reject(new Error('no trailers'))).resume();
+      request.end(Buffer.alloc(5));
+    });
+  } finally {
+    session.close();
+  }
 }
 
 function isRunning(): boolean {

@@ -17,6 +17,7 @@ export const errorCatalogue = {
   OVERLOADED: { what: 'More bytes are in flight than limits.memory_bytes allows.', todo: 'The exporter retries by itself; raise the limit or add a machine when it lasts.', status: 429, retryable: true },
   STOPPING: { what: 'The service is stopping.', todo: 'The exporter retries by itself.', status: 503, retryable: true },
   CONFIG_INVALID: { what: 'The configuration has faults.', todo: 'Mend the lines named; tracejury config check lists all faults at once.', status: 500, retryable: false },
+  LISTEN_FAILED: { what: 'The service cannot listen on one of its addresses.', todo: 'Stop the program that uses it, or give another address in the configuration.', status: 500, retryable: false },
   INPUT_UNREADABLE: { what: 'The file cannot be read as recorded spans.', todo: 'Give OTLP as protobuf, JSON or JSON lines.', status: 400, retryable: false },
   JUDGE_UNAVAILABLE: { what: 'The judge endpoint did not answer.', todo: 'Check judges.<name>.base_url and the key; the verdict is failed, never a score.', status: 502, retryable: true },
   JUDGE_ANSWER_INVALID: { what: 'The judge answered outside its schema.', todo: 'Use a model that supports structured output.', status: 502, retryable: false },

@@ -24,13 +24,19 @@ const unimplemented: ReadonlySet<number> = new Set([404, 405, 415]);
  * The code that a refusal means over gRPC. OTLP wants UNAVAILABLE for whatever passes: RESOURCE_EXHAUSTED, the counterpart of 429, is taken
  * for lasting by clients that do not read RetryInfo.
  */
-export function refusalCode({ status, retryAfterSeconds }: Refusal): number {
+function codeOf({ status, retryAfterSeconds }: Refusal): number {
   if (retryAfterSeconds !== undefined) return UNAVAILABLE;
   return unimplemented.has(status) ? UNIMPLEMENTED : grpcCode(status);
 }
 
-export function codeName(code: number): string {
-  return names.get(code) ?? `CODE_${code}`;
+/** To what is HTTP/2 and not gRPC, its specification answers an HTTP status. */
+const httpKinds: ReadonlySet<string> = new Set(['method_not_allowed', 'otlp_media_type']);
+
+/** The name of the code that a refusal is answered with, or the HTTP status. */
+export function statusText(refusal: Refusal): string {
+  if (httpKinds.has(refusal.kind)) return String(refusal.status);
+  const code = codeOf(refusal);
+  return names.get(code) ?? String(code);
 }
 
 export function sendMessage(stream: ServerHttp2Stream, message: Buffer): void {
@@ -41,15 +47,11 @@ export function sendMessage(stream: ServerHttp2Stream, message: Buffer): void {
 
 /** Answers at once and then tells a client that is still sending to stop; what it sends meanwhile is thrown away by the protocol. */
 export function sendRefusal(stream: ServerHttp2Stream, refusal: Refusal): void {
-  const code = refusalCode(refusal);
-  const { message, retryAfterSeconds } = refusal;
+  const { message, retryAfterSeconds, kind, status } = refusal;
+  if (httpKinds.has(kind)) return sendHeaders(stream, { ':status': status });
+  const code = codeOf(refusal);
   const details = retryAfterSeconds === undefined ? {} : { 'grpc-status-details-bin': retryStatus(code, message, retryAfterSeconds).toString('base64') };
   sendHeaders(stream, { ...answerHeaders, 'grpc-status': String(code), 'grpc-message': percentEncoded(message), ...details });
-}
-
-/** To what is HTTP/2 and not gRPC, its specification answers an HTTP status. */
-export function sendHttpStatus(stream: ServerHttp2Stream, status: number): void {
-  sendHeaders(stream, { ':status': status });
 }
 
 function sendHeaders(stream: ServerHttp2Stream, headers: OutgoingHttpHeaders): void {

@@ -1,7 +1,6 @@
 /** The socket side of the gRPC door: HTTP/2 sessions within bounds, and their orderly end. */
 import { createSecureServer, createServer, type Http2Server, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream, type ServerOptions } from 'node:http2';
 import type { Clock } from '../model/clock.ts';
-import type { Telemetry } from '../telemetry/telemetry.ts';
 import { boundedSession, type SessionEnd } from './grpc-session.ts';
 import type { Tls } from './otlp-http-server.ts';
 
@@ -52,6 +51,8 @@ const takenBackBurst = 200;
 const takenBackPerSecond = 33;
 const invalidFramesMax = 100;
 
+export type ConnectionEnd = SessionEnd | 'over_limit';
+
 export interface GrpcServer {
   listen(address: { readonly host: string; readonly port: number }): Promise<{ readonly address: string }>;
   stop(): Promise<void>;
@@ -61,22 +62,22 @@ export interface GrpcServerOptions {
   readonly tls: Tls | undefined;
   readonly bounds: GrpcBounds;
   readonly clock: Clock;
-  readonly telemetry: Telemetry;
+  /** Called for each connection that is not accepted or ended by us. */
+  readonly ended: (reason: ConnectionEnd) => void;
   readonly call: (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void;
 }
 
-export function grpcServer({ tls, bounds, clock, telemetry, call }: GrpcServerOptions): GrpcServer {
+export function grpcServer({ tls, bounds, clock, ended, call }: GrpcServerOptions): GrpcServer {
   const sessions = new Set<ServerHttp2Session>();
-  const count = (reason: SessionEnd | 'over_limit'): void => telemetry.add('tracejury.receiver.connections_ended', 1, { 'tracejury.transport': 'grpc', 'tracejury.reason': reason });
   const server = open(tls, bounds);
   server.maxConnections = bounds.connectionsMax;
-  server.on('drop', () => count('over_limit'));
+  server.on('drop', () => ended('over_limit'));
   let opened = 0;
   server.on('session', (session) => {
     sessions.add(session);
     session.once('close', () => sessions.delete(session));
     session.setLocalWindowSize(sessionWindowBytes);
-    boundedSession({ session, bounds: { ...bounds, ageMs: spread(bounds.ageMs, opened++) }, clock, ended: count });
+    boundedSession({ session, bounds: { ...bounds, ageMs: spread(bounds.ageMs, opened++) }, clock, ended });
   });
   server.on('stream', call);
 

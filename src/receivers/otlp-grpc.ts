@@ -6,14 +6,14 @@ import type { Tenant } from '../model/ids.ts';
 import { exportResponse, type OtlpSignal } from '../otlp/responses.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { aborted, contentEncoding, type ContentEncoding } from './body.ts';
-import { codeName, refusalCode, sendHttpStatus, sendMessage, sendRefusal } from './grpc-answer.ts';
+import { sendMessage, sendRefusal, statusText } from './grpc-answer.ts';
 import { readMessage } from './grpc-message.ts';
 import { defaultGrpcBounds, grpcServer, type GrpcBounds } from './grpc-server.ts';
 import type { Lease } from './in-flight.ts';
 import type { Tls } from './otlp-http-server.ts';
 import type { Ingest, Receiver, ReceiverLogger } from './receiver.ts';
 import { refusalLog } from './refusal-log.ts';
-import { methodNotAllowed, noSuchService, notOpen, notInTime, refusalOf, retryAfterSeconds, unauthenticated, type Refusal } from './refusal.ts';
+import { methodNotAllowed, notHttp2, notInTime, noSuchService, notOpen, refusalOf, retryAfterSeconds, unauthenticated, type Refusal } from './refusal.ts';
 import { takeLogs, takeTraces } from './take.ts';
 import { tenantByToken, type Token } from './tokens.ts';
 
@@ -38,8 +38,19 @@ export interface OtlpGrpcOptions {
 export function otlpGrpcReceiver(options: OtlpGrpcOptions): Receiver {
   const state: State = { stopping: false };
   const bounds = { ...defaultGrpcBounds, ...options.bounds };
-  const door = openDoor(options, state);
-  const server = grpcServer({ tls: options.tls, bounds, clock: options.clock, telemetry: options.telemetry, call: (stream, headers) => void answered(door, bounds, stream, headers) });
+  const warn = refusalLog(options);
+  const door = openDoor(options, state, warn);
+  const server = grpcServer({
+    tls: options.tls,
+    bounds,
+    clock: options.clock,
+    ended(reason) {
+      options.telemetry.add('tracejury.receiver.connections_ended', 1, { 'tracejury.transport': 'grpc', 'tracejury.reason': reason });
+      // Most often an exporter of OTLP over HTTP that was given this address: it is told nothing that it could read.
+      if (reason === 'not_http2') warn(notHttp2);
+    },
+    call: (stream, headers) => void answered(door, bounds, stream, headers),
+  });
   let stopped: Promise<void> | undefined;
   return {
     listen: () => server.listen(options),
@@ -94,9 +105,8 @@ async function answered(door: Door, bounds: GrpcBounds, stream: ServerHttp2Strea
   }
 }
 
-function openDoor({ limits, telemetry, ingest, lease, tokens, ...options }: OtlpGrpcOptions, state: State): Door {
+function openDoor({ limits, telemetry, ingest, lease, tokens }: OtlpGrpcOptions, state: State, warn: (refusal: Refusal) => void): Door {
   const tenantOf = tenantByToken(tokens);
-  const warn = refusalLog(options);
   const count = (signal: OtlpSignal | 'other', status: string, reason: string): void =>
     telemetry.add('tracejury.receiver.requests', 1, { 'tracejury.transport': 'grpc', 'tracejury.signal': signal, 'tracejury.status': status, 'tracejury.reason': reason });
 
@@ -119,11 +129,8 @@ function openDoor({ limits, telemetry, ingest, lease, tokens, ...options }: Otlp
 
     refuse(stream, headers, refusal) {
       warn(refusal);
-      // These two are HTTP/2 and not gRPC.
-      const isHttp = refusal === methodNotAllowed || refusal.kind === 'otlp_media_type';
-      count(signals.get(headers[':path'] ?? '') ?? 'other', isHttp ? String(refusal.status) : codeName(refusalCode(refusal)), refusal.kind);
-      if (isHttp) sendHttpStatus(stream, refusal.status);
-      else sendRefusal(stream, refusal);
+      count(signals.get(headers[':path'] ?? '') ?? 'other', statusText(refusal), refusal.kind);
+      sendRefusal(stream, refusal);
     },
 
     read: (stream, { signal, ...ticket }) =>

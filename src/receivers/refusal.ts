@@ -48,6 +48,8 @@ export function noSuchService(path: string): Refusal {
   return { status: 404, kind: 'not_found', message, headers: {} };
 }
 
+export const notHttp2: Refusal = { status: 400, kind: 'not_http2', message: 'gRPC is spoken here.', headers: {} };
+
 export const notInTime: Refusal = { status: 408, kind: 'http_408', message: 'The request did not arrive in time.', headers: {} };
 
 export const methodNotAllowed: Refusal = { status: 405, kind: 'method_not_allowed', message: 'OTLP requests are sent with POST.', headers: { allow: 'POST' } };

@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -136,4 +138,14 @@ test('cli: --version is that of the package', async () => {
   const { code, out } = await tracejury(['--version']);
   const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')) as { readonly version: string };
   expect([code, out]).toEqual([0, `${version}\n`]);
+});
+
+test('cli: serve names the listener whose address is taken, and what to do', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
+  const path = file('taken.yaml', `listen: { otlp_http: "127.0.0.1:0", otlp_grpc: "127.0.0.1:${port}", console: "127.0.0.1:0" }\nstore: { url: "memory:" }\n`);
+  const { code, err } = await tracejury(['serve', '-c', path]);
+  other.close();
+  expect([code, err]).toEqual([2, `tracejury serve: The service cannot listen on one of its addresses. listen.otlp_grpc: listen EADDRINUSE: address already in use 127.0.0.1:${port}. Stop the program that uses it, or give another address in the configuration.\n`]);
 });

@@ -24,7 +24,7 @@ interface CollectorConfig {
 }
 
 interface JuryConfig {
-  readonly listen: { readonly otlp_http: string; readonly console: string; readonly insecure: boolean };
+  readonly listen: { readonly otlp_http: string; readonly otlp_grpc: string; readonly console: string; readonly insecure: boolean };
   readonly export?: readonly { readonly to: string; readonly endpoint: string }[];
 }
 
@@ -96,7 +96,7 @@ describe('image', () => {
   test('it runs as somebody else than root and listens where it says', () => {
     const config = parse(text('docker/config.yaml')) as JuryConfig;
     expect(dockerfile).toMatch(/^USER [1-9]\d*:[1-9]\d*$/m);
-    expect(dockerfile).toContain(`EXPOSE ${portOf(config.listen.otlp_http)} ${portOf(config.listen.console)}\n`);
+    expect(dockerfile).toContain(`EXPOSE ${portOf(config.listen.otlp_grpc)} ${portOf(config.listen.otlp_http)} ${portOf(config.listen.console)}\n`);
     expect(dockerfile).toContain(`fetch('http://127.0.0.1:${portOf(config.listen.console)}/livez')`);
     expect(config.listen.insecure).toBe(true);
   });

@@ -1,9 +1,16 @@
 /** `docs/errors.md`, from the catalogue of errors. */
-import { errorCatalogue } from '../../src/model/errors.ts';
+import { errorCatalogue, JuryError, type ErrorCode } from '../../src/model/errors.ts';
+import { statusText } from '../../src/receivers/grpc-answer.ts';
+import { refusalOf } from '../../src/receivers/refusal.ts';
 
 export function errorsPage(): string {
-  const rows = Object.entries(errorCatalogue).map(([code, { what, todo, status, retryable }]) => `| \`${code}\` | ${what} | ${todo} | ${status} | ${retryable ? 'yes' : 'no'} |`);
-  return `${[opening, ['| code | what it means | what to do | HTTP status | try again |', '|---|---|---|---|---|', ...rows].join('\n')].join('\n\n')}\n`;
+  const rows = Object.entries(errorCatalogue).map(([code, { what, todo, status, retryable }]) => `| \`${code}\` | ${what} | ${todo} | ${status} | ${grpcStatus(code as ErrorCode)} | ${retryable ? 'yes' : 'no'} |`);
+  return `${[opening, ['| code | what it means | what to do | HTTP status | over gRPC | try again |', '|---|---|---|---|---|---|', ...rows].join('\n')].join('\n\n')}\n`;
+}
+
+function grpcStatus(code: ErrorCode): string {
+  const text = statusText(refusalOf(new JuryError(code, '')));
+  return /^\d+$/.test(text) ? `HTTP ${text}` : `\`${text}\``;
 }
 
 const opening = `# Errors

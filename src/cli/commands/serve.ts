@@ -5,6 +5,7 @@ import { readConfig } from '../../config/load.ts';
 import { service } from '../../service.ts';
 import type { StoreAddress } from '../../stores/index.ts';
 import { UsageError, type Command, type CommandInput, type ExitCode } from '../command.ts';
+import { listenFault } from '../listen-fault.ts';
 
 /** What is open when the process dies is not kept yet, and that is said here, not only in a guide. */
 function dataText({ scheme, rest }: StoreAddress): string {
@@ -24,7 +25,9 @@ export const serve: Command = {
     const running = service({ config, warnings });
     const stopSignal = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
     try {
-      const { otlpHttp, otlpGrpc, console: page } = await running.start();
+      const { otlpHttp, otlpGrpc, console: page } = await running.start().catch((error: unknown) => {
+        throw listenFault(error, config.listen);
+      });
       say(`OTLP         ${otlpHttp} (HTTP), ${otlpGrpc} (gRPC)`);
       say(`Console      ${page}   (/api/v1, /metrics, /livez, /readyz)`);
       say(`Data         ${dataText(config.store.address)}`);

@@ -148,10 +148,11 @@ describe('otlp_grpc connections', () => {
     expect(session.remoteSettings.maxConcurrentStreams).toBe(3);
   });
 
-  test('otlp_grpc: what does not speak HTTP/2 is cut off, and counted', async () => {
+  test('otlp_grpc: what does not speak HTTP/2 is cut off, counted and told', async () => {
     const door = await opened();
     await exchange(door.port, head('/v1/traces', { 'content-type': 'application/x-protobuf', 'content-length': goodBody.length }), goodBody).catch(() => undefined);
     expect(await counted(door, connectionEnd('not_http2'))).toBe(1);
+    expect(door.warnings).toEqual([{ kind: 'not_http2', status: 400, refused: 1 }]);
     expect((await grpcSend(door.port, { message: goodBody })).code).toBe('OK');
   });
 
