@@ -8,7 +8,8 @@ import type { Brand, Tenant } from '../model/ids.ts';
 export type Position = Brand<number, 'Position'>;
 
 export interface JournalRecord {
-  readonly kind: 'traces' | 'logs';
+  /** `done`: which traces need no replay, written by whoever replays. */
+  readonly kind: 'traces' | 'logs' | 'done';
   readonly tenant: Tenant;
   readonly contentType: string;
   /** As the request said; the body stays compressed. Empty: none. */

@@ -22,7 +22,7 @@ export interface SimulatedDisk {
   /** The process ended and the machine went on: everything that was written is there. */
   afterDeath(faults?: Faults): SimulatedDisk;
   /** Changes a file behind the journal's back. */
-  damage(path: string, change: (bytes: Buffer) => void): void;
+  damage(path: string, change: (bytes: Buffer) => Buffer): void;
   paths(): readonly string[];
 }
 
@@ -189,7 +189,7 @@ function diskOf(state: Platter, faults: Faults): SimulatedDisk {
       return diskOf(state, next);
     },
     damage(path, change) {
-      change(known(path).data);
+      known(path).data = change(known(path).data);
     },
     paths: () => [...names.keys()],
   };

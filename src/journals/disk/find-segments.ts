@@ -48,7 +48,8 @@ export async function findSegments(options: FindOptions): Promise<FoundSegments>
       live,
       free,
       nextEpoch: Math.max(0, ...described.map(({ header }) => header.epoch)) + 1,
-      nextBase: Math.max(mark, ...described.map(({ slot, header }) => positionAt(header.base, slot.bytes))) as Position,
+      // A file may have been cut short: its positions are not given again all the same.
+      nextBase: Math.max(mark, ...described.map(({ slot, header }) => Math.ceil(positionAt(header.base, Math.max(slot.bytes, options.segmentBytes))))) as Position,
     };
   } catch (error) {
     await Promise.all(slots.map(({ file }) => file.close().catch(() => undefined)));

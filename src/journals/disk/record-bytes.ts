@@ -1,7 +1,7 @@
 /**
  * A record as bytes, little-endian:
  *
- *     0  version (1)     1  kind (0 traces, 1 logs)     2  received, epoch ms, float64
+ *     0  version (1)     1  kind (0 traces, 1 logs, 2 done)     2  received, epoch ms, float64
  *    10  three lengths, uint16: tenant, content type, content encoding
  *    16  the three texts, UTF-8, then the body as it was received
  */
@@ -11,7 +11,7 @@ import type { JournalRecord } from '../journal.ts';
 const version = 1;
 const fixedBytes = 16;
 const textBytesMax = 1024;
-const kinds = ['traces', 'logs'] as const;
+const kinds = ['traces', 'logs', 'done'] as const;
 
 /** Everything before the body. Undefined: a text is longer than any that belongs there. */
 export function recordHead(record: JournalRecord): Buffer | undefined {

@@ -40,7 +40,7 @@ export interface SegmentsOptions {
 export interface Segments {
   /** The segment that is written to; there is none after a start and after a failure. */
   open(): Segment | undefined;
-  /** Seals the open one and opens another, whose header is durable then. `full`: the bound is reached. Rejects with the disk's error. */
+  /** Seals the open one and opens another. `full`: the bound is reached. Rejects with the disk's error. */
   next(): Promise<Segment | 'full'>;
   retire(segment: Segment): Promise<void>;
   /** The oldest that holds records at or above the position. */
@@ -102,8 +102,8 @@ export function segments({ files, folder, segmentBytes, segmentsMax, randomBytes
     try {
       const page = headerPage(header);
       await writeAll(slot.file, [page], 0);
+      // Durable with the first group: until then nothing in this segment was acknowledged.
       await writeAll(slot.file, [page], slot.bytes - pageBytes);
-      await slot.file.datasync();
     } catch (error) {
       await remove(slot);
       throw error;

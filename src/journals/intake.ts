@@ -1,0 +1,158 @@
+/**
+ * Between the receivers and the pipeline. A request counts when the journal has it; what was open when the process ended is read again at
+ * the start; what nobody needs any more is committed. A trace is needed until its runs are scored and stored: then a record `done` says so,
+ * for requests that it shares with traces that are still open.
+ */
+import type { Clock } from '../model/clock.ts';
+import type { Tenant } from '../model/ids.ts';
+import type { LogRecord, Span } from '../model/span.ts';
+import { traceKey } from '../pipeline/traces.ts';
+import type { FinishedTrace, Gathering } from '../pipeline/group.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+import { doneRecord, keysOf, readRequest, type Request } from './requests.ts';
+import type { Appended, Journal, JournalRecord, Position } from './journal.ts';
+
+/** What of the pipeline is needed here. */
+export interface Flow {
+  spans(tenant: Tenant, spans: readonly Span[], position: number): void;
+  logs(tenant: Tenant, records: readonly LogRecord[], position: number): void;
+  readonly traces: Pick<Gathering, 'oldestPosition' | 'moved' | 'isOpen' | 'takeFinished'>;
+}
+
+/** How far whoever keeps scored runs has come: both only grow. */
+export interface Keeping {
+  /** Scored runs that were handed over. */
+  offered(): number;
+  /** Of these, the ones that are kept or given up. */
+  settled(): number;
+}
+
+export interface IntakeOptions {
+  readonly journal: Journal;
+  readonly flow: Flow;
+  readonly keeping: Keeping;
+  readonly telemetry: Telemetry;
+  readonly clock: Clock;
+  /** Of a request of an earlier process, inflated. */
+  readonly inflatedBytesMax: number;
+}
+
+export interface Intake {
+  /** Resolves when the spans are durable and gathered, or with why they are not. */
+  spans(record: JournalRecord, spans: readonly Span[]): Promise<Appended>;
+  logs(record: JournalRecord, records: readonly LogRecord[]): Promise<Appended>;
+  /** Reads again what an earlier process left open; before anything else is taken. Gives the number of requests. */
+  replay(): Promise<number>;
+  /** Says which traces are done, moves old requests of open ones up, and commits. Called regularly, never twice at once. */
+  tend(): Promise<void>;
+  /** True: the journal has no room. */
+  isFull(): boolean;
+}
+
+/** Traces that one record tells of. */
+const keysPerRecord = 500;
+/** Requests that are written again in one turn, so that new ones are not kept waiting. */
+const movedPerTurn = 16;
+/** A younger request is not worth being written again: its run will end by itself. */
+const movedAfterMs = 60_000;
+/** Share of the journal from which on old requests of open traces are moved up. */
+const movedFromShare = 0.5;
+
+interface Waiting extends FinishedTrace {
+  /** The scored runs of the trace are among the first so many. */
+  readonly offered: number;
+}
+
+export function intake({ journal, flow, keeping, telemetry, clock, inflatedBytesMax }: IntakeOptions): Intake {
+  /** Where the journal ended when each request that is under way came: it stands there or above. */
+  const underWay = new Set<{ readonly from: Position }>();
+  let waiting: Waiting[] = [];
+
+  async function taken(record: JournalRecord, gather: (position: Position) => void): Promise<Appended> {
+    const way = { from: journal.end() };
+    underWay.add(way);
+    try {
+      const appended = await journal.append(record);
+      if (appended.kind === 'appended') gather(appended.position);
+      return appended;
+    } finally {
+      underWay.delete(way);
+    }
+  }
+
+  function gatherSpans(tenant: Tenant, spans: readonly Span[], position: Position): void {
+    flow.spans(tenant, spans, position);
+  }
+
+  function gather(tenant: Tenant, request: Request, position: Position, isDone: (key: string) => boolean): void {
+    const isOpen = (one: Span | LogRecord): boolean => !isDone(traceKey(tenant, one.traceId));
+    if (request.kind === 'traces') gatherSpans(tenant, request.spans.filter(isOpen), position);
+    else flow.logs(tenant, request.records.filter(isOpen), position);
+  }
+
+  /** Keys of all traces that a record says are done, wherever it stands. */
+  async function doneKeys(): Promise<ReadonlySet<string>> {
+    const keys = new Set<string>();
+    for await (const { record } of journal.read(journal.oldest())) if (record.kind === 'done') for (const key of keysOf(record)) keys.add(key);
+    return keys;
+  }
+
+  async function markDone(): Promise<void> {
+    for (const trace of flow.traces.takeFinished()) waiting.push({ ...trace, offered: keeping.offered() });
+    const stored = waiting.findIndex(({ offered }) => offered > keeping.settled());
+    const ready = stored === -1 ? waiting : waiting.slice(0, stored);
+    let marked = 0;
+    for (let at = 0; at < ready.length; at += keysPerRecord) {
+      const some = ready.slice(at, at + keysPerRecord);
+      const { kind } = await journal.append(doneRecord(some.flatMap(({ keys }) => keys), clock.nowMs()));
+      if (kind === 'refused') break;
+      marked += some.length;
+    }
+    waiting = waiting.slice(marked);
+  }
+
+  /** One run that stays open for hours would keep all that came since. */
+  async function moveUp(): Promise<void> {
+    for (let moved = 0; moved < movedPerTurn && journal.bytesUsed() > journal.bytesMax * movedFromShare; moved++) {
+      const from = flow.traces.oldestPosition() as Position | undefined;
+      const record = from === undefined ? undefined : await journal.at(from);
+      if (from === undefined || record === undefined || clock.nowMs() - record.receivedMs < movedAfterMs) return;
+      const request = readRequest(record, inflatedBytesMax);
+      const keys = new Set((request.kind === 'traces' ? request.spans : request.records).map(({ traceId }) => traceKey(record.tenant, traceId)));
+      const done = [...keys].filter((key) => !flow.traces.isOpen(key));
+      // First: whoever finds the request again must know whom it does not concern.
+      if (done.length > 0 && (await journal.append(doneRecord(done, clock.nowMs()))).kind === 'refused') return;
+      const again = await taken({ ...record, receivedMs: clock.nowMs() }, (to) => flow.traces.moved(from, to));
+      if (again.kind === 'refused') return;
+      if (done.length > 0 && (await journal.append(doneRecord(done, clock.nowMs()))).kind === 'refused') return;
+      telemetry.add('tracejury.journal.moved', 1);
+    }
+  }
+
+  function commit(): void {
+    const needed = [journal.end(), ...[...underWay].map(({ from }) => from), ...waiting.flatMap(({ positions }) => (positions[0] as Position | undefined) ?? []), (flow.traces.oldestPosition() as Position | undefined) ?? journal.end()];
+    journal.commit(needed.reduce((least, position) => (position < least ? position : least)));
+  }
+
+  return {
+    spans: (record, spans) => taken(record, (position) => gatherSpans(record.tenant, spans, position)),
+    logs: (record, records) => taken(record, (position) => flow.logs(record.tenant, records, position)),
+    async replay() {
+      const done = await doneKeys();
+      let requests = 0;
+      for await (const { position, record } of journal.recover().entries) {
+        if (record.kind === 'done') continue;
+        gather(record.tenant, readRequest(record, inflatedBytesMax), position, (key) => done.has(key));
+        telemetry.add('tracejury.journal.replayed', 1);
+        requests++;
+      }
+      return requests;
+    },
+    async tend() {
+      await markDone();
+      await moveUp();
+      commit();
+    },
+    isFull: () => journal.bytesUsed() >= journal.bytesMax,
+  };
+}
