@@ -40,7 +40,9 @@ export function statusText(refusal: Refusal): string {
 }
 
 export function sendMessage(stream: ServerHttp2Stream, message: Buffer): void {
-  stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
+  stream.on('wantTrailers', () => {
+    if (!stream.closed) stream.sendTrailers({ 'grpc-status': '0' });
+  });
   stream.respond(answerHeaders, { waitForTrailers: true });
   stream.end(framed(message));
 }

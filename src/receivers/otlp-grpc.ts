@@ -92,17 +92,22 @@ export const callBytes = 16 * 1024;
 
 /** Never rejects: what goes wrong is answered, when anybody is left to be answered. */
 async function answered(door: Door, bounds: GrpcBounds, stream: ServerHttp2Stream, headers: IncomingHttpHeaders): Promise<void> {
-  const timers = [setTimeout(() => !stream.headersSent && door.refuse(stream, headers, notInTime), bounds.requestMs), setTimeout(() => stream.destroy(), bounds.requestMs + bounds.answerMs)];
+  const timers = [setTimeout(() => isWaiting(stream) && door.refuse(stream, headers, notInTime), bounds.requestMs), setTimeout(() => stream.destroy(), bounds.requestMs + bounds.answerMs)];
   stream.on('error', () => undefined).once('close', () => timers.forEach((timer) => clearTimeout(timer)));
   try {
     const ticket = door.admit(headers);
     if ('kind' in ticket) return door.refuse(stream, headers, ticket);
     stream.once('close', () => ticket.lease.release());
     const message = await door.read(stream, ticket);
-    if (!stream.headersSent && !stream.destroyed) door.take(stream, ticket, message);
+    if (isWaiting(stream)) door.take(stream, ticket, message);
   } catch (error) {
-    if (error !== aborted && !stream.headersSent && !stream.destroyed) door.refuse(stream, headers, refusalOf(error));
+    if (error !== aborted && isWaiting(stream)) door.refuse(stream, headers, refusalOf(error));
   }
+}
+
+/** Somebody is there to be answered. A stream that the client took back is closed before it is destroyed. */
+function isWaiting(stream: ServerHttp2Stream): boolean {
+  return !stream.headersSent && !stream.closed && !stream.destroyed;
 }
 
 function openDoor({ limits, telemetry, ingest, lease, tokens }: OtlpGrpcOptions, state: State, warn: (refusal: Refusal) => void): Door {

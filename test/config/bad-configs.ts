@@ -47,6 +47,7 @@ export const badConfigs: readonly BadConfig[] = [
   { name: 'an address as a URL', text: 'listen:\n  otlp_http: http://127.0.0.1:4318\n' },
   { name: 'two listeners on one address', text: 'listen:\n  console: 127.0.0.1:4318\n' },
   { name: 'beyond loopback without a token', text: 'listen:\n  otlp_http: 0.0.0.0:4318\n' },
+  { name: 'gRPC beyond loopback without a token', text: 'listen:\n  otlp_grpc: 0.0.0.0:4317\n' },
   { name: 'beyond loopback by the other protocol', text: 'listen:\n  console: "[::]:4380"\n' },
   { name: 'beyond loopback by name', text: 'listen:\n  console: tracejury.internal:4380\n' },
   { name: 'a token of the other sort does not help', text: 'listen:\n  console: 0.0.0.0:4380\n  tokens: [ { name: agents, value: s3cret-a, may: [ingest] } ]\n' },

@@ -1,6 +1,6 @@
 /** Load, half requests, stopping, TLS, and connections that outstay their welcome: what needs more than one request and its answer. */
 import { readFileSync } from 'node:fs';
-import type { ClientHttp2Session } from 'node:http2';
+import { constants, type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { credentials } from '@grpc/grpc-js';
@@ -100,6 +100,48 @@ describe('otlp_grpc overload', () => {
     expect(new Set(answers.map(({ code }) => code))).toEqual(new Set(['OK']));
     expect(door.spans).toHaveLength(500);
     await door.inFlight(0);
+  });
+
+  test('otlp_grpc: requests that are taken back at any moment leave nothing behind', async () => {
+    const door = await opened();
+    const client = await connected(door);
+    const moments: readonly ((call: ClientHttp2Stream) => unknown)[] = [
+      (call) => call.close(constants.NGHTTP2_CANCEL),
+      (call) => setImmediate(() => call.close(constants.NGHTTP2_CANCEL)),
+      (call) => call.write(message(goodBody).subarray(0, 3), () => call.close(constants.NGHTTP2_CANCEL)),
+      (call) => call.end(message(goodBody), () => call.close(constants.NGHTTP2_CANCEL)),
+      (call) => call.once('response', () => call.close(constants.NGHTTP2_CANCEL)).end(message(goodBody)),
+      (call) => call.once('response', () => call.close(constants.NGHTTP2_CANCEL)).end(Buffer.from([9, 9, 9, 9, 9])),
+    ];
+    // Few enough that nobody thinks of an attack.
+    for (let round = 0; round < 20; round++) {
+      const calls = moments.map((take) => {
+        const { stream, answer } = rawCall(client, round % 2 === 0 ? {} : { ':path': '/nobody/Export' });
+        take(stream);
+        return answer;
+      });
+      await Promise.all(calls);
+    }
+    await door.inFlight(0);
+    expect((await grpcSend(door.port, { message: goodBody })).code).toBe('OK');
+  });
+
+  test('otlp_grpc: a client that goes on taking requests back is cut off', async () => {
+    const door = await opened();
+    const client = await connected(door);
+    const told = new Promise((resolve) => client.once('goaway', resolve));
+    const end = closed(client);
+    for (let at = 0; at < 500 && !client.closed && !client.destroyed; at++) {
+      const { stream, answer } = rawCall(client);
+      stream.write(message(goodBody).subarray(0, 3), () => stream.close(constants.NGHTTP2_CANCEL));
+      await answer;
+    }
+    // The word of nghttp2 for it.
+    expect(await told).toBe(constants.NGHTTP2_INTERNAL_ERROR);
+    await end;
+    await door.inFlight(0);
+    expect((await grpcSend(door.port, { message: goodBody })).code).toBe('OK');
+    expect(door.counts.get(connectionEnd('protocol_error'))).toBe(1);
   });
 
   test('otlp_grpc: a client that goes away in the middle gives its bytes back', async () => {
