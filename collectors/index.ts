@@ -1,6 +1,7 @@
 /** The dialects, in the order in which they read a span: specific before generic. */
 import type { Collector } from './collector.ts';
 import { autogen } from './autogen.ts';
+import { beeai } from './beeai.ts';
 import { claudeAgent } from './claude-agent.ts';
 import { crewai } from './crewai.ts';
 import { embabel } from './embabel.ts';
@@ -53,6 +54,7 @@ export const collectors: readonly Collector[] = [
   openlit,
   uipath,
   mcp,
+  beeai,
   openInference,
   genAi,
   toolAttributes,

@@ -92,6 +92,8 @@ export function joined(first: SpanFacts, second: SpanFacts): SpanFacts {
 
 /** A name that is told is better than one that is only the span's. */
 function betterName(first: SpanFacts, second: SpanFacts): SpanFacts {
+  // The other's doubt is about another name.
+  if (first.agentName !== undefined && first.agentNameIsGuess !== true) return second.agentNameIsGuess === true ? { agentNameIsGuess: false } : {};
   if (first.agentNameIsGuess !== true || second.agentName === undefined || second.agentNameIsGuess === true) return {};
   return { agentName: second.agentName, agentNameIsGuess: false };
 }
