@@ -9,8 +9,8 @@ import { parseContainer, writtenValue } from './reading/parsing.ts';
 
 export const haystack: Collector = {
   id: 'haystack',
-  summary: 'Haystack’s OpenTelemetry tracer (haystack.*).',
-  recognisedBy: { keyPrefixes: ['haystack.'] },
+  summary: 'Haystack’s OpenTelemetry tracer (spans haystack.*).',
+  recognisedBy: { namePrefixes: ['haystack.'] },
   wants: {
     keys: [
       'haystack.component.name', 'haystack.component.type', 'haystack.component.input', 'haystack.component.output', 'haystack.agent.input', 'haystack.agent.output', 'haystack.agent.tools',

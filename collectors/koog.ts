@@ -7,7 +7,7 @@ import { messageEvents } from './reading/message-events.ts';
 export const koog: Collector = {
   id: 'koog',
   summary: 'JetBrains Koog (koog.*).',
-  recognisedBy: { keyPrefixes: ['koog.'] },
+  recognisedBy: { keys: ['koog.event.id', 'koog.node.id', 'koog.node.name', 'koog.strategy.name', 'koog.subgraph.id'] },
   wants: { keys: ['gen_ai.operation.name', 'gen_ai.agent.name', 'gen_ai.agent.id', 'gen_ai.output.messages', 'gen_ai.input.messages', 'system_instructions'], prefixes: [] },
   documentedAt: ['https://docs.koog.ai/features/open-telemetry/', 'https://github.com/JetBrains/koog'],
   captureHints: {

@@ -1,7 +1,9 @@
 /** What counts as cut short, and what only looks like it. */
+import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isCutContainer, isCutShort } from '../../../collectors/reading/truncation.ts';
+import { contentsOf, recordingsIn } from '../../recordings/read.ts';
 
 const long = JSON.stringify({ items: Array.from({ length: 9_000 }, (_, at) => ({ id: at, name: `item "${at}" {of} [many]`, ok: at % 2 === 0 })) });
 const python = `{'items': [${Array.from({ length: 3_000 }, (_, at) => `{'id': ${at}, 'name': 'it is "${at}"', 'ok': True}`).join(', ')}]}`;
@@ -52,6 +54,13 @@ describe('truncation', () => {
         expect(isCutContainer(text.slice(0, 128))).toBe(true);
       }),
     );
+  });
+
+  test('truncation: no attribute of a recorded span is cut short', () => {
+    const spans = recordingsIn(fileURLToPath(new URL('../../fixtures/recordings', import.meta.url))).flatMap((recording) => contentsOf(recording).spans);
+    const texts = spans.flatMap((span) => span.attributeKeys().map((key) => span.attribute(key))).filter((value) => typeof value === 'string');
+    expect(texts.length).toBeGreaterThan(10_000);
+    expect(texts.filter(isCutShort)).toEqual([]);
   });
 
   test('truncation: hostile texts take no time', () => {
