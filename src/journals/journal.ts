@@ -48,8 +48,11 @@ export interface Recovery {
 
 /** Everything may be called at any time, also while a replay is under way. */
 export interface Journal {
-  /** Resolves when the record is durable, or at once with a refusal. Never rejects. */
-  append(record: JournalRecord): Promise<Appended>;
+  /**
+   * Resolves when the record is durable, or at once with a refusal. Never rejects. `reserve`: may take the last room of a full journal, for
+   * records that free more than they take; without it a full journal could never be worked off.
+   */
+  append(record: JournalRecord, from?: 'reserve'): Promise<Appended>;
   /** What is durable now, from a position that this journal gave, in order. What is committed may be gone. */
   read(from: Position): AsyncIterable<JournalEntry>;
   /** One record. Undefined: it is committed and gone, or damaged, or no record begins there. */

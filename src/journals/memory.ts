@@ -14,6 +14,8 @@ export interface MemoryShelf {
   cursor: RecoveryCursor;
 }
 
+/** Of `bytesMax`. */
+const reserveShare = 1 / 8;
 const quarantineBytesMaxDefault = 16 * 1024 * 1024;
 
 export function memoryShelf(): MemoryShelf {
@@ -33,11 +35,11 @@ export async function memoryJournal(settings: JournalSettings, parts: JournalPar
     return { kind: 'refused', reason };
   }
 
-  async function append(record: JournalRecord): Promise<Appended> {
+  async function append(record: JournalRecord, from?: 'reserve'): Promise<Appended> {
     if (stopped) return refused('stopped');
     const bytes = bytesOf(record);
     if (bytes > segmentBytes) return refused('too_large');
-    if (used + bytes > bytesMax) return refused('full');
+    if (used + bytes > bytesMax * (from === 'reserve' ? 1 : 1 - reserveShare)) return refused('full');
     const position = shelf.end;
     shelf.records.set(position, record);
     shelf.end = (shelf.end + 1) as Position;

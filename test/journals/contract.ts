@@ -108,12 +108,25 @@ export function journalContract(name: string, newHome: () => Promise<JournalHome
       }
       expect(outcome).toEqual({ kind: 'refused', reason: 'full' });
       expect(parts.count('tracejury.journal.refused', 'full')).toBe(1);
-      expect(taken).toBeGreaterThan(50);
+      expect(taken).toBeGreaterThan(40);
       expect(await idsIn(journal)).toEqual(Array.from({ length: taken }, (_, id) => id));
       journal.commit(journal.end());
       for (let again = await journal.append(recordOf(1000, 1000)); again.kind === 'refused'; again = await journal.append(recordOf(1000, 1000))) await parts.sleep(0);
-      for (let id = 1; id < 50; id++) await appended(journal, recordOf(1000 + id, 1000));
-      expect(await idsIn(journal)).toEqual(Array.from({ length: 50 }, (_, id) => 1000 + id));
+      for (let id = 1; id < 40; id++) await appended(journal, recordOf(1000 + id, 1000));
+      expect(await idsIn(journal)).toEqual(Array.from({ length: 40 }, (_, id) => 1000 + id));
+    });
+
+    test('a full journal has a reserve, also for the process that comes after it, and can be worked off from there', async () => {
+      const { journal, again } = await fresh();
+      let taken = 0;
+      while ((await journal.append(recordOf(taken, 1000))).kind === 'appended') taken++;
+      const later = await again();
+      expect((await later.append(recordOf(500, 1000))).kind).toBe('refused');
+      let reserved = 0;
+      while ((await later.append(recordOf(1000 + reserved, 1000), 'reserve')).kind === 'appended') reserved++;
+      expect(reserved).toBeGreaterThanOrEqual(7);
+      expect(later.bytesUsed()).toBeLessThanOrEqual(later.bytesMax);
+      expect(await idsIn(later)).toEqual([...Array.from({ length: taken }, (_, id) => id), ...Array.from({ length: reserved }, (_, id) => 1000 + id)]);
     });
 
     test('a record that no segment can hold is refused', async () => {

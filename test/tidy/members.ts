@@ -17,6 +17,7 @@ const families: readonly Family[] = [
   { folder: 'collectors', contract: /(?:satisfies|: )\s*Collector\b(?! *\|)/, page: 'docs/dialects.md' },
   { folder: 'src/exporters', contract: /(?:satisfies|\):) Exporter\b/ },
   { folder: 'src/judges', contract: /(?:satisfies|\):) Judge\b/ },
+  { folder: 'src/journals', contract: /(?:satisfies|\):) (?:Promise<)?Journal\b/, page: 'docs/journal.md', heading: true },
   { folder: 'src/receivers', contract: /(?:satisfies|\):) (?:Promise<)?Receiver\b/ },
 ];
 

@@ -4,7 +4,7 @@ import type { Position } from '../journal.ts';
 import { writeAll, type FileLayer } from './file-layer.ts';
 import type { FrameSource } from './frames.ts';
 import { lifeBytes } from './frame.ts';
-import { dataBytes, dataFrom, dataTo, headerPage, pageBytes, positionAt, type SegmentHeader } from './segment-header.ts';
+import { dataFrom, headerPage, pageBytes, positionAt, type SegmentHeader } from './segment-header.ts';
 import { makeSlot, newSlotName, removeSlot, type Slot } from './slots.ts';
 
 export interface Segment extends FrameSource {
@@ -49,8 +49,8 @@ export interface Segments {
   releasable(below: Position): boolean;
   release(below: Position): Promise<void>;
   end(): Position;
-  /** Bytes of frames that can still be written. */
-  room(): number;
+  /** Segments that can still be begun. */
+  spare(): number;
   bytesUsed(): number;
   /** Has a file ready, so that the next segment does not wait for one to be written. */
   prepare(): Promise<void>;
@@ -145,10 +145,7 @@ export function segments({ files, folder, segmentBytes, segmentsMax, randomBytes
       }
     },
     end: () => (open === undefined ? nextBase : endOf(open)),
-    room() {
-      const spare = free.length + Math.max(0, segmentsMax - names.size) + (preparing === undefined ? 0 : 1);
-      return spare * dataBytes(segmentBytes) + (open === undefined ? 0 : dataTo(open.slot.bytes) - open.end);
-    },
+    spare: () => free.length + Math.max(0, segmentsMax - names.size) + (preparing === undefined ? 0 : 1),
     bytesUsed: () => live.reduce((sum, segment) => sum + (segment === open ? segment.end : segment.slot.bytes), 0),
     prepare,
     async close() {

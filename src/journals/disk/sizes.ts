@@ -5,6 +5,8 @@ import { pageBytes, segmentBytesMin } from './segment-header.ts';
 export interface Sizes {
   readonly segmentBytes: number;
   readonly segmentsMax: number;
+  /** Of these, kept for records from the reserve. */
+  readonly segmentsReserved: number;
   readonly waitingBytesMax: number;
   readonly groupBytesMax: number;
   readonly quarantineBytesMax: number;
@@ -20,7 +22,8 @@ const segmentsWanted = 4;
 const segmentsMaxMin = 2;
 
 export function sizesOf({ bytesMax, segmentBytes, waitingBytesMax = 64 * mebibyte, groupBytesMax = 8 * mebibyte, quarantineBytesMax = 256 * mebibyte }: JournalSettings): Sizes {
-  const chosen = segmentBytes ?? Math.max(Math.min(segmentBytesUsual, bytesMax / segmentsWanted), bytesMax / segmentsMaxMax);
+  const chosen = Math.max(segmentBytes ?? Math.min(segmentBytesUsual, bytesMax / segmentsWanted), bytesMax / segmentsMaxMax);
   const whole = Math.max(segmentBytesMin, Math.floor(chosen / pageBytes) * pageBytes);
-  return { segmentBytes: whole, segmentsMax: Math.max(segmentsMaxMin, Math.floor(bytesMax / whole)), waitingBytesMax, groupBytesMax, quarantineBytesMax };
+  const segmentsMax = Math.max(segmentsMaxMin, Math.floor(bytesMax / whole));
+  return { segmentBytes: whole, segmentsMax, segmentsReserved: segmentsMax < segmentsWanted ? 0 : 1, waitingBytesMax, groupBytesMax, quarantineBytesMax };
 }

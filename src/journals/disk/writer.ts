@@ -16,13 +16,14 @@ export interface WriterOptions {
   readonly clock: Clock;
   readonly account: JournalAccount;
   readonly segmentBytes: number;
+  readonly segmentsReserved: number;
   readonly waitingBytesMax: number;
   readonly groupBytesMax: number;
   readonly sealed: () => Promise<void>;
 }
 
 export interface Writer {
-  append(record: JournalRecord): Promise<Appended>;
+  append(record: JournalRecord, from?: 'reserve'): Promise<Appended>;
   /** Refuses new records, waits for those under way. */
   stop(): Promise<void>;
 }
@@ -32,6 +33,8 @@ interface Waiting {
   readonly body: Buffer;
   /** What it takes in a segment. */
   readonly bytes: number;
+  /** Segments that it must leave alone. */
+  readonly reserved: number;
   readonly settle: (appended: Appended) => void;
 }
 
@@ -40,18 +43,24 @@ const restMs = 1000;
 /** A write takes a list of buffers, and systems take some thousand of them. */
 const groupRecordsMax = 256;
 
-export function writerOf({ log, clock, account, segmentBytes, waitingBytesMax, groupBytesMax, sealed }: WriterOptions): Writer {
+export function writerOf({ log, clock, account, segmentBytes, segmentsReserved, waitingBytesMax, groupBytesMax, sealed }: WriterOptions): Writer {
   const waiting: Waiting[] = [];
   let waitingBytes = 0;
   let failedUntilMs = 0;
   let stopped = false;
   let writing: Promise<void> | undefined;
 
-  function refusal(bytes: number | undefined): JournalRefusal | undefined {
+  /** Bytes of frames that can still be written. */
+  function room(reserved: number): number {
+    const open = log.open();
+    return (log.spare() - reserved) * dataBytes(segmentBytes) + (open === undefined ? 0 : dataTo(open.slot.bytes) - open.end);
+  }
+
+  function refusal(bytes: number | undefined, reserved: number): JournalRefusal | undefined {
     if (stopped) return 'stopped';
     if (bytes === undefined || bytes > dataBytes(segmentBytes)) return 'too_large';
     if (clock.nowMs() < failedUntilMs) return 'failed';
-    if (waitingBytes + bytes > log.room()) return 'full';
+    if (waitingBytes + bytes > room(reserved)) return 'full';
     return waitingBytes + bytes > waitingBytesMax && waiting.length > 0 ? 'busy' : undefined;
   }
 
@@ -65,6 +74,8 @@ export function writerOf({ log, clock, account, segmentBytes, waitingBytesMax, g
   }
 
   async function drain(): Promise<void> {
+    // What comes in the same turn goes into the same group.
+    await Promise.resolve();
     while (waiting.length > 0) await writeGroup();
     writing = undefined;
   }
@@ -73,7 +84,7 @@ export function writerOf({ log, clock, account, segmentBytes, waitingBytesMax, g
     let segment: Segment | undefined;
     let group: readonly Waiting[] = [];
     try {
-      const target = await segmentFor(waiting[0]?.bytes ?? 0);
+      const target = await segmentFor(waiting[0]);
       if (target === 'full') return settle(waiting.splice(0, 1), () => ({ kind: 'refused', reason: 'full' }));
       segment = target;
       group = waiting.splice(0, fitting(waiting, Math.min(groupBytesMax, dataTo(segment.slot.bytes) - segment.end)));
@@ -87,9 +98,10 @@ export function writerOf({ log, clock, account, segmentBytes, waitingBytesMax, g
     }
   }
 
-  async function segmentFor(bytes: number): Promise<Segment | 'full'> {
+  async function segmentFor({ bytes, reserved }: Pick<Waiting, 'bytes' | 'reserved'> = { bytes: 0, reserved: 0 }): Promise<Segment | 'full'> {
     const open = log.open();
     if (open !== undefined && open.end + bytes <= dataTo(open.slot.bytes)) return open;
+    if (log.spare() <= reserved) return 'full';
     const next = await log.next();
     await sealed();
     return next;
@@ -126,17 +138,18 @@ export function writerOf({ log, clock, account, segmentBytes, waitingBytesMax, g
   }
 
   return {
-    append(record) {
+    append(record, from) {
+      const reserved = from === 'reserve' ? 0 : segmentsReserved;
       const head = recordHead(record);
       const bytes = head === undefined ? undefined : frameBytes(head.length + record.body.length);
-      const reason = refusal(bytes);
+      const reason = refusal(bytes, reserved);
       if (reason !== undefined || head === undefined || bytes === undefined) {
         account.refused(reason ?? 'too_large');
         return Promise.resolve({ kind: 'refused', reason: reason ?? 'too_large' });
       }
       waitingBytes += bytes;
       return new Promise((resolve) => {
-        waiting.push({ head, body: record.body, bytes, settle: resolve });
+        waiting.push({ head, body: record.body, bytes, reserved, settle: resolve });
         writing ??= drain();
       });
     },
