@@ -6,6 +6,7 @@ import { collectors } from '../collectors/index.ts';
 import { evaluationContext } from '../evaluators/context.ts';
 import type { Config, JudgeConfig } from './config/config.ts';
 import type { ConfigWarning } from './config/fault.ts';
+import { configuredRedaction } from './config/redaction.ts';
 import type { ScoredRun } from './exporters/exporter.ts';
 import { exporters } from './exporters/index.ts';
 import { outbox, type Outbox } from './exporters/outbox.ts';
@@ -67,8 +68,10 @@ const sleep: Sleep = async (ms, signal) => {
   await sleepFor(ms, undefined, signal === undefined ? {} : { signal }).catch(() => undefined);
 };
 
-export function service({ config, warnings, logger = pino(), stopMs = stopMsDefault }: ServiceOptions): Service {
+export function service({ config, warnings, logger: given = pino(), stopMs = stopMsDefault }: ServiceOptions): Service {
   const telemetry = metricRegistry();
+  const redaction = configuredRedaction(config.redact, telemetry);
+  const logger = redaction === undefined ? given : given.child({}, { formatters: { log: redaction.fields } });
   const outboxes = config.exporters.map((entry) => outbox({ exporter: exporters[entry.to](entry.to === 'metrics' ? {} : entry, { telemetry }), telemetry, clock, random: Math.random, sleep }));
   // The metrics page is always there, whether or not it is named.
   if (!config.exporters.some(({ to }) => to === 'metrics')) outboxes.push(outbox({ exporter: exporters.metrics({}, { telemetry }), telemetry, clock, random: Math.random, sleep }));
@@ -80,7 +83,7 @@ export function service({ config, warnings, logger = pino(), stopMs = stopMsDefa
     keeping?.offer(item);
   };
   const bench = judgeBench(config.judges, telemetry);
-  const groups = taskGroups(config.groups, telemetry);
+  const groups = taskGroups(config.groups, telemetry, redaction === undefined ? {} : { redacted: redaction.text });
   const flow = pipeline({
     collectors,
     plan: config.evaluators,
@@ -91,6 +94,7 @@ export function service({ config, warnings, logger = pino(), stopMs = stopMsDefa
     tools: config.tools,
     prices: config.prices,
     groups,
+    ...(redaction === undefined ? {} : { redaction }),
     limits: { ...defaultGroupLimits, bytesMax: config.limits.memoryBytes * openTracesShare, spansPerTraceMax: config.limits.spansPerTrace },
     deliver,
     ask: bench.ask,

@@ -4,6 +4,7 @@ import type { PriceTable } from '../../evaluators/prices.ts';
 import type { JudgeSettings } from '../judges/settings.ts';
 import type { ToolDefinition } from '../model/agent-trace.ts';
 import type { TaskGroupSettings } from '../pipeline/task-groups.ts';
+import type { RedactionSettings } from '../redaction/settings.ts';
 import type { Keep } from '../stores/keeper.ts';
 import type { StoreAddress } from '../stores/index.ts';
 import type { Address } from './address.ts';
@@ -29,6 +30,8 @@ export interface Config {
     readonly abandonMs: number;
     readonly lateMs: number;
   };
+  /** What nobody but rules may see, in the order of the file. */
+  readonly redact: readonly RedactionSettings[];
   /** Definitions for runs whose spans carry none. */
   readonly tools: readonly ToolDefinition[];
   /** In the order of the file. */

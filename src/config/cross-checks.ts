@@ -8,6 +8,7 @@ import { addressOf, isLoopback } from './address.ts';
 import { traceEndpoint } from './endpoint.ts';
 import type { Finding, Path } from './fault.ts';
 import { listAt, objectAt } from './reading.ts';
+import { redactionFindings } from './redaction.ts';
 
 export function crossCheck(check: CrossCheck): readonly Finding[] {
   const { value } = check;
@@ -18,6 +19,7 @@ export function crossCheck(check: CrossCheck): readonly Finding[] {
     ...twice(listAt(objectAt(value, 'listen'), 'tokens'), ['listen', 'tokens'], 'name', 'Names of tokens are tenants: give each its own.'),
     ...twice(listAt(objectAt(value, 'listen'), 'tokens'), ['listen', 'tokens'], 'value', 'Give every token its own value.'),
     ...eitherOr(listAt(value, 'redact'), 'redact', ['match', 'pattern']),
+    ...redactionFindings(listAt(value, 'redact')),
     ...eitherOr(listAt(value, 'tools'), 'tools', ['name', 'file']),
     ...storeFindings(objectAt(value, 'store')),
     ...evaluatorFindings(check),

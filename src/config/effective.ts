@@ -9,6 +9,7 @@ import { isJsonObject, member, type JsonObject, type JsonValue } from '../model/
 import { quantityOf, type QuantityKind } from '../model/quantities.ts';
 import type { EvaluatorKind } from '../model/verdict.ts';
 import type { TaskGroupSettings } from '../pipeline/task-groups.ts';
+import { redactionSettings } from './redaction.ts';
 import { storeAddress } from '../stores/index.ts';
 import { defaultTaskKey, taskPath } from '../pipeline/task-keys.ts';
 import { addressOf, type Address } from './address.ts';
@@ -45,6 +46,7 @@ export function effectiveConfig({ value, members, env, tools }: Checked): Config
       abandonMs: quantity('duration', closing, 'abandon'),
       lateMs: quantity('duration', closing, 'late'),
     },
+    redact: redactionSettings(listAt(value, 'redact')),
     tools,
     evaluators: listAt(value, 'evaluators').map((entry) => evaluator(entry, members)),
     judges: Object.entries(objectAt(value, 'judges')).map(([name, judgeOf]) => judge(name, asObject(judgeOf))),

@@ -15,11 +15,13 @@ import type { Clock } from '../model/clock.ts';
 import type { Tenant } from '../model/ids.ts';
 import type { LogRecord, Span } from '../model/span.ts';
 import type { Verdict } from '../model/verdict.ts';
+import type { Redaction } from '../redaction/redaction.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { countCosts } from './agent-costs.ts';
 import type { ClosingTimes } from './closing.ts';
 import { decision, decisionOf, evaluateRun, evaluationOf, recordDuration, type PlannedEvaluator, type ToJudge } from './evaluate.ts';
 import { gathering, type GroupLimits } from './group.ts';
+import { leaving } from './leaving.ts';
 import type { TaskGroups } from './task-groups.ts';
 
 export type AskEnd = { readonly kind: 'judged'; readonly verdict: Verdict } | { readonly kind: 'overload'; readonly reason: string };
@@ -38,6 +40,8 @@ export interface PipelineOptions {
   readonly prices?: PriceTable;
   /** Compares the runs of one task with one another. */
   readonly groups?: TaskGroups;
+  /** What nobody but rules may see. */
+  readonly redaction?: Redaction;
   /** Hands verdicts on; never waits, never throws. */
   readonly deliver: (item: ScoredRun) => void;
   /** Puts a run before a judge. Calls `done` exactly once, whenever that is. */
@@ -58,21 +62,22 @@ export interface Pipeline {
 }
 
 export function pipeline(options: PipelineOptions): Pipeline {
-  const { plan, clock, telemetry, prices = {}, groups, deliver, ask } = options;
+  const { plan, clock, telemetry, prices = {}, groups, redaction, deliver, ask } = options;
   const gather = gathering(options);
 
-  function score(run: Run): void {
+  function score(whole: Run): void {
+    const { evaluations, decisions, toJudge } = evaluateRun(whole, plan, options);
+    const { run, item, work } = leaving(whole, redaction);
     countCosts(run, prices, telemetry);
-    const { evaluations, decisions, toJudge } = evaluateRun(run, plan, options);
     groups?.closed(run, evaluations);
-    deliver({ run, evaluations, decisions });
+    deliver(item({ evaluations, decisions }));
     const askedMs = clock.nowMs();
-    for (const work of toJudge) {
-      ask(run, work, (end) => {
-        const item = judged(run, work, end);
-        for (const evaluation of item.evaluations) recordDuration(telemetry, evaluation, clock.nowMs() - askedMs);
-        groups?.judged(run, item.evaluations);
-        deliver(item);
+    for (const asked of toJudge) {
+      ask(run, work(asked), (end) => {
+        const ended = judged(run, asked, end);
+        for (const evaluation of ended.evaluations) recordDuration(telemetry, evaluation, clock.nowMs() - askedMs);
+        groups?.judged(run, ended.evaluations);
+        deliver(item(ended));
       });
     }
   }
@@ -105,7 +110,7 @@ export function pipeline(options: PipelineOptions): Pipeline {
   };
 }
 
-function judged(run: Run, work: ToJudge, end: AskEnd): ScoredRun {
-  if (end.kind === 'overload') return { run, evaluations: [], decisions: [decision(work.configured, 'overload', end.reason)] };
-  return { run, evaluations: [evaluationOf(run, work.configured, end.verdict, work.probability)], decisions: [decisionOf(work.configured, end.verdict)] };
+function judged(run: Run, work: ToJudge, end: AskEnd): Omit<ScoredRun, 'run'> {
+  if (end.kind === 'overload') return { evaluations: [], decisions: [decision(work.configured, 'overload', end.reason)] };
+  return { evaluations: [evaluationOf(run, work.configured, end.verdict, work.probability)], decisions: [decisionOf(work.configured, end.verdict)] };
 }

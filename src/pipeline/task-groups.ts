@@ -8,7 +8,7 @@ import type { Evaluation } from '../model/verdict.ts';
 import type { MetricName } from '../telemetry/metrics.ts';
 import type { Labels, Telemetry } from '../telemetry/telemetry.ts';
 import { comparedRun, type Comparing } from './compared-run.ts';
-import { taskKeys, type TaskPath } from './task-keys.ts';
+import { taskKeys, type TaskKeyOptions, type TaskPath } from './task-keys.ts';
 
 export interface TaskGroupSettings extends Comparing {
   readonly taskKey: TaskPath;
@@ -61,9 +61,9 @@ interface Measured {
 const labelledMaxDefault = 200;
 const other: Labels = { [wire.tenant]: 'other', [wire.agentName]: 'other', [wire.task]: 'other' };
 
-export function taskGroups(settings: TaskGroupSettings, telemetry: Telemetry): TaskGroups {
+export function taskGroups(settings: TaskGroupSettings, telemetry: Telemetry, keyOptions: TaskKeyOptions = {}): TaskGroups {
   const { taskKey, runsMax, tasksMax, labelledMax = labelledMaxDefault, success } = settings;
-  const keys = taskKeys(taskKey);
+  const keys = taskKeys(taskKey, keyOptions);
   /** The one that had a run last stands last. */
   const groups = new Map<string, Group>();
   /** Which group a run is in. Runs leave it with their group. */

@@ -25,7 +25,13 @@ export interface TaskKeys {
   of(run: Run): string | undefined;
 }
 
-/** Traces whose spans name a task; the oldest are forgotten. */
+export interface TaskKeyOptions {
+  /** Traces whose spans name a task; the oldest are forgotten. */
+  readonly tracesMax?: number;
+  /** What may leave of a text: the name of a task becomes a label. */
+  readonly redacted?: (text: string) => string;
+}
+
 const tracesMaxDefault = 50_000;
 /** Spans of one trace that name another task than the first of them. */
 const otherSpansMax = 1_000;
@@ -38,7 +44,7 @@ interface Told {
   readonly others: Map<SpanId, string>;
 }
 
-export function taskKeys(path: TaskPath, tracesMax = tracesMaxDefault): TaskKeys {
+export function taskKeys(path: TaskPath, { tracesMax = tracesMaxDefault, redacted = (text) => text }: TaskKeyOptions = {}): TaskKeys {
   const traces = new Map<string, Told>();
 
   function tell(tenant: Tenant, { traceId, spanId }: Span, task: string): void {
@@ -57,22 +63,23 @@ export function taskKeys(path: TaskPath, tracesMax = tracesMaxDefault): TaskKeys
     spans(tenant, spans) {
       if (path.kind === 'input') return;
       for (const span of spans) {
-        const task = taskText(span.attribute(path.key));
+        const task = taskText(span.attribute(path.key), redacted);
         if (task !== undefined) tell(tenant, span, task);
       }
     },
     of(run) {
-      if (path.kind === 'input') return run.trace.input === undefined || run.trace.input.trim() === '' ? undefined : `input ${hashOf(run.trace.input.trim())}`;
+      if (path.kind === 'input') return run.trace.input === undefined || run.trace.input.trim() === '' ? undefined : `input ${hashOf(redacted(run.trace.input.trim()))}`;
       const told = traces.get(`${run.traceId} ${run.tenant}`);
-      return told?.others.get(run.spanId) ?? told?.first ?? taskText(member(run.resourceAttributes, path.key));
+      return told?.others.get(run.spanId) ?? told?.first ?? taskText(member(run.resourceAttributes, path.key), redacted);
     },
   };
 }
 
 /** Short enough for a label, and still another one for another task. */
-function taskText(value: AttributeValue | JsonValue | undefined): string | undefined {
+function taskText(value: AttributeValue | JsonValue | undefined, redacted: (text: string) => string): string | undefined {
   if (value === undefined || value === null || value instanceof Uint8Array) return undefined;
-  const text = (typeof value === 'string' ? value : jsonText(value as JsonValue, { sortKeys: true })).trim();
+  // Before it is cut: what is cut short is no longer recognised.
+  const text = redacted(typeof value === 'string' ? value : jsonText(value as JsonValue, { sortKeys: true })).trim();
   if (text === '') return undefined;
   return text.length <= taskCharsMax ? text : `${text.slice(0, taskCharsMax - 15).toWellFormed()}… ${hashOf(text)}`;
 }

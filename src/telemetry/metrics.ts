@@ -73,6 +73,7 @@ export const metrics = {
   'tracejury.store.queue': { kind: 'gauge', unit: '{item}', labels: [], meaning: 'Scored runs that are not written yet.' },
   'tracejury.store.write.duration': { kind: 'histogram', unit: 's', labels: [], buckets: durationBuckets, meaning: 'Time of one batch in the store.' },
   'tracejury.store.pruned': { kind: 'counter', unit: '{run}', labels: ['tracejury.what'], meaning: 'What was let go by store.keep: whole runs, or their content.' },
+  'tracejury.redactions': { kind: 'counter', unit: '{text}', labels: ['tracejury.rule'], meaning: 'Parts of texts that were blotted out by `redact`, by the rule: a ready pattern by its name, an own one by its place in the list. not_searched: whole texts that were too long or too many to be searched.' },
   'tracejury.metrics.folded': { kind: 'counter', unit: '{value}', labels: ['tracejury.metric'], meaning: 'Values whose label set came beyond the bound of their metric and was counted under the label value other.' },
 } as const satisfies { readonly [name: string]: MetricRow };
 

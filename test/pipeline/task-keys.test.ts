@@ -62,7 +62,7 @@ test('task keys: an input is told apart and never repeated', () => {
 });
 
 test('task keys: beyond the bound the oldest trace is forgotten', () => {
-  const keys = taskKeys({ kind: 'attribute', key: 'task' }, 2);
+  const keys = taskKeys({ kind: 'attribute', key: 'task' }, { tracesMax: 2 });
   const traces = [1, 2, 3].map((trace) => at({ trace, ...task(`t${trace}`) }));
   keys.spans(noTenant, traces);
   expect(traces.map(({ traceId }) => keys.of(runAt(1, { traceId })))).toEqual([undefined, 't2', 't3']);

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { evaluationContext } from '../../../evaluators/context.ts';
 import { evaluators } from '../../../evaluators/index.ts';
 import { readConfig } from '../../config/load.ts';
+import { configuredRedaction } from '../../config/redaction.ts';
 import { judgeBench } from '../../service.ts';
 import { scoredCount } from '../../library/tally.ts';
 import { noTelemetry } from '../../telemetry/telemetry.ts';
@@ -15,6 +16,7 @@ import { junitXml } from '../eval/junit.ts';
 import { markdownText } from '../eval/markdown.ts';
 import { matched } from '../eval/matching.ts';
 import { progressBar } from '../eval/progress.ts';
+import { redactedNames } from '../eval/redacted.ts';
 import { reportJson } from '../eval/report-json.ts';
 import { hasPassed, type EvalReport } from '../eval/report.ts';
 import { sampledItems } from '../eval/sampled.ts';
@@ -79,11 +81,12 @@ function settingsOf({ options, positionals }: CommandInput): Settings {
 
 async function evaluated({ positionals, env, say, complain }: CommandInput, settings: Settings): Promise<ExitCode> {
   const { config, evaluators: members, shared } = await readConfig({ file: settings.configFile, env, evaluators });
+  const redaction = configuredRedaction(config.redact, noTelemetry);
   const judgeNames = config.judges.map(({ name }) => name);
   const examples = settings.dataset === undefined ? [] : readDataset(settings.dataset, { members, shared, plan: config.evaluators, judges: judgeNames });
   const plans = [config.evaluators, ...examples.map(({ plan }) => plan ?? [])].flat();
   const gates: readonly Gate[] = settings.gates.map((gate) => parseGate(gate, [...new Set(plans.map(({ configured }) => configured.name))]));
-  const { items, rejections } = readInputs(await readBodies(positionals, process.stdin), config, config.groups.taskKey);
+  const { items, rejections } = readInputs(await readBodies(positionals, process.stdin), config, config.groups.taskKey, redaction === undefined ? {} : { redacted: redaction.text });
   for (const { where, reason, count } of rejections) complain(`${where}: ${count} left out (${reason})`);
   if (items.length === 0) {
     complain('No agent run was found.');
@@ -94,15 +97,15 @@ async function evaluated({ positionals, env, say, complain }: CommandInput, sett
   const bar = progressBar(process.stderr, chosen.length);
   const bench = judgeBench(config.judges, noTelemetry);
   const clock = { nowMs: () => performance.now() };
-  const results = await scored(chosen, { plan: config.evaluators, context: evaluationContext(), clock, ask: bench.ask, timeoutMs: settings.timeoutMs, failFast: settings.failFast, onDone: bar.show });
+  const results = await scored(chosen, { plan: config.evaluators, context: evaluationContext(), clock, ask: bench.ask, timeoutMs: settings.timeoutMs, failFast: settings.failFast, redaction, onDone: bar.show });
   bar.end();
   await bench.lane.stop(stopMs);
   await bench.stop();
-  const outcome: EvalOutcome = { results, runs: items.length, sampledOut: items.length - chosen.length, notBegun: chosen.length - results.length, missing };
+  const outcome: EvalOutcome = redactedNames({ results, runs: items.length, sampledOut: items.length - chosen.length, notBegun: chosen.length - results.length, missing }, redaction);
   const tallies = talliesOf(outcome);
   const held = gateResults(gates, tallies);
   const passed = hasPassed(outcome, held);
-  written(settings.format({ outcome, tallies, gates: held, tasks: taskResults(results, config.groups), passed }), settings.output, say);
+  written(settings.format({ outcome, tallies, gates: held, tasks: taskResults(outcome.results, config.groups), passed }), settings.output, say);
   if (!tallies.some((one) => scoredCount(one) > 0)) complain(tallies.some(({ errors }) => errors > 0) ? 'Nothing could be scored: no judge gave a usable answer.' : 'Nothing could be scored: tracejury inspect FILE says what is missing.');
   return passed ? 0 : 1;
 }

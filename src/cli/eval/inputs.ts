@@ -5,7 +5,7 @@ import { wire } from '../../model/attributes.ts';
 import { noTenant, parseSpanId, parseTraceId, type SpanId, type TraceId } from '../../model/ids.ts';
 import { isJsonObject, jsonText, parseJson, type JsonValue } from '../../model/json.ts';
 import { textAttribute, type Span } from '../../model/span.ts';
-import { defaultTaskKey, taskKeys, type TaskKeys, type TaskPath } from '../../pipeline/task-keys.ts';
+import { defaultTaskKey, taskKeys, type TaskKeyOptions, type TaskKeys, type TaskPath } from '../../pipeline/task-keys.ts';
 import { unreadable, type Body } from '../inspect/bodies.ts';
 import { played, type Reading } from '../inspect/played.ts';
 import { readRecorded, type Recorded } from '../inspect/recorded.ts';
@@ -19,7 +19,7 @@ export interface ReadInputs {
 }
 
 /** Runs out of spans by start time, then those out of agent traces and messages in their order. Throws INPUT_UNREADABLE. */
-export function readInputs(bodies: readonly Body[], reading: Reading, taskKey: TaskPath = defaultTaskKey): ReadInputs {
+export function readInputs(bodies: readonly Body[], reading: Reading, taskKey: TaskPath = defaultTaskKey, keyOptions: TaskKeyOptions = {}): ReadInputs {
   const recordedBodies: Body[] = [];
   const given: (GivenTrace & { readonly where: string })[] = [];
   for (const body of bodies) {
@@ -30,7 +30,7 @@ export function readInputs(bodies: readonly Body[], reading: Reading, taskKey: T
   const recorded = readRecorded(recordedBodies);
   const named = exampleIds(recorded.spans);
   const { runs } = played(recorded, reading);
-  const tasks = taskKeys(taskKey);
+  const tasks = taskKeys(taskKey, keyOptions);
   tasks.spans(noTenant, recorded.spans);
   return {
     items: [...runs.map((run) => withTask(recordedItem(run, named), tasks)), ...given.map((one, at) => withTask(givenItem(one, at), tasks))],

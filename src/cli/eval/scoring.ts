@@ -4,7 +4,9 @@ import type { EvaluationContext } from '../../../evaluators/evaluator.ts';
 import type { Clock } from '../../model/clock.ts';
 import type { Evaluation, Verdict } from '../../model/verdict.ts';
 import { evaluateRun, type PlannedEvaluator, type ToJudge } from '../../pipeline/evaluate.ts';
+import { leaving } from '../../pipeline/leaving.ts';
 import type { NamedVerdict } from '../../library/report.ts';
+import type { Redaction } from '../../redaction/redaction.ts';
 import type { JudgeBench } from '../../service.ts';
 import { noTelemetry } from '../../telemetry/telemetry.ts';
 import type { EvalResult, MatchedItem } from './item.ts';
@@ -17,6 +19,8 @@ export interface ScoringOptions {
   /** Of one judge verdict; undefined: as long as the judge takes. */
   readonly timeoutMs: number | undefined;
   readonly failFast: boolean;
+  /** What neither judges nor reports may see. */
+  readonly redaction?: Redaction | undefined;
   readonly onDone: (done: number) => void;
 }
 
@@ -30,8 +34,9 @@ export async function scored(items: readonly MatchedItem[], options: ScoringOpti
   let failed = false;
   const worker = async (): Promise<void> => {
     for (const item of queue) {
-      const verdicts = await verdictsOn(item, options);
-      results.set(item, { item, verdicts });
+      const result = await resultOn(item, options);
+      const { verdicts } = result;
+      results.set(item, result);
       options.onDone(results.size);
       failed ||= verdicts.some(({ verdict }) => verdict.kind === 'scored' && verdict.passed === false);
       if (options.failFast && failed) return;
@@ -42,12 +47,14 @@ export async function scored(items: readonly MatchedItem[], options: ScoringOpti
 }
 
 /** In the order of the plan. Offline every run is put before its judges: a sample is drawn with --sample. */
-async function verdictsOn({ run, example }: MatchedItem, options: ScoringOptions): Promise<readonly NamedVerdict[]> {
-  const plan = (example?.plan ?? options.plan).map((planned) => ({ ...planned, sampleRate: 1 }));
-  const { evaluations, toJudge } = evaluateRun(run, plan, { context: options.context, clock: options.clock, telemetry: noTelemetry });
-  const judged = await Promise.all(toJudge.map(async (work) => ({ name: work.configured.name, evaluator: work.configured.evaluator.id, verdict: await asked(run, work, options) })));
+async function resultOn(item: MatchedItem, options: ScoringOptions): Promise<EvalResult> {
+  const plan = (item.example?.plan ?? options.plan).map((planned) => ({ ...planned, sampleRate: 1 }));
+  const { evaluations, toJudge } = evaluateRun(item.run, plan, { context: options.context, clock: options.clock, telemetry: noTelemetry });
+  const { run, work, verdict } = leaving(item.run, options.redaction);
+  const judged = await Promise.all(toJudge.map(async (one) => ({ name: one.configured.name, evaluator: one.configured.evaluator.id, verdict: await asked(run, work(one), options) })));
   const found = new Map([...evaluations.map(named), ...judged].map((one) => [one.name, one]));
-  return plan.flatMap(({ configured }) => found.get(configured.name) ?? []);
+  const verdicts = plan.flatMap(({ configured }) => found.get(configured.name) ?? []).map((one) => ({ ...one, verdict: verdict(one.verdict) }));
+  return { item: { ...item, run }, verdicts };
 }
 
 function named({ key, evaluator, verdict }: Evaluation): NamedVerdict {

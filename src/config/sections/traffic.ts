@@ -1,4 +1,5 @@
-/** What is done to spans before they are scored: `redact`, `tools`, `groups`. */
+/** What is done to the traffic: `redact`, `tools`, `groups`. */
+import { readyPatterns, replacementDefault } from '../../redaction/settings.ts';
 import { TASK_PATH } from '../../pipeline/task-keys.ts';
 import type { Section } from './section.ts';
 
@@ -6,16 +7,16 @@ export const redact: Section = {
   key: 'redact',
   schema: {
     type: 'array',
-    description: 'What is blotted out before anything is stored, judged or exported, in this order.',
+    description: 'What is blotted out before anything is stored, judged, exported or logged; rules look at the true values. Where matches overlap, what stands first in the list says what stands in their place. docs/redaction.md says more.',
     default: [],
     maxItems: 100,
     items: {
       type: 'object',
       additionalProperties: false,
       properties: {
-        match: { enum: ['email', 'credit_card'], description: 'A ready pattern.' },
+        match: { enum: readyPatterns, description: 'A ready pattern.' },
         pattern: { type: 'string', minLength: 1, maxLength: 1000, 'x-pattern': true, description: 'A regular expression of your own.' },
-        replace: { type: 'string', maxLength: 1000, default: '[redacted]', description: 'What stands in its place.' },
+        replace: { type: 'string', maxLength: 1000, default: replacementDefault, description: 'What stands in its place. No entry of the list may match it.' },
       },
     },
   },

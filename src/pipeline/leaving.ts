@@ -1,0 +1,65 @@
+/**
+ * Where a run turns from what is looked at into what leaves: rules score the run as it came, and everybody else gets it without what the
+ * configuration redacts. Without rules of redaction nothing is done at all.
+ */
+import type { ConfiguredAsking } from '../../evaluators/configured.ts';
+import type { Asking, EvaluatorRequest } from '../../evaluators/evaluator.ts';
+import { readExpectation } from '../../evaluators/expectation.ts';
+import type { ScoredRun } from '../exporters/exporter.ts';
+import type { Run } from '../model/agent-trace.ts';
+import type { Verdict } from '../model/verdict.ts';
+import type { Redaction } from '../redaction/redaction.ts';
+import type { ToJudge } from './evaluate.ts';
+
+export interface Leaving {
+  readonly run: Run;
+  item(item: Omit<ScoredRun, 'run'>): ScoredRun;
+  /** What is asked about the run. */
+  work(work: ToJudge): ToJudge;
+  verdict(verdict: Verdict): Verdict;
+}
+
+export function leaving(run: Run, redaction: Redaction | undefined): Leaving {
+  if (redaction === undefined) return { run, item: (item) => ({ run, ...item }), work: (work) => work, verdict: (verdict) => verdict };
+  const redacted = redaction.run(run);
+  const { expected } = redacted.run;
+  return {
+    run: redacted.run,
+    item: ({ evaluations, decisions }) => ({ run: redacted.run, evaluations: evaluations.map(redacted.evaluation), decisions: decisions.map(redacted.decision) }),
+    work: (work) => ({ ...work, expected: expected === undefined ? {} : readExpectation(expected).expectation, configured: withRedactedRequests(work.configured, redaction) }),
+    verdict: redacted.verdict,
+  };
+}
+
+/** What is asked is written from a redacted run; where pieces of it have been put together, they are searched once more. */
+function withRedactedRequests(configured: ConfiguredAsking, redaction: Redaction): ConfiguredAsking {
+  return {
+    ...configured,
+    *judge(trace, expected, context, run) {
+      return yield* redactedRequests(configured.judge(trace, expected, context, run), redaction);
+    },
+  };
+}
+
+function* redactedRequests(asking: Asking<Verdict>, redaction: Redaction): Asking<Verdict> {
+  try {
+    let step = asking.next();
+    while (step.done !== true) step = asking.next(yield redactedRequest(step.value, redaction));
+    return step.value;
+  } finally {
+    // Whoever drives this one may end it early; a generator that is done does not mind.
+    asking.return({ kind: 'failed', error: 'not_asked', explanation: '', details: {} });
+  }
+}
+
+/** Instructions are not of the run. A call holds the run as a document, whose values have been searched one by one. */
+function redactedRequest(request: EvaluatorRequest, { text }: Redaction): EvaluatorRequest {
+  switch (request.kind) {
+    case 'embed':
+      return { ...request, texts: request.texts.map(text) };
+    case 'call':
+      return request;
+    default:
+      return { ...request, data: request.data.map((block) => ({ ...block, text: text(block.text) })) };
+  }
+}

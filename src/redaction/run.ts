@@ -1,0 +1,88 @@
+/** What becomes of each member of a run. */
+import type { AgentTrace, ModelCall, RetrievedDocument, Run, SubAgent, ToolCall, ToolDefinition, ToolError, TraceMessage } from '../model/agent-trace.ts';
+import { json, jsonObject, kept, list, members, nullable, text, type Change } from './members.ts';
+
+const toolCall = members<ToolCall>({
+  name: text,
+  id: text,
+  toolId: text,
+  arguments: nullable(jsonObject),
+  argumentsText: text,
+  result: json,
+  truncated: members<NonNullable<ToolCall['truncated']>>({ arguments: text, result: text }),
+  error: members<ToolError>({ message: text, type: text, sign: kept }),
+  executed: kept,
+  spanId: kept,
+  startUnixNano: kept,
+  endUnixNano: kept,
+  turn: kept,
+  provenance: kept,
+});
+
+const toolDefinition = members<ToolDefinition>({ name: text, description: text, inputSchema: json, truncated: kept });
+
+const message = members<TraceMessage>({ role: text, text, calls: kept });
+
+const modelCall = members<ModelCall>({
+  spanId: kept,
+  model: text,
+  inputTokens: kept,
+  outputTokens: kept,
+  cachedInputTokens: kept,
+  reasoningTokens: kept,
+  toldCost: kept,
+  failed: kept,
+  startUnixNano: kept,
+  endUnixNano: kept,
+});
+
+const document = members<RetrievedDocument>({ spanId: kept, id: text, content: text, score: kept });
+
+const subAgent = members<SubAgent>({ traceId: kept, spanId: kept, agent: text, via: kept, viaTool: text });
+
+const agentTrace = members<AgentTrace>({
+  agent: text,
+  input: text,
+  finalResponse: json,
+  systemPrompt: text,
+  model: text,
+  sessionId: text,
+  startUnixNano: kept,
+  endUnixNano: kept,
+  status: kept,
+  errorMessage: text,
+  toolCalls: list(toolCall),
+  toolDefinitions: list(toolDefinition),
+  modelCalls: list(modelCall),
+  documents: list(document),
+  messages: list(message),
+  reasoningSteps: list(text),
+  subAgents: list(subAgent),
+  tokens: kept,
+  tasks: list(text),
+  constraints: text,
+  toolCallsCarried: kept,
+  truncated: kept,
+});
+
+export const changedRun: Change<Run> = members<Run>({
+  tenant: kept,
+  traceId: kept,
+  spanId: kept,
+  trace: agentTrace,
+  dialects: kept,
+  service: text,
+  serviceVersion: text,
+  resourceAttributes: jsonObject,
+  // A part of it would be no tracestate any more.
+  traceState: (value, search) => (search.text(value) === value ? value : ''),
+  parent: kept,
+  partOf: kept,
+  spanTraceId: kept,
+  startUnixNano: kept,
+  endUnixNano: kept,
+  completeness: kept,
+  revision: kept,
+  contentHash: kept,
+  expected: json,
+});
