@@ -36,13 +36,15 @@ export type Appended = { readonly kind: 'appended'; readonly position: Position 
 /** The replay of what an earlier process left, watched: a record on which the process died twice is set aside and not given again. */
 export interface Recovery {
   /**
-   * Start-ups in a row that began a replay and did not finish it, this one included. Above 1 the host should work each record to its end
-   * before it asks for the next one, so that a death is laid to the right record.
+   * Start-ups in a row that began a replay and did not finish it, this one included. Above 1 the host should work each record to its end,
+   * verdicts and all, before it asks for the next one, so that a death is laid to the right record.
    */
   readonly starts: number;
   /** What was there at the start and is not committed. Asking for the next entry says that the last one was survived. Iterate once. */
   readonly entries: AsyncIterable<JournalEntry>;
-  /** The host stops in the middle, of its own will: no record is to blame. */
+  /** What was read again is worked, not only read: a process that dies before has not finished. */
+  finish(): Promise<void>;
+  /** The host stops before that, of its own will: no record is to blame. */
   leave(): Promise<void>;
 }
 

@@ -50,11 +50,16 @@ export function recovery(parts: RecoveryParts): Recovery {
       await parts.keep({ starts, at: entry.position, suspects });
       yield entry;
     }
-    // A suspect that was survived is acquitted; the others may not have found room in the quarantine.
-    await parts.keep({ starts: 0, suspects: deadly });
+    await parts.keep({ starts, suspects });
   }
 
-  return { starts, entries: entries(), leave: () => parts.keep({ starts: starts - 1, suspects }) };
+  return {
+    starts,
+    entries: entries(),
+    // A suspect that was survived is acquitted; the others may not have found room in the quarantine.
+    finish: () => parts.keep({ starts: 0, suspects: deadly }),
+    leave: () => parts.keep({ starts: starts - 1, suspects }),
+  };
 }
 
 function charged({ at, suspects }: RecoveryCursor): readonly Suspect[] {

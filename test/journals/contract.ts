@@ -177,9 +177,20 @@ export function journalContract(name: string, newHome: () => Promise<JournalHome
       expect([...starts, recovery.starts]).toEqual([1, 2, 3]);
       expect((await entriesOf(recovery.entries)).map(({ record }) => idOf(record))).toEqual([0, 1, 2, 4]);
       expect(parts.count('tracejury.journal.quarantined', 'kept')).toBe(1);
+      await recovery.finish();
       const last = (await again()).recover();
       expect(last.starts).toBe(1);
       expect((await entriesOf(last.entries)).map(({ record }) => idOf(record))).toEqual([0, 1, 2, 4]);
+    });
+
+    test('a replay that was read but not finished counts, so that the next start can look at each record by itself', async () => {
+      const { journal, again } = await fresh();
+      for (let id = 0; id < 3; id++) await appended(journal, recordOf(id));
+      for (const starts of [1, 2, 3]) {
+        const recovery = (await again()).recover();
+        expect(recovery.starts).toBe(starts);
+        expect((await entriesOf(recovery.entries)).length).toBe(3);
+      }
     });
 
     test('deaths on two records by turns are laid to both', async () => {

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { diskJournal } from '../../src/journals/disk.ts';
 import type { Journal, JournalEntry, JournalRecord, Position } from '../../src/journals/journal.ts';
 import type { Chance } from '../builders/seeded.ts';
-import { entriesIn, entriesOf, idOf, recordOf, smallSettings, testParts, type TestParts } from './parts.ts';
+import { entriesIn, entriesOf, folder, idOf, recordOf, smallSettings, testParts, type TestParts } from './parts.ts';
 import type { SimulatedDisk } from './simulated-disk.ts';
 
 /** What the outside knows, over all processes. */
@@ -24,10 +24,23 @@ export async function session(disk: SimulatedDisk, book: Ledger, chance: Chance,
   const parts = testParts(chance.below(2 ** 31));
   const journal = await diskJournal(smallSettings, parts, disk.files).catch(() => undefined);
   if (journal === undefined) return 'not opened';
-  await entriesOf(journal.recover().entries).catch(() => undefined);
+  if (await diesInReplay(journal, chance)) return 'ended';
   for (let burst = 0; burst < options.bursts; burst++) await oneBurst(journal, book, chance, parts);
   if (options.stops) await journal.stop();
   return 'ended';
+}
+
+/** Now and then the process ends at the first record. */
+async function diesInReplay(journal: Journal, chance: Chance): Promise<boolean> {
+  const recovery = journal.recover();
+  const dies = chance.share() < 0.2;
+  try {
+    for await (const _ of recovery.entries) if (dies) return true;
+    await recovery.finish();
+  } catch {
+    // The disk failed; the host would end here, and the session goes on with what is left of it.
+  }
+  return false;
 }
 
 async function oneBurst(journal: Journal, book: Ledger, chance: Chance, parts: TestParts): Promise<void> {
@@ -64,6 +77,9 @@ export async function check(disk: SimulatedDisk, book: Ledger): Promise<readonly
   const missing = [...book.acknowledged].filter(([id, position]) => position >= book.committed && !there.has(id));
   expect(missing).toEqual([]);
   expect(parts.count('tracejury.journal.corrupt')).toBe(0);
+  const replayed = await entriesOf(journal.recover().entries);
+  const setAside = entries.filter(({ position }) => disk.paths().includes(`${folder}/quarantine/${position}.body`));
+  expect(entries.length - replayed.length).toBe(setAside.length + parts.count('tracejury.journal.quarantined', 'not_kept'));
   expect(disk.paths().filter((path) => path.endsWith('.segment')).length).toBeLessThanOrEqual(8);
   await journal.stop();
   return entries;

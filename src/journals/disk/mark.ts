@@ -59,7 +59,7 @@ export function markOf({ file, log, sleep, account }: MarkOptions): Mark {
   return {
     position: () => mark,
     raise(to) {
-      if (to <= mark) return;
+      if (to <= mark || stopping) return;
       mark = to;
       if (log.releasable(mark)) resting?.abort();
       keeping ??= keep();

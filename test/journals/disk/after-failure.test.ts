@@ -93,6 +93,25 @@ describe('journal disk, after a failure', () => {
     }
   });
 
+  test('journal disk: a mark that stands in the caches only frees no segment before it is written once more', async () => {
+    for (const seed of seeds) {
+      const { journal, parts, fail, disk } = await bench();
+      for (const id of [1, 2]) await appended(journal, recordOf(id, 5000));
+      const third = await appended(journal, recordOf(3, 5000));
+      // The spare segment is made in the background.
+      await parts.sleep(0);
+      fail('datasync');
+      journal.commit(third);
+      await parts.sleep(0);
+      await parts.sleep(0);
+      expect(parts.told).toEqual(['the journal could not use its disk']);
+      const later = disk.afterDeath();
+      const again = await diskJournal(smallSettings, parts, later.files);
+      for (const id of [4, 5]) await appended(again, recordOf(id, 5000));
+      expect(await idsAfter(later.afterPowerLoss(seeded(seed)))).toEqual({ ids: [3, 4, 5], corrupt: 0 });
+    }
+  });
+
   test('journal disk: after a segment could not be begun nothing more goes into the one before', async () => {
     for (const seed of seeds) {
       const { journal, parts, fail, disk } = await bench();

@@ -31,7 +31,7 @@ test('journal disk: after any number of power losses what was acknowledged is th
       await check(disk, book);
       acknowledged += book.acknowledged.size;
     }),
-    { numRuns: 600 },
+    { numRuns: 800 },
   );
   // The property says little where nothing was taken.
   expect(acknowledged).toBeGreaterThan(5_000);
