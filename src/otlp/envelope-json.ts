@@ -3,24 +3,27 @@ import type { JsonObject } from '../model/json.ts';
 import type { Resource, Scope } from '../model/span.ts';
 import { attributesOf } from './any-value-json.ts';
 import { noAttributes } from './attributes.ts';
-import { parseBody } from './json-body.ts';
-import { blocks, object, text } from './json-fields.ts';
+import { parseBody, type ParsedItem } from './json-body.ts';
+import { blocks, list, object, text } from './json-fields.ts';
 import { reject, takeBlock, takeFault, type Fault, type Scan } from './scan.ts';
+import { isPauseDue, newPace, type Steps } from './steps.ts';
 
 export interface JsonItemKind<Item> {
   /** Both spellings of each list. */
   readonly resourceBlocks: readonly [string, string];
   readonly scopeBlocks: readonly [string, string];
-  readonly items: readonly [string, string?];
+  readonly items: readonly string[];
   readonly itemsMax: number;
   readonly tooMany: Fault;
   /** Undefined: it is not wanted, or it has a fault, which `scan.fault` tells. */
   readonly read: (item: JsonObject, scan: Scan, resource: Resource, scope: Scope) => Item | undefined;
 }
 
-export function readJsonEnvelope<Item>(body: Buffer, scan: Scan, kind: JsonItemKind<Item>): Item[] {
+export function* readJsonEnvelope<Item>(body: Buffer, scan: Scan, kind: JsonItemKind<Item>): Steps<Item[]> {
   const items: Item[] = [];
-  for (const resourceBlock of blocks(parseBody(body, scan.limits), ...kind.resourceBlocks)) {
+  const pace = newPace();
+  const { envelope, itemsOf, item: itemAt } = yield* parseBody(body, kind.itemsMax, scan.limits);
+  for (const resourceBlock of blocks(envelope, ...kind.resourceBlocks)) {
     takeBlock(scan);
     scan.place.resource++;
     scan.place.scope = -1;
@@ -33,21 +36,26 @@ export function readJsonEnvelope<Item>(body: Buffer, scan: Scan, kind: JsonItemK
       const scope = readScope(scan, scopeBlock);
       const fault = resourceFault ?? takeFault(scan);
       scan.fault = undefined;
-      for (const item of blocks(scopeBlock, ...kind.items.filter((name) => name !== undefined))) {
-        const read = readItem(item, scan, kind, fault, resource, scope);
-        if (read !== undefined) items.push(read);
+      for (const number of itemsOf(list(scopeBlock, ...kind.items))) {
+        scan.place.item++;
+        const parsed = itemAtHand(scan, kind, () => (number === undefined ? noObject : itemAt(number)));
+        const item = 'value' in parsed ? readItem(parsed.value, scan, kind, fault, resource, scope) : undefined;
+        if ('fault' in parsed) reject(scan, parsed.fault);
+        if (item !== undefined) items.push(item);
+        if (isPauseDue(pace, parsed.bytes)) yield;
       }
     }
   }
   return items;
 }
 
+const noObject: ParsedItem = { bytes: 0, fault: { reason: 'invalid_field', detail: 'it is not an object' } };
+
+function itemAtHand<Item>(scan: Scan, { itemsMax, tooMany }: JsonItemKind<Item>, parsed: () => ParsedItem): ParsedItem {
+  return ++scan.seen > itemsMax ? { bytes: 0, fault: tooMany } : parsed();
+}
+
 function readItem<Item>(item: JsonObject, scan: Scan, kind: JsonItemKind<Item>, blockFault: Fault | undefined, resource: Resource, scope: Scope): Item | undefined {
-  scan.place.item++;
-  if (++scan.seen > kind.itemsMax) {
-    reject(scan, kind.tooMany);
-    return undefined;
-  }
   scan.bytes = 0;
   const read = kind.read(item, scan, resource, scope);
   const fault = takeFault(scan) ?? (read === undefined ? undefined : blockFault);

@@ -11,11 +11,13 @@
  * its head, once for its members. Of two resources in one block the last one counts. Field 1000 (instrumentation library
  * spans, deprecated) is skipped like any unknown field.
  */
+import { JuryError } from '../model/errors.ts';
 import type { Resource, Scope } from '../model/span.ts';
 import { attributesAt, scanAttribute, type AttributeRanges } from './any-value-protobuf.ts';
 import { noAttributes } from './attributes.ts';
 import { cursorOver, enter, leave, readTag, readText, skip, type Cursor } from './protobuf.ts';
-import { reject, takeBlock, takeFault, type Fault, type Scan } from './scan.ts';
+import { note, reject, takeBlock, takeFault, type Fault, type Scan } from './scan.ts';
+import { isPauseDue, newPace, type Steps } from './steps.ts';
 
 /** Reads one item; the cursor has entered it. Undefined: it is not wanted, or it has a fault, which `scan.fault` tells. */
 export type ReadItem<Item> = (cursor: Cursor, scan: Scan, resource: Resource, scope: Scope) => Item | undefined;
@@ -26,52 +28,67 @@ export interface ItemKind<Item> {
   readonly read: ReadItem<Item>;
 }
 
-export function readEnvelope<Item>(body: Buffer, scan: Scan, kind: ItemKind<Item>): Item[] {
+export function* readEnvelope<Item>(body: Buffer, scan: Scan, kind: ItemKind<Item>): Steps<Item[]> {
   const cursor = cursorOver(body);
   const items: Item[] = [];
-  members(cursor, 1, () => {
+  const pace = newPace();
+  for (let outer = entered(cursor, 1, scan); outer !== none; outer = entered(cursor, 1, scan)) {
     takeBlock(scan);
     scan.place.resource++;
     scan.place.scope = -1;
     const resource = head(cursor, scan, readResource) ?? noAttributes;
     const resourceFault = takeFault(scan);
-    members(cursor, 2, () => {
+    for (let block = entered(cursor, 2, scan); block !== none; block = entered(cursor, 2, scan)) {
       takeBlock(scan);
       scan.place.scope++;
       scan.place.item = -1;
       const scope = head(cursor, scan, readScope) ?? noScope;
       const fault = resourceFault ?? takeFault(scan);
       scan.fault = undefined;
-      members(cursor, 2, () => {
+      for (let inScope = entered(cursor, 2, scan); inScope !== none; inScope = entered(cursor, 2, scan)) {
+        const bytes = cursor.end - cursor.at;
         const item = readItem(cursor, scan, kind, fault, resource, scope);
         if (item !== undefined) items.push(item);
-      });
-    });
-  });
+        leave(cursor, inScope);
+        if (isPauseDue(pace, bytes)) yield;
+      }
+      leave(cursor, block);
+      if (isPauseDue(pace, 0)) yield;
+    }
+    leave(cursor, outer);
+    if (isPauseDue(pace, 0)) yield;
+  }
   return items;
 }
 
 const noScope: Scope = { name: '', version: '', ...noAttributes };
 
-/** Walks the fields of the message that the cursor has entered and calls `each` inside every message of one field. */
-function members(cursor: Cursor, field: number, each: () => void): void {
+const none = -1;
+
+/** Goes on to the next message of one field, in the message that the cursor has entered, and enters it. Gives the former end for `leave`, or `none`. */
+function entered(cursor: Cursor, field: number, scan: Scan): number {
+  cursor.fieldsLeft = scan.limits.valuesPerSpan;
   while (cursor.at < cursor.end) {
     const tag = readTag(cursor);
-    if (tag >>> 3 === field) {
-      const outerEnd = enter(cursor, tag);
-      each();
-      leave(cursor, outerEnd);
-    } else skip(cursor, tag);
+    if (tag >>> 3 === field) return enter(cursor, tag);
+    skip(cursor, tag);
   }
+  return none;
 }
 
 /** Reads field 1 of the message that the cursor has entered, and goes back to its start. */
 function head<Head>(cursor: Cursor, scan: Scan, read: (cursor: Cursor, scan: Scan) => Head): Head | undefined {
   const start = cursor.at;
   let found: Head | undefined;
-  members(cursor, 1, () => {
-    found = read(cursor, scan);
-  });
+  cursor.fieldsLeft = scan.limits.valuesPerSpan;
+  while (cursor.at < cursor.end) {
+    const tag = readTag(cursor);
+    if (tag >>> 3 === 1) {
+      const outerEnd = enter(cursor, tag);
+      found = read(cursor, scan);
+      leave(cursor, outerEnd);
+    } else skip(cursor, tag);
+  }
   cursor.at = start;
   return found;
 }
@@ -82,11 +99,31 @@ function readItem<Item>(cursor: Cursor, scan: Scan, kind: ItemKind<Item>, blockF
     reject(scan, kind.tooMany);
     return undefined;
   }
-  const item = kind.read(cursor, scan, resource, scope);
+  const item = readWhole(cursor, scan, kind, resource, scope);
   const fault = takeFault(scan) ?? (item === undefined ? undefined : blockFault);
   if (fault === undefined) return item;
   reject(scan, fault);
   return undefined;
+}
+
+/** What is broken inside an item ends with it: its length tells where the next one begins. */
+function readWhole<Item>(cursor: Cursor, scan: Scan, kind: ItemKind<Item>, resource: Resource, scope: Scope): Item | undefined {
+  const { at, end } = cursor;
+  const { bytesPerSpan, valuesPerSpan } = scan.limits;
+  if (end - at > bytesPerSpan) {
+    note(scan, 'too_large', `more than ${bytesPerSpan} bytes`);
+    return undefined;
+  }
+  cursor.fieldsLeft = valuesPerSpan;
+  try {
+    return kind.read(cursor, scan, resource, scope);
+  } catch (error) {
+    if (!(error instanceof JuryError)) throw error;
+    cursor.at = end;
+    cursor.end = end;
+    scan.fault = cursor.fieldsLeft < 0 ? { reason: 'too_many_items', detail: `more than ${valuesPerSpan} fields` } : { reason: 'malformed', detail: error.why };
+    return undefined;
+  }
 }
 
 function readResource(cursor: Cursor, scan: Scan): Resource {

@@ -17,8 +17,15 @@ export function field(object: JsonObject, ...names: readonly string[]): JsonValu
 
 /** A list of objects of the envelope. Anything else there means that the body is no OTLP request. */
 export function blocks(object: JsonObject, ...names: readonly string[]): readonly JsonObject[] {
+  const value = list(object, ...names);
+  if (!value.every(isJsonObject)) throw malformed(`${names[0]} is not a list of objects.`);
+  return value;
+}
+
+/** A list of the envelope, likewise. */
+export function list(object: JsonObject, ...names: readonly string[]): readonly JsonValue[] {
   const value = field(object, ...names) ?? [];
-  if (!isJsonArray(value) || !value.every(isJsonObject)) throw malformed(`${names[0]} is not a list of objects.`);
+  if (!isJsonArray(value)) throw malformed(`${names[0]} is not a list.`);
   return value;
 }
 

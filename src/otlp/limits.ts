@@ -9,6 +9,10 @@ export interface OtlpLimits {
   readonly blocksPerRequest: number;
   /** Attributes, events, links and nested values of a whole request: an empty one takes two bytes on the wire and far more in memory. */
   readonly itemsPerRequest: number;
+  /** Fields of a span or record in protobuf, objects, lists and members of one in JSON: it is read in one go, whatever else waits. */
+  readonly valuesPerSpan: number;
+  /** Of a span or record. */
+  readonly bytesPerSpan: number;
   readonly attributesPerSpan: number;
   readonly eventsPerSpan: number;
   readonly linksPerSpan: number;
@@ -19,6 +23,8 @@ export interface OtlpLimits {
   readonly jsonNesting: number;
   /** Objects, lists and members of a JSON body: an empty one takes three bytes on the wire and far more in memory. */
   readonly jsonValues: number;
+  /** Likewise, of what stands around its spans or records. */
+  readonly jsonEnvelopeValues: number;
 }
 
 /** `attributesPerSpan` is wide because some dialects flatten whole conversations into attributes. */
@@ -27,6 +33,8 @@ export const defaultOtlpLimits: OtlpLimits = {
   recordsPerRequest: 100_000,
   blocksPerRequest: 100_000,
   itemsPerRequest: 2_000_000,
+  valuesPerSpan: 400_000,
+  bytesPerSpan: 16 * 1024 * 1024,
   attributesPerSpan: 16_384,
   eventsPerSpan: 8_192,
   linksPerSpan: 8_192,
@@ -34,4 +42,5 @@ export const defaultOtlpLimits: OtlpLimits = {
   valueNesting: 64,
   jsonNesting: 300,
   jsonValues: 4_000_000,
+  jsonEnvelopeValues: 500_000,
 };

@@ -24,6 +24,8 @@ export interface Cursor extends Body {
   end: number;
   /** Upper 32 bits of the last varint. */
   high: number;
+  /** Tags that may still be read. */
+  fieldsLeft: number;
 }
 
 export function cursorOver(bytes: Buffer): Cursor {
@@ -31,15 +33,19 @@ export function cursorOver(bytes: Buffer): Cursor {
 }
 
 export function cursorAt({ bytes, view }: Body, start: number, end: number): Cursor {
-  return { bytes, view, at: start, end, high: 0 };
+  return { bytes, view, at: start, end, high: 0, fieldsLeft: unbounded };
 }
 
 export function malformed(why: string): JuryError {
   return new JuryError('OTLP_MALFORMED', why);
 }
 
+/** For what was read before and is read again. */
+const unbounded = 2 ** 31 - 1;
+
 /** The next tag. The field number is `tag >>> 3`. */
 export function readTag(cursor: Cursor): number {
+  if (--cursor.fieldsLeft < 0) throw malformed(`There are too many fields before byte ${cursor.at}.`);
   const tag = readVarint(cursor);
   if (cursor.high !== 0 || tag >>> 3 === 0) throw malformed(`There is no valid field number before byte ${cursor.at}.`);
   return tag;

@@ -6,6 +6,7 @@ import { readLogsProtobuf } from './records-protobuf.ts';
 import { rejections, scanWithin, type Rejection } from './scan.ts';
 import { readTracesJson } from './spans-json.ts';
 import { readTracesProtobuf } from './spans-protobuf.ts';
+import { atOnce, type Steps } from './steps.ts';
 
 export type { Rejection } from './scan.ts';
 export type OtlpEncoding = 'protobuf' | 'json';
@@ -24,18 +25,26 @@ export interface ReadLogs {
 }
 
 /** The spans of an ExportTraceServiceRequest. They keep the body alive. Throws OTLP_MALFORMED when the body as a whole cannot be read. */
-export function readTraces(body: Uint8Array, encoding: OtlpEncoding, limits: OtlpLimits = defaultOtlpLimits): ReadTraces {
-  const scan = scanWithin(limits);
-  const bytes = bufferOver(body);
-  const spans = encoding === 'json' ? readTracesJson(bytes, scan) : readTracesProtobuf(bytes, scan);
-  return { spans, rejections: rejections(scan) };
+export function readTraces(body: Uint8Array, encoding: OtlpEncoding, limits?: OtlpLimits): ReadTraces {
+  return atOnce(tracesInSteps(body, encoding, limits));
 }
 
 /** The log records of an ExportLogsServiceRequest, likewise. */
-export function readLogs(body: Uint8Array, encoding: OtlpEncoding, limits: OtlpLimits = defaultOtlpLimits): ReadLogs {
+export function readLogs(body: Uint8Array, encoding: OtlpEncoding, limits?: OtlpLimits): ReadLogs {
+  return atOnce(logsInSteps(body, encoding, limits));
+}
+
+export function* tracesInSteps(body: Uint8Array, encoding: OtlpEncoding, limits: OtlpLimits = defaultOtlpLimits): Steps<ReadTraces> {
   const scan = scanWithin(limits);
   const bytes = bufferOver(body);
-  const { records, ignored } = encoding === 'json' ? readLogsJson(bytes, scan) : readLogsProtobuf(bytes, scan);
+  const spans = yield* encoding === 'json' ? readTracesJson(bytes, scan) : readTracesProtobuf(bytes, scan);
+  return { spans, rejections: rejections(scan) };
+}
+
+export function* logsInSteps(body: Uint8Array, encoding: OtlpEncoding, limits: OtlpLimits = defaultOtlpLimits): Steps<ReadLogs> {
+  const scan = scanWithin(limits);
+  const bytes = bufferOver(body);
+  const { records, ignored } = yield* encoding === 'json' ? readLogsJson(bytes, scan) : readLogsProtobuf(bytes, scan);
   return { records, ignored, rejections: rejections(scan) };
 }
 

@@ -7,12 +7,13 @@ import { readJsonEnvelope } from './envelope-json.ts';
 import { eventNameIn, optionalSpanId, recordTraceId } from './identity.ts';
 import { field, text, time } from './json-fields.ts';
 import type { Scan } from './scan.ts';
+import type { Steps } from './steps.ts';
 
 /** Records without a trace id are left out and counted in `ignored`. */
-export function readLogsJson(body: Buffer, scan: Scan): { readonly records: readonly LogRecord[]; readonly ignored: number } {
+export function* readLogsJson(body: Buffer, scan: Scan): Steps<{ readonly records: readonly LogRecord[]; readonly ignored: number }> {
   const itemsMax = scan.limits.recordsPerRequest;
   let ignored = 0;
-  const records = readJsonEnvelope(body, scan, {
+  const records = yield* readJsonEnvelope(body, scan, {
     resourceBlocks: ['resourceLogs', 'resource_logs'],
     scopeBlocks: ['scopeLogs', 'scope_logs'],
     items: ['logRecords', 'log_records'],

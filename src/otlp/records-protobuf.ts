@@ -5,9 +5,10 @@ import { readEnvelope } from './envelope-protobuf.ts';
 import { eventNameIn, optionalSpanId, recordTraceId } from './identity.ts';
 import { enter, leave, readFixed64, readHex, readTag, readText, skip, type Cursor } from './protobuf.ts';
 import type { Scan } from './scan.ts';
+import type { Steps } from './steps.ts';
 
 /** Records without a trace id are left out and counted in `ignored`. */
-export function readLogsProtobuf(body: Buffer, scan: Scan): { readonly records: readonly LogRecord[]; readonly ignored: number } {
+export function* readLogsProtobuf(body: Buffer, scan: Scan): Steps<{ readonly records: readonly LogRecord[]; readonly ignored: number }> {
   const itemsMax = scan.limits.recordsPerRequest;
   let ignored = 0;
   const read = (cursor: Cursor, inScan: Scan, resource: Resource, scope: Scope): LogRecord | undefined => {
@@ -15,7 +16,7 @@ export function readLogsProtobuf(body: Buffer, scan: Scan): { readonly records: 
     if (record === 'ignored') ignored++;
     return record === 'ignored' ? undefined : record;
   };
-  const records = readEnvelope(body, scan, { itemsMax, tooMany: { reason: 'too_many_records', detail: `more than ${itemsMax} records in one request` }, read });
+  const records = yield* readEnvelope(body, scan, { itemsMax, tooMany: { reason: 'too_many_records', detail: `more than ${itemsMax} records in one request` }, read });
   return { records, ignored };
 }
 

@@ -9,6 +9,8 @@ export type RejectionReason =
   | 'invalid_parent_span_id'
   | 'invalid_time'
   | 'invalid_field'
+  | 'malformed'
+  | 'too_large'
   | 'attribute_key_too_long'
   | 'nesting_too_deep'
   | 'too_many_attributes'

@@ -7,8 +7,9 @@ import { readJsonEnvelope } from './envelope-json.ts';
 import { optionalSpanId, requiredIds } from './identity.ts';
 import { enumeration, object, objects, text, time, uint32 } from './json-fields.ts';
 import { note, takeItem, type Scan } from './scan.ts';
+import type { Steps } from './steps.ts';
 
-export function readTracesJson(body: Buffer, scan: Scan): readonly Span[] {
+export function readTracesJson(body: Buffer, scan: Scan): Steps<readonly Span[]> {
   const itemsMax = scan.limits.spansPerRequest;
   return readJsonEnvelope(body, scan, {
     resourceBlocks: ['resourceSpans', 'resource_spans'],

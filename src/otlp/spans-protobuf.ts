@@ -6,8 +6,9 @@ import { readEnvelope } from './envelope-protobuf.ts';
 import { optionalSpanId, requiredIds } from './identity.ts';
 import { enter, leave, readFixed32, readFixed64, readHex, readTag, readText, readUint32, skip, type Cursor } from './protobuf.ts';
 import { note, takeItem, type Scan } from './scan.ts';
+import type { Steps } from './steps.ts';
 
-export function readTracesProtobuf(body: Buffer, scan: Scan): readonly Span[] {
+export function readTracesProtobuf(body: Buffer, scan: Scan): Steps<readonly Span[]> {
   const itemsMax = scan.limits.spansPerRequest;
   return readEnvelope(body, scan, { itemsMax, tooMany: { reason: 'too_many_spans', detail: `more than ${itemsMax} spans in one request` }, read: readSpan });
 }

@@ -129,7 +129,7 @@ function tried<Read>(read: () => Read): Read | undefined {
 }
 
 /** A file may hold more than any one request: what was sent in many is recorded in one. */
-const limits = { ...defaultOtlpLimits, spansPerRequest: 5_000_000, recordsPerRequest: 5_000_000, blocksPerRequest: 5_000_000, itemsPerRequest: 100_000_000, jsonValues: 100_000_000 };
+const limits = { ...defaultOtlpLimits, spansPerRequest: 5_000_000, recordsPerRequest: 5_000_000, blocksPerRequest: 5_000_000, itemsPerRequest: 100_000_000, jsonValues: 100_000_000, jsonEnvelopeValues: 100_000_000, valuesPerSpan: 100_000_000, bytesPerSpan: 2_000_000_000 };
 
 function take(where: string, signal: 'traces' | 'logs', bytes: Buffer, into: Collected): void {
   try {

@@ -1,0 +1,35 @@
+/** Reading in steps, so that whoever reads can do other work in between: between two steps lie a few milliseconds of work at most. */
+
+export type Steps<Result> = Generator<undefined, Result, undefined>;
+
+/** All steps at once. */
+export function atOnce<Result>(steps: Steps<Result>): Result {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** What was read since the last pause. */
+export interface Pace {
+  bytes: number;
+  items: number;
+}
+
+export function newPace(): Pace {
+  return { bytes: 0, items: 0 };
+}
+
+/** Counts an item of so many bytes. True: it is time for a pause. */
+export function isPauseDue(pace: Pace, bytes: number): boolean {
+  pace.bytes += bytes;
+  pace.items++;
+  if (pace.bytes < stepBytes && pace.items < stepItems) return false;
+  pace.bytes = 0;
+  pace.items = 0;
+  return true;
+}
+
+/** Of protobuf with nothing but the smallest values, or of JSON: a few milliseconds. */
+export const stepBytes = 256 * 1024;
+const stepItems = 500;
