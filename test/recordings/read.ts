@@ -1,5 +1,5 @@
 /** Reads a recording and plays it, body by body, through the real decoder and the real gathering. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { collectors } from '../../collectors/index.ts';
@@ -24,7 +24,7 @@ export function recordingsIn(folder: string): readonly Recording[] {
     if (!group.isDirectory()) continue;
     for (const one of readdirSync(join(folder, group.name), { withFileTypes: true })) {
       const path = join(folder, group.name, one.name);
-      if (one.isDirectory()) found.push({ name: `${group.name}/${one.name}`, folder: path, expected: JSON.parse(readFileSync(join(path, 'expected.json'), 'utf8')) as ExpectedRecording });
+      if (one.isDirectory() && existsSync(join(path, 'expected.json'))) found.push({ name: `${group.name}/${one.name}`, folder: path, expected: JSON.parse(readFileSync(join(path, 'expected.json'), 'utf8')) as ExpectedRecording });
     }
   }
   return found.sort((a, b) => (a.name < b.name ? -1 : 1));
