@@ -13,7 +13,7 @@ import type { Collector, SpanFacts } from '../../collectors/collector.ts';
 import type { Completeness, Run, ToolDefinition } from '../model/agent-trace.ts';
 import { wire } from '../model/attributes.ts';
 import type { Clock } from '../model/clock.ts';
-import type { Tenant } from '../model/ids.ts';
+import type { SpanId, Tenant } from '../model/ids.ts';
 import type { LogRecord, Span } from '../model/span.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { assemble, type Draft } from './assemble.ts';
@@ -22,6 +22,7 @@ import { deadlines } from './deadlines.ts';
 import { toldOf } from './facts.ts';
 import { joining } from './joining.ts';
 import { withLastingKeys, type Lasting } from './lasting-keys.ts';
+import { looks, type Look, type Looked, type Pending } from './looks.ts';
 import { offeredTools } from './offered-tools.ts';
 import { recordKey } from './records.ts';
 import { closedRun, takenBackRuns } from './revisions.ts';
@@ -63,11 +64,6 @@ export interface GatheringOptions {
   readonly tools?: readonly ToolDefinition[];
 }
 
-/** Looking at a trace takes time for each of its spans: the larger it is, the less often it is looked at while it grows. */
-const lookMsPerSpan = 0.1;
-/** A trace that never goes quiet is looked at all the same, for agents in it may be done: at most a few thousandths of the time go into that. */
-const busyMsPerSpan = 2;
-
 const noRun = { 'tracejury.reason': 'no_agent_model_or_tool_span' } as const;
 
 export function gathering(options: GatheringOptions): Gathering {
@@ -79,20 +75,16 @@ export function gathering(options: GatheringOptions): Gathering {
   const sessions = sessionTools<Trace>();
   const queue = deadlines<Trace>();
   const ready: Run[] = [];
-  const looked = new Map<Trace, Lasting>();
+  const looked = new Map<Trace, Looked>();
+  const looking = looks(closing, canCarryRun);
   const joins = joining({ traces, telemetry, spansMax: limits.spansPerTraceMax, gone: forget });
   let bytes = 0;
 
-  function grew(trace: Trace, by: number): void {
+  function grew(trace: Trace, spanId: SpanId, by: number): void {
     trace.bytes += by;
     bytes += by;
-    trace.lastMs = clock.nowMs();
     reopen(trace);
-    trace.waitsSinceMs ??= trace.lastMs;
-    const size = trace.held.size;
-    const quietAtMs = trace.lastMs + Math.max(closing.settleMs, size * lookMsPerSpan);
-    const busyAtMs = trace.waitsSinceMs + Math.max(closing.quietMs, size * busyMsPerSpan);
-    queue.set(trace, trace.mayClose ? Math.min(quietAtMs, busyAtMs) : trace.lastMs + closing.abandonMs);
+    queue.set(trace, looking.arrived(trace, spanId, clock.nowMs()));
   }
 
   function reopen(trace: Trace): void {
@@ -102,17 +94,21 @@ export function gathering(options: GatheringOptions): Gathering {
 
   function lookAgain(trace: Trace): void {
     reopen(trace);
-    queue.set(trace, clock.nowMs());
+    trace.lookWholeAtMs = clock.nowMs();
+    queue.set(trace, trace.lookWholeAtMs);
   }
 
   /** True for a span that a run can hang on: an agent's, or one without a parent in its process. */
   function canCarryRun(trace: Trace, span: Span): boolean {
-    if (span.parentSpanId === undefined || isElsewhere(span)) return true;
+    return span.parentSpanId === undefined || isElsewhere(span) || isAgents(trace, span);
+  }
+
+  /** True also for what cannot be read: it is dropped when the trace is looked at. */
+  function isAgents(trace: Trace, span: Span): boolean {
     const facts = factsOf(trace, span);
     return facts === undefined || facts.role === 'agent' || facts.role === 'workflow';
   }
 
-  /** Undefined for what cannot be read: it is dropped when the trace is looked at. */
   function factsOf(trace: Trace, span: Span): SpanFacts | undefined {
     try {
       return toldOf({ collectors, records: trace.records, toldCache: trace.told }, span).facts;
@@ -127,7 +123,8 @@ export function gathering(options: GatheringOptions): Gathering {
     if (trace.closed.size > 0) telemetry.add('tracejury.spans.late', 1, { 'tracejury.reason': 'after_close' });
     trace.held.set(span.spanId, { span, arrivedMs: nowMs });
     trace.mayClose ||= canCarryRun(trace, span);
-    grew(trace, span.wireBytes);
+    trace.isOneAgents ||= span.parentSpanId === undefined && isAgents(trace, span);
+    grew(trace, span.spanId, span.wireBytes);
   }
 
   /** The trace is no more: it was dropped, or became part of another one. */
@@ -154,9 +151,8 @@ export function gathering(options: GatheringOptions): Gathering {
     ready.push(...takenBackRuns(trace, takenBack, telemetry));
   }
 
-  function draftsOf(trace: Trace): Lasting {
-    trace.waitsSinceMs = undefined;
-    const told = assemble({ collectors, tenant: trace.tenant, held: [...trace.held.values()], records: trace.records, toldCache: trace.told });
+  function draftsOf(trace: Trace, { held }: Look = looking.whole(trace)): Lasting {
+    const told = assemble({ collectors, tenant: trace.tenant, held, records: trace.records, toldCache: trace.told });
     for (const other of sessions.learn(trace, told)) lookAgain(other);
     const drafts = sessions.filled(told);
     if (configuredTools.size === 0) return withLastingKeys(drafts, trace.closed);
@@ -167,23 +163,25 @@ export function gathering(options: GatheringOptions): Gathering {
   /** What runs are in a trace, joined to the traces that hold their other parts. */
   function look(trace: Trace): void {
     if (trace.done) return drop(trace);
-    const lasting = draftsOf(trace);
+    const at = looking.due(trace, clock.nowMs());
+    const lasting = draftsOf(trace, at);
     const whole = joins.byFragments(trace, lasting.drafts);
-    if (whole === undefined) looked.set(trace, lasting);
+    if (whole === undefined) looked.set(trace, { isWhole: at.isWhole, lasting });
     else lookAgain(whole);
   }
 
   /** Closes what is due in one trace and sets its next deadline. */
-  function settle(trace: Trace, lasting: Lasting): void {
+  function settle(trace: Trace, { isWhole, lasting }: Looked): void {
     const now = clock.nowMs();
-    let next = Infinity;
+    const pending: Pending[] = [];
     closeEach(trace, lasting, (draft) => {
       const { atMs, completeness } = closesAt(draft, trace.lastMs, closing);
       if (atMs <= now) return completeness;
-      next = Math.min(next, atMs);
+      pending.push({ spanId: draft.span.spanId, atMs });
       return undefined;
     });
-    if (next !== Infinity) return queue.set(trace, next);
+    const lookAtMs = looking.over(trace, pending);
+    if (pending.length > 0 || !isWhole) return queue.set(trace, lookAtMs);
     const { drafts } = lasting;
     const endMs = trace.lastMs + (drafts.length === 0 ? closing.abandonMs : closing.lateMs);
     trace.done = drafts.length > 0;
@@ -254,7 +252,7 @@ export function gathering(options: GatheringOptions): Gathering {
         if (known === undefined) trace.records.set(record.spanId, [record]);
         else known.push(record);
         trace.told.delete(record.spanId);
-        grew(trace, record.wireBytes);
+        grew(trace, record.spanId, record.wireBytes);
       }
       relieve();
     },
@@ -266,7 +264,7 @@ export function gathering(options: GatheringOptions): Gathering {
         guarded(trace, look);
       }
       // Only now: a trace that was looked at later may have shown that an earlier one is part of its run.
-      for (const [trace, lasting] of looked) guarded(trace, () => settle(trace, lasting));
+      for (const [trace, look] of looked) guarded(trace, () => settle(trace, look));
       looked.clear();
       return ready.splice(0);
     },

@@ -114,6 +114,8 @@ export function taskGroups(settings: TaskGroupSettings, telemetry: Telemetry, ke
     const before = groups.get(places.get(runId) ?? '')?.entries.find(({ id }) => id === runId);
     if (before !== undefined && before.revision > run.revision) return;
     remove(runId);
+    // The run that it is part of is compared.
+    if (run.partOf !== undefined) return;
     const task = keys.of(run);
     const compared = comparedRun(run, settings, (name) => evaluations.find(({ key }) => key.name === name)?.verdict);
     const outcome = task === undefined ? 'no_task' : compared.kind === 'compared' ? 'compared' : compared.reason;

@@ -4,6 +4,7 @@ import type { LogRecord } from '../model/span.ts';
 import type { Held } from './assemble.ts';
 import type { Told } from './facts.ts';
 import type { KeyPlace } from './lasting-keys.ts';
+import type { Parts } from './parts.ts';
 
 /** A run that closed, by its key's span. */
 export interface Closed extends KeyPlace {
@@ -25,6 +26,12 @@ export interface Trace {
   lastMs: number;
   /** When the first span came that nobody has looked at yet. */
   waitsSinceMs: number | undefined;
+  /** Of a large trace: what hangs together in it, so that it need not be looked at as a whole. */
+  parts: Parts | undefined;
+  /** When it must be looked at as a whole all the same. */
+  lookWholeAtMs: number;
+  /** Its root is an agent: whatever hangs on nothing yet works for that one. */
+  isOneAgents: boolean;
   /** False: no span has come that a run could close on, so there is no need to look before `abandon`. */
   mayClose: boolean;
   /** Everything in it is closed; it is only kept for stragglers. */
@@ -61,7 +68,7 @@ export function traceTable(tombstonesMax: number): TraceTable {
       const known = traces.get(key) ?? joinedTo.get(key);
       if (known !== undefined) return known;
       if (tombstones.has(key)) return undefined;
-      const trace: Trace = { key, tenant, held: new Map(), records: new Map(), recordKeys: new Set(), told: new Map(), closed: new Map(), joined: [], bytes: 0, lastMs: nowMs, waitsSinceMs: undefined, mayClose: false, done: false };
+      const trace: Trace = { key, tenant, held: new Map(), records: new Map(), recordKeys: new Set(), told: new Map(), closed: new Map(), joined: [], bytes: 0, lastMs: nowMs, waitsSinceMs: undefined, parts: undefined, lookWholeAtMs: Infinity, isOneAgents: false, mayClose: false, done: false };
       traces.set(key, trace);
       return trace;
     },
@@ -85,6 +92,7 @@ export function traceTable(tombstonesMax: number): TraceTable {
         whole.joined.push(key);
       }
       whole.mayClose ||= part.mayClose;
+      whole.isOneAgents ||= part.isOneAgents;
       whole.lastMs = Math.max(whole.lastMs, part.lastMs);
       whole.bytes += part.bytes;
       traces.delete(part.key);
