@@ -57,8 +57,11 @@ async function opened({ settings, parts, files, hold, release }: Opening): Promi
   // The names made above, and the folder's own.
   await files.syncFolder(folder);
   await files.syncFolder(dirname(folder));
-  // Where nothing can be written the start fails, not the first request.
-  await log.prepare();
+  await log.prepare().catch((error: unknown) => {
+    // Where nothing can be written the start fails, not the first request; but what is there must be replayed to free the disk.
+    if (found.live.length === 0) throw error;
+    account.failed('a spare segment could not be made', error);
+  });
 
   const mark = markOf({ file: markFile, log, sleep: parts.sleep, account });
   const writer = writerOf({ log, clock: parts.clock, account, ...sizes, sealed: mark.sealed });

@@ -26,6 +26,8 @@ export async function makeSlot(files: FileLayer, folder: string, { name, bytes }
     return { name, file, bytes };
   } catch (error) {
     await file.close().catch(() => undefined);
+    // On a full disk it holds the very bytes that are missed.
+    await files.remove(path + unfinished).catch(() => undefined);
     throw error;
   }
 }

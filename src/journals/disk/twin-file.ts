@@ -27,6 +27,9 @@ interface Page {
 export async function twinFile(files: FileLayer, path: string, there: boolean): Promise<TwinFile> {
   const file = await files.open(path, there ? 'existing' : 'new');
   try {
+    // Room for both from the beginning: on a full disk what is committed must still be written down, or nothing is ever freed.
+    const size = await file.size();
+    if (size < 2 * pageBytes) await writeAll(file, [Buffer.alloc(2 * pageBytes - size)], size);
     const pages = [await readPage(file, 0), await readPage(file, pageBytes)];
     const newest = pages.reduce((best, page) => ((page?.serial ?? 0) > (best?.serial ?? 0) ? page : best), undefined);
     let serial = newest?.serial ?? 0;

@@ -38,8 +38,9 @@ interface Waiting {
   readonly settle: (appended: Appended) => void;
 }
 
-/** After a failure records are refused at once for so long; then one group is tried. */
+/** After a failure records are refused at once for so long; then one group is tried. Doubles with each failure in a row: on a full disk each try fills it. */
 const restMs = 1000;
+const longestRestMs = 30_000;
 /** A write takes a list of buffers, and systems take some thousand of them. */
 const groupRecordsMax = 256;
 
@@ -47,6 +48,7 @@ export function writerOf({ log, clock, account, segmentBytes, segmentsReserved, 
   const waiting: Waiting[] = [];
   let waitingBytes = 0;
   let failedUntilMs = 0;
+  let failuresInARow = 0;
   let stopped = false;
   let writing: Promise<void> | undefined;
 
@@ -89,8 +91,9 @@ export function writerOf({ log, clock, account, segmentBytes, segmentsReserved, 
       segment = target;
       group = waiting.splice(0, fitting(waiting, Math.min(groupBytesMax, dataTo(segment.slot.bytes) - segment.end)));
       await write(segment, group);
+      failuresInARow = 0;
     } catch (error) {
-      failedUntilMs = clock.nowMs() + restMs;
+      failedUntilMs = clock.nowMs() + Math.min(longestRestMs, restMs * 2 ** Math.min(failuresInARow++, 10));
       account.failed('records could not be written down and were refused', error);
       if (segment !== undefined) await log.retire(segment);
       // Those that wait would only meet the same disk.

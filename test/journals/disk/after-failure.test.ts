@@ -126,6 +126,40 @@ describe('journal disk, after a failure', () => {
     }
   });
 
+  test('journal disk: each failure in a row doubles the rest, up to half a minute', async () => {
+    const { journal, parts, fail, disk } = await bench();
+    fail('datasync', undefined, 100);
+    const touchesDisk = async (): Promise<boolean> => {
+      const before = disk.operations();
+      expect(await journal.append(recordOf(1))).toEqual({ kind: 'refused', reason: 'failed' });
+      return disk.operations() > before;
+    };
+    for (const restMs of [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]) {
+      expect(await touchesDisk()).toBe(true);
+      // What was begun in the background is over.
+      await parts.sleep(0);
+      parts.clock.advance(restMs - 1);
+      expect(await touchesDisk()).toBe(false);
+      parts.clock.advance(1);
+    }
+    // Half-made files would hold the bytes that a full disk misses.
+    expect(disk.paths().filter((path) => path.endsWith('.new'))).toEqual([]);
+  });
+
+  test('journal disk: a full disk is worked off: what is there is replayed and committed, and its segments are used again', async () => {
+    const { journal, disk } = await bench();
+    for (let id = 0; id < 20; id++) await appended(journal, recordOf(id, 1000));
+    await journal.stop();
+    const parts = testParts();
+    // Files that are there can be written over; none can be made or grow.
+    const full = await diskJournal(smallSettings, parts, { ...disk.files, open: (path, mode) => (mode === 'new' ? Promise.reject(new Error('ENOSPC')) : disk.files.open(path, mode)) });
+    expect(await idsIn(full)).toHaveLength(20);
+    full.commit(full.end());
+    await parts.sleep(0);
+    for (let id = 100; id < 110; id++) await appended(full, recordOf(id, 1000));
+    expect(await idsIn(full)).toHaveLength(10);
+  });
+
   test('journal disk: bytes that wait for the disk are bounded', async () => {
     const parts = testParts();
     const journal = await diskJournal({ ...smallSettings, waitingBytesMax: 4096 }, parts, simulatedDisk().files);
