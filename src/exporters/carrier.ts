@@ -34,7 +34,9 @@ export function carrierOf(item: ScoredRun): Carrier | undefined {
   const { run } = item;
   const told = item.evaluations.filter((evaluation) => evaluation.verdict.kind !== 'skipped');
   if (told.length === 0 && run.partOf === undefined) return undefined;
-  const keys = item.evaluations.map((evaluation) => evaluation.key);
+  // Judges' verdicts had carriers of their own; what is taken back replaces that of the rules.
+  const own = run.partOf === undefined ? item.evaluations : item.evaluations.filter(({ evaluatorKind }) => evaluatorKind === 'rule');
+  const keys = own.map((evaluation) => evaluation.key);
   const replaces = run.revision > 1 ? carrierSpanId(keys, run.revision - 1) : undefined;
   const events = [...told.map(resultEvent), ...told.flatMap(partEvents)];
   const kept = events.slice(0, carrierEventsMax);

@@ -4,9 +4,11 @@ import type { Exporter, ScoredRun } from '../../src/exporters/exporter.ts';
 import type { ExporterSettings } from '../../src/exporters/settings.ts';
 import { spanEventsExporter, tracesUrl } from '../../src/exporters/span-events.ts';
 import { tenant } from '../../src/model/ids.ts';
+import type { Verdict } from '../../src/model/verdict.ts';
 import { spanId } from '../builders/agent-trace.ts';
 import { agentTrace } from '../builders/agent-trace.ts';
-import { failed, run, scored, scoredRun, skipped } from '../builders/scored-run.ts';
+import { traceId } from '../builders/spans.ts';
+import { evaluation, failed, run, scored, scoredRun, skipped } from '../builders/scored-run.ts';
 import { attributes, otlpSink, readCarrier, type Sink, type SinkAnswer, type SinkSpan } from './otlp-sink.ts';
 
 const open: { close(): Promise<void> }[] = [];
@@ -203,6 +205,22 @@ test('span-events: a later revision is a new carrier that names and links the on
   expect(second.spanId).not.toBe(first.spanId);
   expect(second.links?.map((link) => link.spanId)).toEqual(['00000000000000a1', first.spanId]);
   expect(attributes(second.attributes)).toMatchObject({ 'tracejury.revision': 2, 'tracejury.replaces': first.spanId });
+});
+
+test('span-events: a run that is taken back sends a carrier without results, which replaces its verdicts and names the run that it is part of', async () => {
+  const before = scoredRun({ tool_error: scored(1) });
+  const part = run({ revision: 2, partOf: { ...run(), spanId: spanId(0xc1) } });
+  const takenBack: Verdict = { kind: 'skipped', reason: 'part_of_another_run', explanation: '', details: {} };
+  const judged = evaluation('judge_one', takenBack, part, { evaluatorKind: 'judge' });
+  const { span } = await sent({ run: part, evaluations: [evaluation('tool_error', takenBack, part), judged], decisions: [] });
+  expect(attributes(span.attributes)).toMatchObject({ 'tracejury.part_of': '4bf92f3577b34da6a3ce929d0e0e4736/00000000000000c1', 'tracejury.replaces': (await sent(before)).span.spanId, 'tracejury.revision': 2 });
+  expect([span.events ?? [], span.links?.length]).toEqual([[], 2]);
+});
+
+test('span-events: the carrier of a sub-agent that is known under another trace id stands where the agent’s span is', async () => {
+  const spanTraceId = traceId(0xd1);
+  const { span } = await sent(scoredRun({ tool_error: scored(1) }, run({ spanTraceId })));
+  expect([span.traceId, span.parentSpanId, span.links]).toEqual([spanTraceId, '00000000000000a1', [expect.objectContaining({ traceId: spanTraceId, spanId: '00000000000000a1' })]]);
 });
 
 test('span-events: an item with nothing scored or failed sends nothing', async () => {
