@@ -17,12 +17,14 @@ import type { Run } from './model/agent-trace.ts';
 import type { Clock, Sleep } from './model/clock.ts';
 import { askOf } from './pipeline/ask.ts';
 import { contentNotices } from './pipeline/content-notices.ts';
-import { defaultGroupLimits } from './pipeline/group.ts';
+import { defaultGroupLimits } from './pipeline/group-limits.ts';
 import { pipeline, type AskEnd, type Pipeline } from './pipeline/pipeline.ts';
 import type { ToJudge } from './pipeline/evaluate.ts';
 import { taskGroups, type TaskGroups } from './pipeline/task-groups.ts';
 import { inFlightBytes } from './receivers/in-flight.ts';
 import { otlpGrpcReceiver } from './receivers/otlp-grpc.ts';
+import { journaling, type Journaling } from './journals/journaling.ts';
+import { journalledIngest } from './journals/ingest.ts';
 import { keeper, type Keeper } from './stores/keeper.ts';
 import type { Store } from './stores/store.ts';
 import { evaluabilityRows } from './web/api/json.ts';
@@ -101,16 +103,27 @@ export function service({ config, warnings, logger: given = pino(), stopMs = sto
   });
   const ticker = tickerOf(flow, logger);
   const state = { ready: false, stopping: false };
-  const receivers = receiversOf(config, { telemetry, logger, ingest: ingestOf(flow, ticker.wake, () => admission(state, flow, config)) });
+  const { bodyBytes, inflatedBytes, journalBytes } = config.limits;
+  const records = journaling({
+    address: config.journal,
+    settings: { bytesMax: journalBytes, recordBytesMax: bodyBytes },
+    parts: { telemetry, clock, sleep, logger, randomBytes },
+    flow,
+    keeping: { offered: () => keeping?.offered() ?? 0, settled: () => keeping?.settled() ?? 0 },
+    inflatedBytesMax: inflatedBytes,
+  });
+  const receivers = receiversOf(config, { telemetry, logger, ingest: journalledIngest({ journaling: records, clock, wake: ticker.wake, admission: () => admission(state, flow, config, records) }) });
   let web: ReturnType<typeof consoleOf> | undefined;
 
   async function stop(): Promise<void> {
     state.stopping = true;
     await Promise.all([receivers.http.stop(), receivers.grpc.stop()]);
     ticker.stop();
-    flow.finish();
+    // What is open goes on at the next start where it was; without a disk it is scored as far as it has come.
+    if (config.journal.scheme === 'memory') flow.finish();
     await bench.lane.stop(stopMs);
     await Promise.all([...outboxes, ...(keeping === undefined ? [] : [keeping])].map((box) => box.stop(stopMs)));
+    await records.stop();
     await bench.stop();
     await web?.stop();
     logger.info({ unsent: unsent(outboxes) }, 'stopped');
@@ -122,6 +135,9 @@ export function service({ config, warnings, logger: given = pino(), stopMs = sto
       for (const warning of warnings) logger.warn({ key: warning.key }, warning.message);
       const store = await openStore(config.store.address);
       keeping = keeper({ store, keep: config.store.keep, telemetry, clock, sleep, onFault: (error) => logger.error({ error: error instanceof Error ? error.message : 'unknown' }, 'the store could not be written') });
+      const replayed = await records.open();
+      if (replayed > 0) logger.info({ requests: replayed }, 'runs that were open go on');
+      ticker.wake();
       web = consoleOf(config, state, { telemetry, logger, store, metricsPage: () => metricsPage(telemetry, groups) });
       const page = await web.listen();
       const [http, grpc] = [await receivers.http.listen(), await receivers.grpc.listen()];
@@ -141,24 +157,10 @@ function unsent(outboxes: readonly Outbox[]): number {
   return outboxes.reduce((sum, box) => sum + box.held(), 0);
 }
 
-function ingestOf(flow: Pipeline, wake: () => void, admit: () => Admission): Ingest {
-  return {
-    spans(tenant, spans) {
-      flow.spans(tenant, spans);
-      wake();
-    },
-    logs(tenant, records) {
-      flow.logs(tenant, records);
-      wake();
-    },
-    admission: admit,
-  };
-}
-
-function admission(state: { readonly stopping: boolean }, flow: Pipeline, config: Config): Admission {
+function admission(state: { readonly stopping: boolean }, flow: Pipeline, config: Config, records: Journaling): Admission {
   if (state.stopping) return { refuse: 'stopping', retryAfterSeconds: stoppingRetryAfterSeconds };
   // The gathering evicts to stay within its budget; this only holds while it cannot.
-  if (flow.bytes() > config.limits.memoryBytes * openTracesShare) return { refuse: 'overloaded', retryAfterSeconds: overloadRetryAfterSeconds };
+  if (flow.bytes() > config.limits.memoryBytes * openTracesShare || records.intake()?.isFull() === true) return { refuse: 'overloaded', retryAfterSeconds: overloadRetryAfterSeconds };
   return 'open';
 }
 

@@ -5,6 +5,7 @@ import type { JudgeSettings } from '../judges/settings.ts';
 import type { ToolDefinition } from '../model/agent-trace.ts';
 import type { TaskGroupSettings } from '../pipeline/task-groups.ts';
 import type { RedactionSettings } from '../redaction/settings.ts';
+import type { JournalAddress } from '../journals/index.ts';
 import type { Keep } from '../stores/keeper.ts';
 import type { StoreAddress } from '../stores/index.ts';
 import type { Address } from './address.ts';
@@ -22,6 +23,7 @@ export interface Config {
     readonly bodyBytes: number;
     readonly inflatedBytes: number;
     readonly memoryBytes: number;
+    readonly journalBytes: number;
     readonly spansPerTrace: number;
   };
   readonly closing: {
@@ -42,6 +44,7 @@ export interface Config {
     readonly address: StoreAddress;
     readonly keep: Keep;
   };
+  readonly journal: JournalAddress;
   /** In US dollars, of the models that the agents use. */
   readonly prices: PriceTable;
   /** Which runs are compared with one another. */

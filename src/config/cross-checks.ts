@@ -2,6 +2,7 @@
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
 import { quantityOf, type QuantityKind } from '../model/quantities.ts';
 import type { CrossCheck } from './cross-check.ts';
+import { journalAddress } from '../journals/index.ts';
 import { storeAddress } from '../stores/index.ts';
 import { evaluatorFindings } from './cross-checks-evaluators.ts';
 import { addressOf, isLoopback } from './address.ts';
@@ -22,6 +23,7 @@ export function crossCheck(check: CrossCheck): readonly Finding[] {
     ...redactionFindings(listAt(value, 'redact')),
     ...eitherOr(listAt(value, 'tools'), 'tools', ['name', 'file']),
     ...storeFindings(objectAt(value, 'store')),
+    ...journalFindings(value),
     ...evaluatorFindings(check),
     ...exportFindings(check),
   ];
@@ -57,6 +59,20 @@ function listenFindings(listen: JsonObject): readonly Finding[] {
     }
   }
   return findings;
+}
+
+/** Segments hold whole requests, and there must be some of them to write into while others are read. */
+const journalBodies = 8;
+const bodyBytesMax = 1024 ** 3;
+
+function journalFindings(value: JsonObject): readonly Finding[] {
+  const url = member(objectAt(value, 'journal'), 'url');
+  const named = typeof url !== 'string' || journalAddress(url) !== undefined ? [] : [{ path: ['journal', 'url'], at: 'value', problem: 'names no journal', todo: 'Write disk: and the path of a folder, as in disk:./tracejury-data/journal, or memory: to lose what is open when the process dies.' } as const];
+  const limits = objectAt(value, 'limits');
+  const [body, journal] = [quantityOf('bytes', member(limits, 'body_bytes')), quantityOf('bytes', member(limits, 'journal_bytes'))];
+  // A body beyond its own bound is told of already.
+  if (body === undefined || journal === undefined || body > bodyBytesMax || journal >= body * journalBodies) return named;
+  return [...named, { path: ['limits', 'journal_bytes'], at: 'value', problem: `is less than ${journalBodies} times limits.body_bytes`, todo: 'Raise it, or lower limits.body_bytes.' }];
 }
 
 function storeFindings(store: JsonObject): readonly Finding[] {

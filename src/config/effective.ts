@@ -10,6 +10,7 @@ import { quantityOf, type QuantityKind } from '../model/quantities.ts';
 import type { EvaluatorKind } from '../model/verdict.ts';
 import type { TaskGroupSettings } from '../pipeline/task-groups.ts';
 import { redactionSettings } from './redaction.ts';
+import { journalAddress } from '../journals/index.ts';
 import { storeAddress } from '../stores/index.ts';
 import { defaultTaskKey, taskPath } from '../pipeline/task-keys.ts';
 import { addressOf, type Address } from './address.ts';
@@ -38,6 +39,7 @@ export function effectiveConfig({ value, members, env, tools }: Checked): Config
       bodyBytes: quantity('bytes', limits, 'body_bytes'),
       inflatedBytes: quantity('bytes', limits, 'inflated_bytes'),
       memoryBytes: quantity('bytes', limits, 'memory_bytes'),
+      journalBytes: quantity('bytes', limits, 'journal_bytes'),
       spansPerTrace: number(limits, 'spans_per_trace'),
     },
     closing: {
@@ -54,6 +56,7 @@ export function effectiveConfig({ value, members, env, tools }: Checked): Config
     prices: Object.fromEntries(Object.entries(objectAt(value, 'prices')).map(([model, written]) => [model, price(asObject(written))])),
     groups: groups(objectAt(value, 'groups')),
     store: store(objectAt(value, 'store')),
+    journal: journal(objectAt(value, 'journal')),
   };
 }
 
@@ -134,6 +137,12 @@ function groups(written: JsonObject): TaskGroupSettings {
     steps: text(written, 'steps') === 'tool_calls' ? 'tool_calls' : 'tool_and_model_calls',
     ...(success === '' ? {} : { success }),
   };
+}
+
+function journal(written: JsonObject): Config['journal'] {
+  const address = journalAddress(text(written, 'url'));
+  if (address === undefined) throw new Error('unchecked journal.url');
+  return address;
 }
 
 function store(written: JsonObject): Config['store'] {

@@ -19,7 +19,6 @@ const builtExporters: readonly JsonValue[] = ['span_events', 'metrics'];
 
 const unbuiltKeys: readonly UnbuiltKey[] = [
   { path: ['listen', 'tls'], answer: 'refuse', why: 'TLS is not served yet: traffic would go in the clear. Put a proxy in front.' },
-  { path: ['limits', 'journal_bytes'], answer: 'warn', why: 'There is no journal yet.' },
   { path: ['evaluators', '*', 'sample', 'raise'], answer: 'warn', why: 'Sample rates are not raised by rules yet.' },
   { path: ['judges', '*', 'budget'], answer: 'refuse', why: 'Budgets are not kept yet: a judge would go on spending. Set a limit at the provider and lower sample.rate.' },
   { path: ['judges', '*', 'price'], answer: 'warn', why: 'Costs are not accounted yet.' },
@@ -30,7 +29,6 @@ const unbuiltKeys: readonly UnbuiltKey[] = [
     values: (value) => typeof value === 'string' && !builtExporters.includes(value),
   },
   { path: ['export', '*', 'tls'], answer: 'refuse', why: 'Own certificates for backends are not used yet. NODE_EXTRA_CA_CERTS adds certificate authorities.' },
-  { path: ['journal', 'url'], answer: 'refuse', why: 'There is no journal yet: nothing would be kept there.' },
 ];
 
 /** What the configuration asks for in vain. `schema` tells the defaults. */

@@ -8,3 +8,21 @@ export const journals = {
   disk: diskJournal,
   memory: memoryJournal,
 } as const satisfies { readonly [scheme: string]: (settings: JournalSettings, parts: JournalParts) => Promise<Journal> };
+
+export interface JournalAddress {
+  readonly scheme: keyof typeof journals;
+  /** What stands behind the colon: a folder for `disk`. */
+  readonly rest: string;
+}
+
+/** Undefined: no journal has such a URL. */
+export function journalAddress(url: string): JournalAddress | undefined {
+  const [, scheme = '', rest = ''] = /^([a-z]+):(.*)$/s.exec(url) ?? [];
+  if (scheme === 'memory') return rest === '' ? { scheme, rest } : undefined;
+  return scheme === 'disk' && rest !== '' && !rest.startsWith('//') ? { scheme, rest } : undefined;
+}
+
+/** Rejects with a JuryError, or with what the disk said. */
+export function openJournal({ scheme, rest }: JournalAddress, settings: Omit<JournalSettings, 'folder'>, parts: JournalParts): Promise<Journal> {
+  return journals[scheme]({ ...settings, folder: rest }, parts);
+}

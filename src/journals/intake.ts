@@ -7,16 +7,16 @@ import type { Clock } from '../model/clock.ts';
 import type { Tenant } from '../model/ids.ts';
 import type { LogRecord, Span } from '../model/span.ts';
 import { traceKey } from '../pipeline/traces.ts';
-import type { FinishedTrace, Gathering } from '../pipeline/group.ts';
+import type { FinishedTrace, Standings } from '../pipeline/standing.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { doneRecord, keysOf, readRequest, type Request } from './requests.ts';
-import type { Appended, Journal, JournalRecord, Position } from './journal.ts';
+import type { Appended, Journal, JournalRecord, Position, Recovery } from './journal.ts';
 
 /** What of the pipeline is needed here. */
 export interface Flow {
   spans(tenant: Tenant, spans: readonly Span[], position: number): void;
   logs(tenant: Tenant, records: readonly LogRecord[], position: number): void;
-  readonly traces: Pick<Gathering, 'oldestPosition' | 'moved' | 'isOpen' | 'takeFinished'>;
+  readonly standings: Standings;
 }
 
 /** How far whoever keeps scored runs has come: both only grow. */
@@ -45,6 +45,8 @@ export interface Intake {
   replay(): Promise<number>;
   /** Says which traces are done, moves old requests of open ones up, and commits. Called regularly, never twice at once. */
   tend(): Promise<void>;
+  /** Before the journal is stopped. */
+  stop(): Promise<void>;
   /** True: the journal has no room. */
   isFull(): boolean;
 }
@@ -67,12 +69,14 @@ export function intake({ journal, flow, keeping, telemetry, clock, inflatedBytes
   /** Where the journal ended when each request that is under way came: it stands there or above. */
   const underWay = new Set<{ readonly from: Position }>();
   let waiting: Waiting[] = [];
+  /** Until what was read again is worked. */
+  let replayed: { readonly recovery: Recovery; readonly before: Position } | undefined;
 
-  async function taken(record: JournalRecord, gather: (position: Position) => void): Promise<Appended> {
+  async function taken(record: JournalRecord, gather: (position: Position) => void, from?: 'reserve'): Promise<Appended> {
     const way = { from: journal.end() };
     underWay.add(way);
     try {
-      const appended = await journal.append(record);
+      const appended = await journal.append(record, from);
       if (appended.kind === 'appended') gather(appended.position);
       return appended;
     } finally {
@@ -98,13 +102,13 @@ export function intake({ journal, flow, keeping, telemetry, clock, inflatedBytes
   }
 
   async function markDone(): Promise<void> {
-    for (const trace of flow.traces.takeFinished()) waiting.push({ ...trace, offered: keeping.offered() });
+    for (const trace of flow.standings.takeFinished()) waiting.push({ ...trace, offered: keeping.offered() });
     const stored = waiting.findIndex(({ offered }) => offered > keeping.settled());
     const ready = stored === -1 ? waiting : waiting.slice(0, stored);
     let marked = 0;
     for (let at = 0; at < ready.length; at += keysPerRecord) {
       const some = ready.slice(at, at + keysPerRecord);
-      const { kind } = await journal.append(doneRecord(some.flatMap(({ keys }) => keys), clock.nowMs()));
+      const { kind } = await journal.append(doneRecord(some.flatMap(({ keys }) => keys), clock.nowMs()), 'reserve');
       if (kind === 'refused') break;
       marked += some.length;
     }
@@ -114,24 +118,40 @@ export function intake({ journal, flow, keeping, telemetry, clock, inflatedBytes
   /** One run that stays open for hours would keep all that came since. */
   async function moveUp(): Promise<void> {
     for (let moved = 0; moved < movedPerTurn && journal.bytesUsed() > journal.bytesMax * movedFromShare; moved++) {
-      const from = flow.traces.oldestPosition() as Position | undefined;
-      const record = from === undefined ? undefined : await journal.at(from);
-      if (from === undefined || record === undefined || clock.nowMs() - record.receivedMs < movedAfterMs) return;
+      const from = flow.standings.oldestPosition() as Position | undefined;
+      if (from === undefined) return;
+      const record = await journal.at(from);
+      if (record === undefined) {
+        // Damaged: nothing is kept by holding on to it.
+        flow.standings.moved(from, journal.end());
+        continue;
+      }
+      if (clock.nowMs() - record.receivedMs < movedAfterMs) return;
       const request = readRequest(record, inflatedBytesMax);
       const keys = new Set((request.kind === 'traces' ? request.spans : request.records).map(({ traceId }) => traceKey(record.tenant, traceId)));
-      const done = [...keys].filter((key) => !flow.traces.isOpen(key));
+      const done = [...keys].filter((key) => !flow.standings.isOpen(key));
       // First: whoever finds the request again must know whom it does not concern.
-      if (done.length > 0 && (await journal.append(doneRecord(done, clock.nowMs()))).kind === 'refused') return;
-      const again = await taken({ ...record, receivedMs: clock.nowMs() }, (to) => flow.traces.moved(from, to));
+      if (done.length > 0 && (await journal.append(doneRecord(done, clock.nowMs()), 'reserve')).kind === 'refused') return;
+      const again = await taken({ ...record, receivedMs: clock.nowMs() }, (to) => flow.standings.moved(from, to), 'reserve');
       if (again.kind === 'refused') return;
-      if (done.length > 0 && (await journal.append(doneRecord(done, clock.nowMs()))).kind === 'refused') return;
+      if (done.length > 0 && (await journal.append(doneRecord(done, clock.nowMs()), 'reserve')).kind === 'refused') return;
       telemetry.add('tracejury.journal.moved', 1);
     }
   }
 
-  function commit(): void {
-    const needed = [journal.end(), ...[...underWay].map(({ from }) => from), ...waiting.flatMap(({ positions }) => (positions[0] as Position | undefined) ?? []), (flow.traces.oldestPosition() as Position | undefined) ?? journal.end()];
-    journal.commit(needed.reduce((least, position) => (position < least ? position : least)));
+  /** The lowest position that is needed. */
+  function needed(): Position {
+    const oldest = flow.standings.oldestPosition() as Position | undefined;
+    const all = [journal.end(), ...[...underWay].map(({ from }) => from), ...waiting.flatMap(({ positions }) => (positions[0] as Position | undefined) ?? []), ...(oldest === undefined ? [] : [oldest])];
+    return all.reduce((least, position) => (position < least ? position : least));
+  }
+
+  /** When all that was read again is scored and stored, the process has survived it. */
+  async function endReplay(): Promise<void> {
+    if (replayed === undefined || needed() < replayed.before) return;
+    const { recovery } = replayed;
+    replayed = undefined;
+    await recovery.finish();
   }
 
   return {
@@ -139,19 +159,26 @@ export function intake({ journal, flow, keeping, telemetry, clock, inflatedBytes
     logs: (record, records) => taken(record, (position) => flow.logs(record.tenant, records, position)),
     async replay() {
       const done = await doneKeys();
+      const before = journal.end();
+      const recovery = journal.recover();
       let requests = 0;
-      for await (const { position, record } of journal.recover().entries) {
+      for await (const { position, record } of recovery.entries) {
         if (record.kind === 'done') continue;
         gather(record.tenant, readRequest(record, inflatedBytesMax), position, (key) => done.has(key));
         telemetry.add('tracejury.journal.replayed', 1);
         requests++;
       }
+      replayed = { recovery, before };
       return requests;
     },
     async tend() {
       await markDone();
       await moveUp();
-      commit();
+      await endReplay();
+      journal.commit(needed());
+    },
+    async stop() {
+      await replayed?.recovery.leave();
     },
     isFull: () => journal.bytesUsed() >= journal.bytesMax,
   };

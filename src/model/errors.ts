@@ -21,9 +21,10 @@ export const errorCatalogue = {
   INPUT_UNREADABLE: { what: 'The file cannot be read as recorded spans.', todo: 'Give OTLP as protobuf, JSON or JSON lines.', status: 400, retryable: false },
   JUDGE_UNAVAILABLE: { what: 'The judge endpoint did not answer.', todo: 'Check judges.<name>.base_url and the key; the verdict is failed, never a score.', status: 502, retryable: true },
   JUDGE_ANSWER_INVALID: { what: 'The judge answered outside its schema.', todo: 'Use a model that supports structured output.', status: 502, retryable: false },
-  EXPORT_FAILED: { what: 'A backend did not take the scores.', todo: 'Check export endpoint and headers.', status: 502, retryable: true },
+  JOURNAL_REFUSED: { what: 'The request could not be written to the journal.', todo: 'The exporter retries by itself; raise limits.journal_bytes, or look at the disk and at the metric tracejury.journal.refused, when it lasts.', status: 503, retryable: true },
   STORE_UNUSABLE: { what: 'The store cannot be used.', todo: 'Name another file under store.url, or mend what is said about this one.', status: 503, retryable: false },
   JOURNAL_LOCKED: { what: 'The folder of the journal is in use.', todo: 'Stop the other process, or give each its own folder in journal.url.', status: 500, retryable: false },
+  EXPORT_FAILED: { what: 'A backend did not take the scores.', todo: 'Check export endpoint and headers.', status: 502, retryable: true },
 } as const satisfies { readonly [code: string]: ErrorRow };
 
 export type ErrorCode = keyof typeof errorCatalogue;

@@ -20,6 +20,7 @@ import { assemble, type Draft } from './assemble.ts';
 import { closesAt, defaultClosing, type ClosingTimes } from './closing.ts';
 import { deadlines } from './deadlines.ts';
 import { toldOf } from './facts.ts';
+import { defaultGroupLimits, type GroupLimits } from './group-limits.ts';
 import { joining } from './joining.ts';
 import { withLastingKeys, type Lasting } from './lasting-keys.ts';
 import { looks, type Look, type Looked, type Pending } from './looks.ts';
@@ -27,23 +28,15 @@ import { offeredTools } from './offered-tools.ts';
 import { recordKey } from './records.ts';
 import { closedRun, takenBackRuns } from './revisions.ts';
 import { sessionTools } from './sessions.ts';
+import { standing, type Standings } from './standing.ts';
 import { traceTable, type Trace } from './traces.ts';
 import { isElsewhere } from './tree.ts';
 
-export interface GroupLimits {
-  /** Bytes on the wire of all spans and records that are held. */
-  readonly bytesMax: number;
-  readonly spansPerTraceMax: number;
-  readonly recordsPerTraceMax: number;
-  /** Traces that are done are remembered up to this number, so that a straggler founds no new run. */
-  readonly tombstonesMax: number;
-}
-
-export const defaultGroupLimits: GroupLimits = { bytesMax: 256 * 1024 * 1024, spansPerTraceMax: 50_000, recordsPerTraceMax: 50_000, tombstonesMax: 100_000 };
-
 export interface Gathering {
-  addSpans(tenant: Tenant, spans: readonly Span[]): void;
-  addRecords(tenant: Tenant, records: readonly LogRecord[]): void;
+  /** `position` tells where the journal has the request that they came with. */
+  addSpans(tenant: Tenant, spans: readonly Span[], position?: number): void;
+  addRecords(tenant: Tenant, records: readonly LogRecord[], position?: number): void;
+  readonly standings: Standings;
   /** Runs that close now; looks at no more than so many traces, so that whoever asks can do other work in between. */
   due(tracesMax?: number): readonly Run[];
   /** When to ask again, in milliseconds since the epoch; undefined while nothing waits. */
@@ -64,6 +57,9 @@ export interface GatheringOptions {
   readonly tools?: readonly ToolDefinition[];
 }
 
+/** Traces that are due within so short a time may hold parts of one run: none of them closes before all were looked at. */
+const togetherMs = 50;
+
 const noRun = { 'tracejury.reason': 'no_agent_model_or_tool_span' } as const;
 
 export function gathering(options: GatheringOptions): Gathering {
@@ -73,6 +69,7 @@ export function gathering(options: GatheringOptions): Gathering {
   /** The traces that are done, in the order in which they were. */
   const closedTraces = new Set<Trace>();
   const sessions = sessionTools<Trace>();
+  const standings = standing(traces);
   const queue = deadlines<Trace>();
   const ready: Run[] = [];
   const looked = new Map<Trace, Looked>();
@@ -83,6 +80,7 @@ export function gathering(options: GatheringOptions): Gathering {
   function grew(trace: Trace, spanId: SpanId, by: number): void {
     trace.bytes += by;
     bytes += by;
+    looked.delete(trace);
     reopen(trace);
     queue.set(trace, looking.arrived(trace, spanId, clock.nowMs()));
   }
@@ -117,11 +115,12 @@ export function gathering(options: GatheringOptions): Gathering {
     }
   }
 
-  function hold(opened: Trace, span: Span): void {
+  function hold(opened: Trace, span: Span, position: number | undefined): void {
     const nowMs = clock.nowMs();
     const trace = span.links.length > 0 && factsOf(opened, span)?.followsLinks === true ? joins.byLinks(opened, span, nowMs) : opened;
     if (trace.closed.size > 0) telemetry.add('tracejury.spans.late', 1, { 'tracejury.reason': 'after_close' });
     trace.held.set(span.spanId, { span, arrivedMs: nowMs });
+    standings.stand(trace, position);
     trace.mayClose ||= canCarryRun(trace, span);
     trace.isOneAgents ||= span.parentSpanId === undefined && isAgents(trace, span);
     grew(trace, span.spanId, span.wireBytes);
@@ -161,12 +160,12 @@ export function gathering(options: GatheringOptions): Gathering {
   }
 
   /** What runs are in a trace, joined to the traces that hold their other parts. */
-  function look(trace: Trace): void {
+  function look(trace: Trace, dueMs: number): void {
     if (trace.done) return drop(trace);
     const at = looking.due(trace, clock.nowMs());
     const lasting = draftsOf(trace, at);
     const whole = joins.byFragments(trace, lasting.drafts);
-    if (whole === undefined) looked.set(trace, { isWhole: at.isWhole, lasting });
+    if (whole === undefined) looked.set(trace, { isWhole: at.isWhole, lasting, dueMs });
     else lookAgain(whole);
   }
 
@@ -187,6 +186,7 @@ export function gathering(options: GatheringOptions): Gathering {
     trace.done = drafts.length > 0;
     if (trace.done) {
       closedTraces.add(trace);
+      standings.finish(trace);
       // Spans that are read a second time are rare, and what they tell takes more memory than they do.
       trace.told.clear();
     }
@@ -222,11 +222,12 @@ export function gathering(options: GatheringOptions): Gathering {
     const lasting = draftsOf(trace);
     closeEach(trace, lasting, () => 'evicted');
     if (lasting.drafts.length === 0) telemetry.add('tracejury.traces.dropped', 1, { 'tracejury.reason': 'evicted_without_a_run' });
+    standings.finish(trace);
     drop(trace);
   }
 
   return {
-    addSpans(tenant, spans) {
+    addSpans(tenant, spans, position) {
       for (const span of spans) {
         if (span.attribute(wire.generated) === true) {
           telemetry.add('tracejury.spans.own', 1);
@@ -236,11 +237,11 @@ export function gathering(options: GatheringOptions): Gathering {
         if (trace === undefined) telemetry.add('tracejury.spans.late', 1, { 'tracejury.reason': 'after_late' });
         else if (trace.held.has(span.spanId)) telemetry.add('tracejury.spans.duplicate', 1);
         else if (trace.held.size >= limits.spansPerTraceMax) telemetry.add('tracejury.spans.over_limit', 1);
-        else hold(trace, span);
+        else hold(trace, span, position);
       }
       relieve();
     },
-    addRecords(tenant, records) {
+    addRecords(tenant, records, position) {
       for (const record of records) {
         if (record.spanId === undefined || record.attribute(wire.generated) === true || !collectors.some((collector) => collector.logs?.events.includes(record.eventName))) continue;
         const trace = traces.open(tenant, record.traceId, clock.nowMs());
@@ -252,6 +253,7 @@ export function gathering(options: GatheringOptions): Gathering {
         if (known === undefined) trace.records.set(record.spanId, [record]);
         else known.push(record);
         trace.told.delete(record.spanId);
+        standings.stand(trace, position);
         grew(trace, record.spanId, record.wireBytes);
       }
       relieve();
@@ -259,17 +261,23 @@ export function gathering(options: GatheringOptions): Gathering {
     due(tracesMax = Infinity) {
       const now = clock.nowMs();
       for (let looks = 0; looks < tracesMax; looks++) {
+        const dueMs = queue.nextMs() ?? now;
         const trace = queue.takeDue(now);
         if (trace === undefined) break;
-        guarded(trace, look);
+        guarded(trace, () => look(trace, dueMs));
       }
       // Only now: a trace that was looked at later may have shown that an earlier one is part of its run.
-      for (const [trace, look] of looked) guarded(trace, () => settle(trace, look));
-      looked.clear();
+      const nextMs = queue.nextMs() ?? Infinity;
+      for (const [trace, look] of looked) {
+        if (nextMs <= now && nextMs <= look.dueMs + togetherMs) continue;
+        looked.delete(trace);
+        guarded(trace, () => settle(trace, look));
+      }
       return ready.splice(0);
     },
     nextDueMs: () => (ready.length > 0 ? clock.nowMs() : queue.nextMs()),
     closeAll() {
+      looked.clear();
       for (const trace of traces.all()) {
         guarded(trace, () => {
           if (trace.done) return drop(trace);
@@ -281,6 +289,7 @@ export function gathering(options: GatheringOptions): Gathering {
       }
       return ready.splice(0);
     },
+    standings,
     bytes: () => bytes,
     traces: () => traces.size(),
   };

@@ -28,6 +28,8 @@ export interface Look {
 export interface Looked {
   readonly isWhole: boolean;
   readonly lasting: Lasting;
+  /** When it was to be looked at. */
+  readonly dueMs: number;
 }
 
 export interface Looks {

@@ -20,7 +20,9 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 import { countCosts } from './agent-costs.ts';
 import type { ClosingTimes } from './closing.ts';
 import { decision, decisionOf, evaluateRun, evaluationOf, recordDuration, type PlannedEvaluator, type ToJudge } from './evaluate.ts';
-import { gathering, type GroupLimits } from './group.ts';
+import { gathering } from './group.ts';
+import { type GroupLimits } from './group-limits.ts';
+import type { Standings } from './standing.ts';
 import { leaving } from './leaving.ts';
 import type { TaskGroups } from './task-groups.ts';
 
@@ -49,8 +51,11 @@ export interface PipelineOptions {
 }
 
 export interface Pipeline {
-  spans(tenant: Tenant, spans: readonly Span[]): void;
-  logs(tenant: Tenant, records: readonly LogRecord[]): void;
+  /** `position` tells where the journal has the request that they came with. */
+  spans(tenant: Tenant, spans: readonly Span[], position?: number): void;
+  logs(tenant: Tenant, records: readonly LogRecord[], position?: number): void;
+  /** What a journal needs to know of the traces. */
+  readonly standings: Standings;
   /** Closes and scores what is due, of so many traces at most; `nextDueMs` tells whether more is due. */
   advance(tracesMax?: number): void;
   /** When something is due, in milliseconds since the epoch; undefined while nothing waits. */
@@ -88,13 +93,14 @@ export function pipeline(options: PipelineOptions): Pipeline {
   }
 
   return {
-    spans(tenant, spans) {
+    standings: gather.standings,
+    spans(tenant, spans, position) {
       groups?.spans(tenant, spans);
-      gather.addSpans(tenant, spans);
+      gather.addSpans(tenant, spans, position);
       observe();
     },
-    logs(tenant, records) {
-      gather.addRecords(tenant, records);
+    logs(tenant, records, position) {
+      gather.addRecords(tenant, records, position);
       observe();
     },
     advance(tracesMax) {

@@ -4,6 +4,7 @@ import type { LogRecord } from '../model/span.ts';
 import type { Held } from './assemble.ts';
 import type { Told } from './facts.ts';
 import type { KeyPlace } from './lasting-keys.ts';
+import { inOrder } from './standing.ts';
 import type { Parts } from './parts.ts';
 
 /** A run that closed, by its key's span. */
@@ -22,6 +23,8 @@ export interface Trace {
   readonly closed: Map<SpanId, Closed>;
   /** Keys of other traces that turned out to be parts of this one's run. */
   readonly joined: string[];
+  /** Of the requests, in the journal, that brought what is held; ascending. */
+  readonly positions: Set<number>;
   bytes: number;
   lastMs: number;
   /** When the first span came that nobody has looked at yet. */
@@ -45,9 +48,16 @@ export interface TraceTable {
   remove(trace: Trace): void;
   /** Moves all of `part` into `whole`, and has what still comes for it go there. Gives how many spans found no room. */
   join(part: Trace, whole: Trace, spansMax: number): number;
+  /** True: something of it is held that is not closed yet. */
+  isOpen(key: string): boolean;
   /** Oldest first. */
   all(): Iterable<Trace>;
   size(): number;
+}
+
+/** Of a trace within its tenant. */
+export function traceKey(tenant: Tenant, traceId: TraceId): string {
+  return `${traceId}${tenant}`;
 }
 
 export function traceTable(tombstonesMax: number): TraceTable {
@@ -64,11 +74,11 @@ export function traceTable(tombstonesMax: number): TraceTable {
 
   return {
     open(tenant, traceId, nowMs) {
-      const key = `${traceId}${tenant}`;
+      const key = traceKey(tenant, traceId);
       const known = traces.get(key) ?? joinedTo.get(key);
       if (known !== undefined) return known;
       if (tombstones.has(key)) return undefined;
-      const trace: Trace = { key, tenant, held: new Map(), records: new Map(), recordKeys: new Set(), told: new Map(), closed: new Map(), joined: [], bytes: 0, lastMs: nowMs, waitsSinceMs: undefined, parts: undefined, lookWholeAtMs: Infinity, isOneAgents: false, mayClose: false, done: false };
+      const trace: Trace = { key, tenant, held: new Map(), records: new Map(), recordKeys: new Set(), told: new Map(), closed: new Map(), joined: [], positions: new Set(), bytes: 0, lastMs: nowMs, waitsSinceMs: undefined, parts: undefined, lookWholeAtMs: Infinity, isOneAgents: false, mayClose: false, done: false };
       traces.set(key, trace);
       return trace;
     },
@@ -91,6 +101,7 @@ export function traceTable(tombstonesMax: number): TraceTable {
         joinedTo.set(key, whole);
         whole.joined.push(key);
       }
+      inOrder(whole.positions, ...part.positions);
       whole.mayClose ||= part.mayClose;
       whole.isOneAgents ||= part.isOneAgents;
       whole.lastMs = Math.max(whole.lastMs, part.lastMs);
@@ -98,6 +109,7 @@ export function traceTable(tombstonesMax: number): TraceTable {
       traces.delete(part.key);
       return leftOut;
     },
+    isOpen: (key) => (traces.get(key) ?? joinedTo.get(key))?.done === false,
     all: () => traces.values(),
     size: () => traces.size,
   };

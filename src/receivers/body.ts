@@ -29,13 +29,20 @@ export function contentEncoding(header: string | undefined): ContentEncoding | u
   return name === 'gzip' || name === 'deflate' || name === 'zstd' ? name : undefined;
 }
 
+export interface ReceivedBody {
+  readonly body: Buffer;
+  /** As it came, still compressed where it was. */
+  readonly sent: Buffer;
+}
+
 /** Rejects with JuryError, or with `aborted`. The source is left open and paused, so that the caller can still read the rest away. */
-export async function readBody(source: Readable, options: BodyOptions): Promise<Buffer> {
+export async function readBody(source: Readable, options: BodyOptions): Promise<ReceivedBody> {
   const inflater = inflaters[options.encoding]();
   let sent = 0;
   try {
-    return await new Promise<Buffer>((resolve, reject) => {
+    return await new Promise<ReceivedBody>((resolve, reject) => {
       const chunks: Buffer[] = [];
+      const sentChunks: Buffer[] = [];
       let length = 0;
       const keep = (chunk: Buffer): void => {
         length += chunk.length;
@@ -46,12 +53,17 @@ export async function readBody(source: Readable, options: BodyOptions): Promise<
         if (sent > options.bodyBytesMax) return fail(new JuryError('OTLP_TOO_LARGE', `It has more than ${options.bodyBytesMax} bytes.`));
         if (sent > options.leasedBytes && !options.lease.take(Math.min(chunk.length, sent - options.leasedBytes))) return fail(overloaded());
         if (inflater === undefined) return keep(chunk);
+        sentChunks.push(chunk);
         if (!inflater.write(chunk)) source.pause();
       };
       const onEnd = (): void => {
         source.off('close', onClose);
-        if (inflater === undefined) resolve(Buffer.concat(chunks, length));
-        else inflater.end();
+        if (inflater !== undefined) {
+          inflater.end();
+          return;
+        }
+        const body = Buffer.concat(chunks, length);
+        resolve({ body, sent: body });
       };
       const onClose = (): void => fail(aborted);
       const fail = (reason: unknown): void => {
@@ -68,7 +80,7 @@ export async function readBody(source: Readable, options: BodyOptions): Promise<
       });
       inflater?.on('end', () => {
         if (inflater.bytesWritten < sent) fail(new JuryError('OTLP_MALFORMED', `There are bytes behind its ${options.encoding} data.`));
-        else resolve(Buffer.concat(chunks, length));
+        else resolve({ body: Buffer.concat(chunks, length), sent: Buffer.concat(sentChunks, sent) });
       });
     });
   } finally {

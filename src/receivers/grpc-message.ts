@@ -5,7 +5,7 @@
  */
 import type { Readable } from 'node:stream';
 import { JuryError } from '../model/errors.ts';
-import { aborted, readBody, type BodyOptions, type ContentEncoding } from './body.ts';
+import { aborted, readBody, type BodyOptions, type ContentEncoding, type ReceivedBody } from './body.ts';
 import type { Lease } from './in-flight.ts';
 
 export interface MessageOptions {
@@ -19,8 +19,13 @@ export interface MessageOptions {
   readonly received: BodyOptions['received'];
 }
 
+export interface ReceivedMessage extends ReceivedBody {
+  /** Of `sent`. */
+  readonly encoding: ContentEncoding;
+}
+
 /** Rejects with JuryError, or with `aborted`. */
-export async function readMessage(source: Readable, { lease, encoding, ...options }: MessageOptions): Promise<Buffer> {
+export async function readMessage(source: Readable, { lease, encoding, ...options }: MessageOptions): Promise<ReceivedMessage> {
   const { compressed, length } = await readPrefix(source);
   if (length > options.bodyBytesMax) throw new JuryError('OTLP_TOO_LARGE', `It has ${length} bytes, the limit is ${options.bodyBytesMax}.`);
   if (compressed && encoding === 'identity') throw new JuryError('OTLP_MALFORMED', 'Its message is marked as compressed, and grpc-encoding does not say how.');
@@ -39,7 +44,7 @@ export async function readMessage(source: Readable, { lease, encoding, ...option
   source.resume();
   const message = await body;
   if (sent !== length) throw new JuryError('OTLP_MALFORMED', `Its message announces ${length} bytes and has ${sent}.`);
-  return message;
+  return { ...message, encoding: compressed ? encoding : 'identity' };
 }
 
 export function framed(message: Buffer): Buffer {

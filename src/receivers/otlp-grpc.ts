@@ -7,7 +7,7 @@ import { exportResponse, type OtlpSignal } from '../otlp/responses.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { aborted, contentEncoding, type ContentEncoding } from './body.ts';
 import { sendMessage, sendRefusal, statusText } from './grpc-answer.ts';
-import { readMessage } from './grpc-message.ts';
+import { readMessage, type ReceivedMessage } from './grpc-message.ts';
 import { defaultGrpcBounds, grpcServer, type GrpcBounds } from './grpc-server.ts';
 import type { Lease } from './in-flight.ts';
 import type { Tls } from './otlp-http-server.ts';
@@ -78,8 +78,8 @@ interface Door {
   /** A refusal, or the ticket with which the message is read. */
   admit(headers: IncomingHttpHeaders): Ticket | Refusal;
   refuse(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, refusal: Refusal): void;
-  read(stream: ServerHttp2Stream, ticket: Ticket): Promise<Buffer>;
-  take(stream: ServerHttp2Stream, ticket: Ticket, message: Buffer): void;
+  read(stream: ServerHttp2Stream, ticket: Ticket): Promise<ReceivedMessage>;
+  take(stream: ServerHttp2Stream, ticket: Ticket, message: ReceivedMessage): Promise<void>;
 }
 
 const signals: ReadonlyMap<string, OtlpSignal> = new Map([
@@ -99,7 +99,7 @@ async function answered(door: Door, bounds: GrpcBounds, stream: ServerHttp2Strea
     if ('kind' in ticket) return door.refuse(stream, headers, ticket);
     stream.once('close', () => ticket.lease.release());
     const message = await door.read(stream, ticket);
-    if (isWaiting(stream)) door.take(stream, ticket, message);
+    if (isWaiting(stream)) await door.take(stream, ticket, message);
   } catch (error) {
     if (error !== aborted && isWaiting(stream)) door.refuse(stream, headers, refusalOf(error));
   }
@@ -146,9 +146,11 @@ function openDoor({ limits, telemetry, ingest, lease, tokens }: OtlpGrpcOptions,
         received: (bytes) => telemetry.add('tracejury.receiver.bytes', bytes, { 'tracejury.transport': 'grpc', 'tracejury.signal': signal }),
       }),
 
-    take(stream, { signal, tenant }, body) {
+    async take(stream, { signal, tenant }, { body, sent, encoding }) {
       const take = signal === 'traces' ? takeTraces : takeLogs;
-      const partial = take({ ingest, telemetry, tenant, body, encoding: 'protobuf' });
+      const partial = await take({ ingest, telemetry, tenant, body, encoding: 'protobuf', request: { contentType: 'application/x-protobuf', contentEncoding: encoding === 'identity' ? '' : encoding, body: sent } });
+      // It may have come too late while the request was written down: it was told so.
+      if (!isWaiting(stream)) return;
       count(signal, 'OK', '');
       sendMessage(stream, exportResponse(signal, 'protobuf', partial));
     },

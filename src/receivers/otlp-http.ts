@@ -7,7 +7,7 @@ import type { OtlpEncoding } from '../otlp/read.ts';
 import { exportResponse, grpcCode, statusResponse, type OtlpSignal } from '../otlp/responses.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { sendAnswer } from './answer.ts';
-import { aborted, contentEncoding, readBody, type ContentEncoding } from './body.ts';
+import { aborted, contentEncoding, readBody, type ContentEncoding, type ReceivedBody } from './body.ts';
 import { openConnections, type Connections } from './connections.ts';
 import type { Lease } from './in-flight.ts';
 import { answerUnparsed, otlpHttpServer, restLimits, stopTimeoutMs, type Tls } from './otlp-http-server.ts';
@@ -97,8 +97,8 @@ interface Door {
   /** A refusal, or the ticket with which the body is read. */
   admit(request: FastifyRequest): Ticket | Refusal;
   refuse(request: FastifyRequest, reply: FastifyReply, refusal: Refusal): void;
-  read(request: FastifyRequest, ticket: Ticket): Promise<Buffer>;
-  take(request: FastifyRequest, reply: FastifyReply, ticket: Ticket, body: Buffer): void;
+  read(request: FastifyRequest, ticket: Ticket): Promise<ReceivedBody>;
+  take(request: FastifyRequest, reply: FastifyReply, ticket: Ticket, received: ReceivedBody): Promise<void>;
 }
 
 const signals: ReadonlyMap<string, OtlpSignal> = new Map([
@@ -111,6 +111,8 @@ const encodings: ReadonlyMap<string, OtlpEncoding> = new Map([
   ['application/protobuf', 'protobuf'],
   ['application/json', 'json'],
 ]);
+
+const nothing = Buffer.alloc(0);
 
 function routes(app: FastifyInstance, door: Door): void {
   const tickets = new WeakMap<FastifyRequest, Ticket>();
@@ -132,10 +134,11 @@ function routes(app: FastifyInstance, door: Door): void {
     } else door.refuse(request, reply, refusalOf(error));
   });
   for (const path of signals.keys()) {
-    app.post(path, (request, reply) => {
+    app.post(path, async (request, reply) => {
       const ticket = tickets.get(request);
       if (ticket === undefined) throw new Error('a request without a ticket reached its handler');
-      door.take(request, reply, ticket, Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0));
+      // A request without a body is not parsed.
+      await door.take(request, reply, ticket, (request.body as ReceivedBody | undefined) ?? { body: nothing, sent: nothing });
     });
   }
   app.setNotFoundHandler((request, reply) => door.refuse(request, reply, noSuchPath(pathOf(request))));
@@ -192,9 +195,9 @@ function openDoor(options: OtlpHttpOptions, state: State, warn: (refusal: Refusa
         received: (bytes) => telemetry.add('tracejury.receiver.bytes', bytes, { 'tracejury.transport': 'http', 'tracejury.signal': ticket.signal }),
       }),
 
-    take(request, reply, ticket, body) {
+    async take(request, reply, ticket, { body, sent }) {
       const take = ticket.signal === 'traces' ? takeTraces : takeLogs;
-      const partial = take({ ingest, telemetry, tenant: ticket.tenant, body, encoding: ticket.encoding });
+      const partial = await take({ ingest, telemetry, tenant: ticket.tenant, body, encoding: ticket.encoding, request: { contentType: ticket.mediaType, contentEncoding: ticket.contentEncoding === 'identity' ? '' : ticket.contentEncoding, body: sent } });
       send(request, reply, ticket.mediaType, exportResponse(ticket.signal, ticket.encoding, partial));
     },
   };

@@ -1,14 +1,18 @@
 /** The contract of a receiver: it takes spans and log records from outside and hands them on, or refuses before anything is accepted. */
+import type { JournalRecord } from '../journals/journal.ts';
 import type { Tenant } from '../model/ids.ts';
 import type { LogRecord, Span } from '../model/span.ts';
 
 export type Admission = 'open' | { readonly refuse: 'overloaded' | 'stopping'; readonly retryAfterSeconds: number };
 
+/** A request as it came, for whoever writes it down. */
+export type Received = Pick<JournalRecord, 'contentType' | 'contentEncoding' | 'body'>;
+
 /** What a receiver needs from the service. */
 export interface Ingest {
-  /** When it returns, the spans are accepted. What it throws is answered and nothing counts as accepted. */
-  spans(tenant: Tenant, spans: readonly Span[]): void;
-  logs(tenant: Tenant, records: readonly LogRecord[]): void;
+  /** When it resolves, the spans are accepted and outlive the process. What it rejects with is answered, and nothing counts as accepted. */
+  spans(tenant: Tenant, spans: readonly Span[], request: Received): Promise<void>;
+  logs(tenant: Tenant, records: readonly LogRecord[], request: Received): Promise<void>;
   /** Asked before a body is read. */
   readonly admission: () => Admission;
 }

@@ -4,7 +4,7 @@ import { readLogs, readTraces, type OtlpEncoding, type Rejection } from '../otlp
 import type { PartialSuccess } from '../otlp/responses.ts';
 import type { MetricName } from '../telemetry/metrics.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import type { Ingest } from './receiver.ts';
+import type { Ingest, Received } from './receiver.ts';
 
 export interface Delivery {
   readonly ingest: Ingest;
@@ -12,17 +12,18 @@ export interface Delivery {
   readonly tenant: Tenant;
   readonly body: Buffer;
   readonly encoding: OtlpEncoding;
+  readonly request: Received;
 }
 
-export function takeTraces({ ingest, telemetry, tenant, body, encoding }: Delivery): PartialSuccess | undefined {
+export async function takeTraces({ ingest, telemetry, tenant, body, encoding, request }: Delivery): Promise<PartialSuccess | undefined> {
   const { spans, rejections } = readTraces(body, encoding);
-  if (spans.length > 0) ingest.spans(tenant, spans);
+  if (spans.length > 0) await ingest.spans(tenant, spans, request);
   return counted(telemetry, 'tracejury.receiver.spans', spans.length, rejections);
 }
 
-export function takeLogs({ ingest, telemetry, tenant, body, encoding }: Delivery): PartialSuccess | undefined {
+export async function takeLogs({ ingest, telemetry, tenant, body, encoding, request }: Delivery): Promise<PartialSuccess | undefined> {
   const { records, ignored, rejections } = readLogs(body, encoding);
-  if (records.length > 0) ingest.logs(tenant, records);
+  if (records.length > 0) await ingest.logs(tenant, records, request);
   if (ignored > 0) telemetry.add('tracejury.receiver.log_records', ignored, { 'tracejury.outcome': 'ignored', 'tracejury.reason': 'no_trace_id' });
   return counted(telemetry, 'tracejury.receiver.log_records', records.length, rejections);
 }

@@ -32,6 +32,10 @@ export interface Keeper {
   offer(item: ScoredRun): void;
   /** Items not written yet. */
   held(): number;
+  /** Items that were offered so far. */
+  offered(): number;
+  /** Of these, the ones that are written or given up. */
+  settled(): number;
   /** Writes what is there, gives up what is left at the deadline. May be called twice. */
   stop(deadlineMs: number): Promise<void>;
 }
@@ -58,6 +62,8 @@ export function keeper(options: KeeperOptions): Keeper {
   /** The batch that is being written. */
   let current: readonly Held[] = [];
   let bytes = 0;
+  let offered = 0;
+  let settled = 0;
   const ended = new AbortController();
   let writing: Promise<void> | undefined;
   let stopped: Promise<void> | undefined;
@@ -69,6 +75,7 @@ export function keeper(options: KeeperOptions): Keeper {
 
   function left(gone: readonly Held[], outcome: 'written' | 'dropped'): void {
     for (const { bytes: own } of gone) bytes -= own;
+    settled += gone.length;
     count(outcome, gone.length);
   }
 
@@ -151,12 +158,15 @@ export function keeper(options: KeeperOptions): Keeper {
       }
       const one: Held = { item, bytes: roughBytes(item) };
       waiting.push(one);
+      offered++;
       bytes += one.bytes;
       while (waiting.length > 1 && (waiting.length > itemsMax || bytes > bytesMax)) left(waiting.splice(0, 1), 'dropped');
       count('written', 0);
       pump();
     },
     held: () => waiting.length + current.length,
+    offered: () => offered,
+    settled: () => settled,
     stop: (deadlineMs) => (stopped ??= end(deadlineMs)),
   };
 }

@@ -59,6 +59,8 @@ export const metrics = {
   'tracejury.journal.refused': { kind: 'counter', unit: '{record}', labels: ['tracejury.reason'], meaning: 'Records that the journal refused: full, busy (too many bytes wait for the disk), too_large, failed (the disk), stopped.' },
   'tracejury.journal.syncs': { kind: 'counter', unit: '{sync}', labels: ['tracejury.outcome'], meaning: 'Groups of records that were synced to the disk: done, or failed.' },
   'tracejury.journal.sync.duration': { kind: 'histogram', unit: 's', labels: [], buckets: syncBuckets, meaning: 'Time of one sync.' },
+  'tracejury.journal.replayed': { kind: 'counter', unit: '{record}', labels: [], meaning: 'Requests of an earlier process that were read again at the start, because traces in them were open.' },
+  'tracejury.journal.moved': { kind: 'counter', unit: '{record}', labels: [], meaning: 'Requests that were written again because a run in them stayed open for long.' },
   'tracejury.journal.used': { kind: 'gauge', unit: 'By', labels: [], meaning: 'Bytes of the journal that hold records, or are pinned by some, of limits.journal_bytes.' },
   'tracejury.journal.torn': { kind: 'counter', unit: '{tail}', labels: [], meaning: 'Ends of the journal that a crash left incomplete, cut off at the start. Nothing of them had been acknowledged.' },
   'tracejury.journal.corrupt': { kind: 'counter', unit: '{part}', labels: [], meaning: 'Damaged parts of the journal that were skipped. Records in them are lost.' },

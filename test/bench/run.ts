@@ -44,6 +44,7 @@ const rows: readonly Row[] = [
   row('node:http, body put together, 200', 'identity', await floor()),
   row('service', 'identity', await service('', values.profile === undefined ? {} : { profileTo: values.profile })),
   row('service, runs and verdicts stored in a file', 'identity', await service(`store: { url: "sqlite:${join(folder, 'tracejury.db')}" }\n`)),
+  row('service, requests synced before the answer, runs stored in a file', 'identity', await service(`store: { url: "sqlite:${join(folder, 'second.db')}" }\njournal: { url: "disk:${join(folder, 'journal')}" }\n`)),
   row('service, scores sent as span events', 'identity', await service(`export: [ { to: span_events, endpoint: "${sink.otlpUrl}" } ]\n`)),
   row('node:http, gunzipSync, 200', 'gzip', await floor('gunzip')),
   row('service', 'gzip', await service('')),
@@ -75,7 +76,7 @@ function floor(...args: readonly string[]): Promise<Measured> {
 
 async function service(more: string, options: { readonly profileTo?: string } = {}): Promise<Measured> {
   const file = join(folder, `${Math.random().toString(36).slice(2)}.yaml`);
-  writeFileSync(file, `listen: { otlp_http: "127.0.0.1:0", otlp_grpc: "127.0.0.1:0", console: "127.0.0.1:0" }\n${more.startsWith('store:') ? '' : 'store: { url: "memory:" }\n'}${more}`);
+  writeFileSync(file, `listen: { otlp_http: "127.0.0.1:0", otlp_grpc: "127.0.0.1:0", console: "127.0.0.1:0" }\n${['store', 'journal'].filter((key) => !more.includes(`${key}:`)).map((key) => `${key}: { url: "memory:" }\n`).join('')}${more}`);
   return measured('../../src/cli/main.ts', ['serve', '-c', file], { ...options, lastLine: /^Evaluators/m });
 }
 

@@ -4,7 +4,8 @@ import type { Run } from '../../src/model/agent-trace.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { noTenant, type Tenant } from '../../src/model/ids.ts';
 import type { LogRecord, Span } from '../../src/model/span.ts';
-import { defaultGroupLimits, gathering, type GroupLimits } from '../../src/pipeline/group.ts';
+import { gathering } from '../../src/pipeline/group.ts';
+import { defaultGroupLimits, type GroupLimits } from '../../src/pipeline/group-limits.ts';
 import type { MetricName } from '../../src/telemetry/metrics.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 

@@ -54,10 +54,10 @@ ${path}:5:29 judges.main.apikey: is not a known key here
 });
 
 test('cli: config check of a sound file warns of keys without effect', async () => {
-  const path = file('good.yaml', 'limits: { journal_bytes: 1GiB }\n');
+  const path = file('good.yaml', 'judges: { main: { model: m, price: { input_per_million: 1 } } }\n');
   expect(await tracejury(['config', 'check', path])).toEqual({
     code: 0,
-    out: `warning: limits.journal_bytes has no effect yet. There is no journal yet.\n${path}: no faults\n`,
+    out: `warning: judges.main.price has no effect yet. Costs are not accounted yet.\n${path}: no faults\n`,
     err: '',
   });
 });

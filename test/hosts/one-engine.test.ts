@@ -70,9 +70,11 @@ test('hosts: tracejury eval gives the verdicts of the library', async () => {
 
 test('hosts: the service sends the verdicts of the library', async () => {
   const sink = await otlpSink();
-  const jury = await running(`${yaml}\nexport: [ { to: span_events, endpoint: "${sink.url}" } ]`);
+  // Each recording has a tenant of its own: their scripted models give the same ids to the same calls, as no two agents do.
+  const tokens = JSON.stringify(taken.map((_, at) => ({ name: `tenant-${at}`, value: tokenOf(at), may: ['ingest'] })));
+  const jury = await running(`${yaml}\nexport: [ { to: span_events, endpoint: "${sink.url}" } ]`, { tokens });
   try {
-    for (const { recording } of taken) for (const file of recording.expected.files) await send(jury.otlp, recording.folder, file);
+    for (const [at, { recording }] of taken.entries()) for (const file of recording.expected.files) await send(jury.otlp, tokenOf(at), recording.folder, file);
     const runs = taken.flatMap((one) => one.runs).filter((run) => wantedEvents(run).length > 0);
     expect(runs.length).toBeGreaterThanOrEqual(recordingsMin);
     const carriers = await eventually(() => {
@@ -118,8 +120,12 @@ function sortedText(value: unknown): string {
   return jsonText((value ?? null) as JsonValue, { sortKeys: true });
 }
 
-async function send(otlp: string, path: string, { file, content_type: type }: Recording['expected']['files'][number]): Promise<void> {
-  const headers = { 'content-type': type ?? 'application/x-protobuf', ...(file.endsWith('.gz') ? { 'content-encoding': 'gzip' } : {}) };
+function tokenOf(at: number): string {
+  return `token-${at}`;
+}
+
+async function send(otlp: string, token: string, path: string, { file, content_type: type }: Recording['expected']['files'][number]): Promise<void> {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': type ?? 'application/x-protobuf', ...(file.endsWith('.gz') ? { 'content-encoding': 'gzip' } : {}) };
   const { status } = await fetch(`${otlp}/v1/traces`, { method: 'POST', headers, body: new Uint8Array(readFileSync(join(path, file))) });
   expect(status).toBe(200);
 }

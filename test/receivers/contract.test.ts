@@ -114,14 +114,21 @@ describe.each(transports)('otlp over $name', ({ name: transport, open, send }) =
     expect(answer.partial).toBe(want.rejected);
     expect(door.spans.map(([tenant]) => tenant)).toEqual(Array(want.spans ?? 0).fill('agents'));
     expect(door.records).toHaveLength(want.records ?? 0);
+    // Written down as it came, so that it can be read again.
+    if (door.spans.length + door.records.length > 0) expect(door.bodies.at(-1)).toMatchObject({ contentEncoding: request.coding ?? '', body: packedBody(request) });
     expect([...door.counts.keys()].filter((key) => key.startsWith('tracejury.receiver.requests'))).toEqual([['tracejury.receiver.requests', transport, request.signal ?? 'traces', want[transport], want.reason ?? ''].join(' ').trim()]);
     expect((await send(door.port, { body: good, token })).status).toBe(transport === 'http' ? '200' : 'OK');
     await door.inFlight(0);
   });
 });
 
+/** As both transports compress it. */
+function packedBody({ body, coding }: Request): Buffer {
+  return Buffer.from(coding === undefined ? body : coding === 'gzip' ? gzipSync(body) : deflateSync(body));
+}
+
 async function sendHttp(port: number, { signal = 'traces', body, coding, token: sent = '' }: Request): Promise<Answer> {
-  const packed = coding === undefined ? body : coding === 'gzip' ? gzipSync(body) : deflateSync(body);
+  const packed = packedBody({ body, ...(coding === undefined ? {} : { coding }) });
   const headers = { 'content-type': 'application/x-protobuf', 'content-length': packed.length, authorization: `Bearer ${sent}`, connection: 'close', ...(coding === undefined ? {} : { 'content-encoding': coding }) };
   const answer = await exchange(port, head(`/v1/${signal}`, headers), packed);
   const retry = answer.headers['retry-after'];

@@ -17,6 +17,8 @@ export interface Door {
   readonly warnings: { readonly [field: string]: unknown }[];
   /** Sums by metric and label values, for example `tracejury.receiver.requests http traces 200`. */
   readonly counts: Map<string, number>;
+  /** Bodies as they came. */
+  readonly bodies: { readonly body: Buffer; readonly contentEncoding: string }[];
   admission: Admission;
   /** Thrown by the next delivery. */
   fault: Error | undefined;
@@ -63,6 +65,7 @@ function unopened({ limits = testLimits, ...options }: DoorOptions, receiverOf: 
     spans: [],
     records: [],
     warnings: [],
+    bodies: [],
     admission: 'open',
     fault: undefined,
     inFlight: (bytes) => new Promise((done) => (counts.get(inFlightKey) === bytes ? done() : waiting.push({ bytes, done }))),
@@ -92,13 +95,15 @@ function unopened({ limits = testLimits, ...options }: DoorOptions, receiverOf: 
     tokens: [],
     clock,
     ingest: {
-      spans(tenant, spans) {
+      async spans(tenant, spans, { body, contentEncoding }) {
         deliver();
         door.spans.push(...spans.map((span) => [tenant, span] as const));
+        door.bodies.push({ body, contentEncoding });
       },
-      logs(tenant, records) {
+      async logs(tenant, records, { body, contentEncoding }) {
         deliver();
         door.records.push(...records.map((record) => [tenant, record] as const));
+        door.bodies.push({ body, contentEncoding });
       },
       admission: () => door.admission,
     },

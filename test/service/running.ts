@@ -20,7 +20,7 @@ export interface Running {
 
 /** `yaml` is added to a configuration that listens on free ports and closes runs quickly; `file` is where it is said to stand. */
 export async function running(yaml: string, { closing = 'settle: 5ms, quiet: 50ms', tokens = '[]', file = 'test.yaml', logger = pino({ level: 'silent' }) } = {}): Promise<Running> {
-  const text = `listen: { otlp_http: 127.0.0.1:0, otlp_grpc: 127.0.0.1:0, console: 127.0.0.1:0, tokens: ${tokens} }\nclosing: { ${closing} }\n${/^store:/m.test(yaml) ? '' : 'store: { url: "memory:" }\n'}${yaml}`;
+  const text = `listen: { otlp_http: 127.0.0.1:0, otlp_grpc: 127.0.0.1:0, console: 127.0.0.1:0, tokens: ${tokens} }\nclosing: { ${closing} }\n${inMemory(yaml)}${yaml}`;
   const { config, warnings } = await loadConfigWithFiles({ file, text, env: {}, evaluators });
   const started = service({ config, warnings, logger, stopMs: 500 });
   const { otlpHttp, otlpGrpc, console: page } = await started.start();
@@ -31,6 +31,11 @@ export async function running(yaml: string, { closing = 'settle: 5ms, quiet: 50m
     metrics: async () => (await fetch(`${page}/metrics`)).text(),
     stop: () => started.stop(),
   };
+}
+
+/** Tests leave nothing behind unless they name a place for it. */
+function inMemory(yaml: string): string {
+  return ['store', 'journal'].filter((key) => !new RegExp(`^${key}:`, 'm').test(yaml)).map((key) => `${key}: { url: "memory:" }\n`).join('');
 }
 
 /** The value of a sample on the metrics page; undefined when there is none with these labels. */

@@ -1,15 +1,16 @@
 /** `tracejury serve`: the service, until a signal ends it. */
 import { once } from 'node:events';
 import { evaluators } from '../../../evaluators/index.ts';
+import type { Config } from '../../config/config.ts';
 import { readConfig } from '../../config/load.ts';
 import { service } from '../../service.ts';
-import type { StoreAddress } from '../../stores/index.ts';
 import { UsageError, type Command, type CommandInput, type ExitCode } from '../command.ts';
 import { listenFault } from '../listen-fault.ts';
 
-/** What is open when the process dies is not kept yet, and that is said here, not only in a guide. */
-function dataText({ scheme, rest }: StoreAddress): string {
-  return scheme === 'memory' ? 'in memory: gone when the process ends' : `${rest} (runs and verdicts; what is not scored yet is lost when the process dies)`;
+/** What would be lost when the process ends is said here, not only in a guide. */
+function dataText({ store, journal }: Config): string {
+  const runs = store.address.scheme === 'memory' ? 'runs and verdicts in memory, gone when the process ends' : `${store.address.rest} (runs and verdicts)`;
+  return `${runs}, ${journal.scheme === 'memory' ? 'what is open in memory' : `${journal.rest} (what is open)`}`;
 }
 
 export const serve: Command = {
@@ -30,7 +31,7 @@ export const serve: Command = {
       });
       say(`OTLP         ${otlpHttp} (HTTP), ${otlpGrpc} (gRPC)`);
       say(`Console      ${page}   (/api/v1, /metrics, /livez, /readyz)`);
-      say(`Data         ${dataText(config.store.address)}`);
+      say(`Data         ${dataText(config)}`);
       say(`Evaluators   ${config.evaluators.map(({ configured }) => configured.name).join(', ')}`);
       await stopSignal;
     } finally {

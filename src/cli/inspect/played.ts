@@ -4,7 +4,8 @@ import { collectors } from '../../../collectors/index.ts';
 import type { Run } from '../../model/agent-trace.ts';
 import { manualClock } from '../../model/clock.ts';
 import { noTenant } from '../../model/ids.ts';
-import { defaultGroupLimits, gathering, type GatheringOptions } from '../../pipeline/group.ts';
+import { gathering, type GatheringOptions } from '../../pipeline/group.ts';
+import { defaultGroupLimits } from '../../pipeline/group-limits.ts';
 import { metricRegistry, type MetricRegistry } from '../../telemetry/registry.ts';
 import type { Recorded } from './recorded.ts';
 

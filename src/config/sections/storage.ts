@@ -29,11 +29,11 @@ export const journal: Section = {
   key: 'journal',
   schema: {
     type: 'object',
-    description: 'Where received spans are kept until they are scored.',
+    description: 'Where requests are written down before they are answered, until their runs are scored.',
     additionalProperties: false,
     default: {},
     properties: {
-      url: { type: 'string', minLength: 1, 'x-secret': 'url', default: 'disk:./tracejury-data/journal', description: 'The journal.' },
+      url: { type: 'string', minLength: 1, 'x-secret': 'url', default: 'disk:./tracejury-data/journal', description: '`disk:` and the path of a folder, from the folder in which the service starts; `memory:` loses what is open when the process dies.' },
     },
   },
 };

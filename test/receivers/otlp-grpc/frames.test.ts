@@ -117,5 +117,5 @@ function reading(bytes: Buffer, cuts: readonly number[]): { readonly read: Promi
   const edges = [0, ...cuts.filter((cut) => cut < bytes.length).sort((a, b) => a - b), bytes.length];
   edges.slice(1).forEach((edge, at) => source.write(bytes.subarray(edges[at], edge)));
   source.end();
-  return { read, left: () => held };
+  return { read: read.then(({ body }) => body), left: () => held };
 }

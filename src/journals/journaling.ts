@@ -1,0 +1,65 @@
+/** A journal at work: opened, replayed, tended in regular turns, and closed. */
+import { openJournal, type JournalAddress } from './index.ts';
+import { intake, type Intake, type IntakeOptions } from './intake.ts';
+import type { Journal } from './journal.ts';
+import type { JournalParts } from './settings.ts';
+
+export interface JournalingOptions extends Pick<IntakeOptions, 'flow' | 'keeping' | 'inflatedBytesMax'> {
+  readonly address: JournalAddress;
+  readonly settings: { readonly bytesMax: number; readonly recordBytesMax: number };
+  readonly parts: JournalParts;
+}
+
+export interface Journaling {
+  /** Undefined until it is open. */
+  readonly intake: () => Intake | undefined;
+  /** Opens the journal and reads again what was left open; gives the number of requests. Rejects when the journal cannot be used. */
+  open(): Promise<number>;
+  /** Notes what is done, and closes. May be called twice, and without `open`. */
+  stop(): Promise<void>;
+}
+
+/** How often the journal learns what is no longer needed. */
+const tendEveryMs = 1_000;
+const segmentBytesUsual = 64 * 1024 * 1024;
+/** Of the whole: some segments are read or waited for while another is written. */
+const segmentShareMax = 1 / 4;
+
+export function journaling({ address, settings, parts, ...options }: JournalingOptions): Journaling {
+  const { bytesMax, recordBytesMax } = settings;
+  const ended = new AbortController();
+  let journal: Journal | undefined;
+  let opened: Intake | undefined;
+  let tending: Promise<void> | undefined;
+  let stopped: Promise<void> | undefined;
+
+  async function tend(own: Intake): Promise<void> {
+    while (!ended.signal.aborted) {
+      await parts.sleep(tendEveryMs, ended.signal);
+      await own.tend();
+    }
+    // Once more, for what was scored while it stopped.
+    await own.tend();
+  }
+
+  async function stop(): Promise<void> {
+    ended.abort();
+    await tending;
+    await opened?.stop();
+    await journal?.stop();
+  }
+
+  return {
+    intake: () => opened,
+    async open() {
+      const segmentBytes = Math.min(bytesMax * segmentShareMax, Math.max(segmentBytesUsual, recordBytesMax * 2));
+      journal = await openJournal(address, { bytesMax, segmentBytes }, parts);
+      const own = intake({ journal, telemetry: parts.telemetry, clock: parts.clock, ...options });
+      const replayed = await own.replay();
+      opened = own;
+      tending = tend(own);
+      return replayed;
+    },
+    stop: () => (stopped ??= stop()),
+  };
+}

@@ -1,0 +1,12 @@
+/** What the gathering holds at most. */
+
+export interface GroupLimits {
+  /** Bytes on the wire of all spans and records that are held. */
+  readonly bytesMax: number;
+  readonly spansPerTraceMax: number;
+  readonly recordsPerTraceMax: number;
+  /** Traces that are done are remembered up to this number, so that a straggler founds no new run. */
+  readonly tombstonesMax: number;
+}
+
+export const defaultGroupLimits: GroupLimits = { bytesMax: 256 * 1024 * 1024, spansPerTraceMax: 50_000, recordsPerTraceMax: 50_000, tombstonesMax: 100_000 };

@@ -1,0 +1,70 @@
+/** Where the traces stand in the journal: what a restart would have to read again for them. */
+import type { Trace, TraceTable } from './traces.ts';
+
+/** A trace whose runs are all closed. */
+export interface FinishedTrace {
+  /** Its key, and those of the traces that became part of it. */
+  readonly keys: readonly string[];
+  /** Of the requests that brought it, ascending. */
+  readonly positions: readonly number[];
+}
+
+/** For whoever keeps the journal. */
+export interface Standings {
+  /** The lowest position that an open trace stands on; undefined: none does. */
+  oldestPosition(): number | undefined;
+  /** The request at `from` was written again at `to`. */
+  moved(from: number, to: number): void;
+  /** True: something of the trace with this key is not closed yet. */
+  isOpen(key: string): boolean;
+  /** Traces that were finished since the last call, or were already and had more spans come. */
+  takeFinished(): readonly FinishedTrace[];
+}
+
+export interface Standing extends Standings {
+  /** Something of the trace came with the request at this position; undefined: with none that is written down. */
+  stand(trace: Trace, position: number | undefined): void;
+  /** Nothing of it needs to be read again. */
+  finish(trace: Trace): void;
+}
+
+export function standing(traces: TraceTable): Standing {
+  let finished: FinishedTrace[] = [];
+  return {
+    stand(trace, position) {
+      if (position === undefined) return;
+      trace.positions.add(position);
+      // Told of at once: read again from here on, a finished trace would be a part of itself.
+      if (trace.done) finished.push({ keys: [trace.key, ...trace.joined], positions: [] });
+    },
+    finish(trace) {
+      if (trace.positions.size === 0) return;
+      finished.push({ keys: [trace.key, ...trace.joined], positions: [...trace.positions] });
+      trace.positions.clear();
+    },
+    oldestPosition() {
+      let oldest: number | undefined;
+      for (const { positions } of traces.all()) {
+        const [first] = positions;
+        if (first !== undefined && (oldest === undefined || first < oldest)) oldest = first;
+      }
+      return oldest;
+    },
+    moved(from, to) {
+      for (const { positions } of traces.all()) if (positions.delete(from)) inOrder(positions, to);
+    },
+    isOpen: (key) => traces.isOpen(key),
+    takeFinished() {
+      const taken = finished;
+      finished = [];
+      return taken;
+    },
+  };
+}
+
+/** Adds positions and keeps the set ascending. */
+export function inOrder(positions: Set<number>, ...more: readonly number[]): void {
+  const sorted = [...positions, ...more].sort((one, other) => one - other);
+  positions.clear();
+  for (const position of sorted) positions.add(position);
+}

@@ -1,0 +1,251 @@
+/** What is acknowledged is scored, whatever dies, and once: a journal that outlives processes, and real runs that go through it. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { collectors } from '../../collectors/index.ts';
+import { evaluationContext } from '../../evaluators/context.ts';
+import { intake, type Intake } from '../../src/journals/intake.ts';
+import type { JournalRecord } from '../../src/journals/journal.ts';
+import { memoryJournal, memoryShelf, type MemoryShelf } from '../../src/journals/memory.ts';
+import { manualClock, type ManualClock } from '../../src/model/clock.ts';
+import { noTenant } from '../../src/model/ids.ts';
+import type { LogRecord, Span } from '../../src/model/span.ts';
+import { writeTraces } from '../../src/otlp/write.ts';
+import { pipeline, type Pipeline } from '../../src/pipeline/pipeline.ts';
+import type { ScoredRun } from '../../src/exporters/exporter.ts';
+import { agentSpan, modelSpan, toolSpan } from '../builders/gen-ai-spans.ts';
+import { span } from '../builders/spans.ts';
+import { testParts, type TestParts } from './parts.ts';
+
+interface Process {
+  readonly take: (spans: readonly Span[]) => Promise<string>;
+  readonly intake: Intake;
+  readonly flow: Pipeline;
+  readonly clock: ManualClock;
+  readonly parts: TestParts;
+  /** Lets time pass; the journal is tended each second. */
+  pass(ms: number): Promise<void>;
+}
+
+interface World {
+  readonly shelf: MemoryShelf;
+  readonly delivered: ScoredRun[];
+  readonly bytesMax: number;
+  nowMs: number;
+}
+
+const second = 1_000;
+
+function world(bytesMax = 1_000_000): World {
+  return { shelf: memoryShelf(), delivered: [], bytesMax, nowMs: 1_700_000_000_000 };
+}
+
+/** A process that comes up over what the last one left. `stores: false`: what it scores is never stored. */
+async function started(of: World, { stores = true } = {}): Promise<Process> {
+  const parts = testParts();
+  const clock = manualClock(of.nowMs);
+  const journal = await memoryJournal({ folder: '', bytesMax: of.bytesMax }, { ...parts, clock }, of.shelf);
+  let offered = 0;
+  const flow = pipeline({
+    collectors,
+    plan: [],
+    context: evaluationContext(),
+    clock,
+    telemetry: parts.telemetry,
+    ask: () => undefined,
+    deliver(item) {
+      offered++;
+      of.delivered.push(item);
+    },
+  });
+  const own = intake({ journal, flow, telemetry: parts.telemetry, clock, keeping: { offered: () => offered, settled: () => (stores ? offered : 0) }, inflatedBytesMax: 1_000_000 });
+  await own.replay();
+  return {
+    intake: own,
+    flow,
+    clock,
+    parts,
+    async take(spans) {
+      const taken = await own.spans(request(spans, clock.nowMs()), spans);
+      return taken.kind === 'appended' ? taken.kind : taken.reason;
+    },
+    async pass(ms) {
+      for (let left = ms; left > 0; left -= second) {
+        const step = Math.min(left, second);
+        for (let next = flow.nextDueMs(); next !== undefined && next <= clock.nowMs() + step; next = flow.nextDueMs()) {
+          const wait = Math.max(0, next - clock.nowMs());
+          if (wait > step) break;
+          clock.advance(wait);
+          flow.advance();
+          if (wait === 0 && flow.nextDueMs() === next) break;
+        }
+        clock.advance(step);
+        flow.advance();
+        await own.tend();
+      }
+      of.nowMs = clock.nowMs();
+    },
+  };
+}
+
+function request(spans: readonly Span[], receivedMs: number): JournalRecord {
+  return { kind: 'traces', tenant: noTenant, contentType: 'application/x-protobuf', contentEncoding: '', receivedMs, body: writeTraces(spans, 'protobuf') };
+}
+
+/** Spans of one run, the agent's last. */
+function spansOf(trace: number): readonly Span[] {
+  const call = { id: `c${trace}`, name: 't', arguments: '{"x":1}' };
+  return [
+    modelSpan({ id: 2, parent: 1, trace, start: 1, end: 2, user: `question ${trace}`, asks: [call] }),
+    toolSpan({ id: 3, parent: 1, trace, start: 3, end: 4, call: call.id, arguments: '{"x":1}', result: `r${trace}` }),
+    modelSpan({ id: 4, parent: 1, trace, start: 5, end: 6, user: `question ${trace}`, says: 'done' }),
+    agentSpan({ id: 1, trace, start: 0, end: 7, agent: `agent ${trace}`, input: `question ${trace}`, output: 'done' }),
+  ];
+}
+
+const contents = (items: readonly ScoredRun[]): readonly string[] => items.map(({ run }) => `${run.trace.agent} ${run.completeness} ${run.contentHash}`);
+
+test('intake: a run that is open when the process dies is scored by the next one', async () => {
+  const of = world();
+  const first = await started(of);
+  const spans = spansOf(1);
+  expect(await first.take(spans.slice(0, 2))).toBe('appended');
+  await first.pass(60 * second);
+  const next = await started(of);
+  expect(next.parts.count('tracejury.journal.replayed')).toBe(1);
+  await next.take(spans.slice(2));
+  await next.pass(60 * second);
+  const whole = world();
+  const undisturbed = await started(whole);
+  await undisturbed.take(spans);
+  await undisturbed.pass(60 * second);
+  expect(contents(of.delivered)).toEqual(contents(whole.delivered));
+});
+
+test('intake: a run that is scored and stored is not scored again', async () => {
+  const of = world();
+  const first = await started(of);
+  await first.take(spansOf(1));
+  await first.pass(10 * second);
+  expect(of.delivered).toHaveLength(1);
+  const next = await started(of);
+  await next.pass(60 * second);
+  expect([of.delivered.length, of.shelf.records.size]).toEqual([1, 0]);
+});
+
+test('intake: a run that is scored and not stored is scored again, the same', async () => {
+  const of = world();
+  const first = await started(of, { stores: false });
+  await first.take(spansOf(1));
+  await first.pass(10 * second);
+  const next = await started(of);
+  await next.pass(10 * second);
+  const [one, other] = contents(of.delivered);
+  expect(of.delivered).toHaveLength(2);
+  expect(other).toBe(one);
+});
+
+test('intake: of a request that a done and an open run share only the open one goes on', async () => {
+  const of = world();
+  const first = await started(of);
+  const [open, done] = [spansOf(1), spansOf(2)];
+  await first.take([...open.slice(0, 1), ...done.slice(0, 2)]);
+  await first.take(done.slice(2));
+  await first.pass(20 * second);
+  expect(contents(of.delivered)).toHaveLength(1);
+  const next = await started(of);
+  await next.take(open.slice(1));
+  await next.pass(700 * second);
+  expect(of.delivered.map(({ run }) => `${run.trace.agent} ${run.completeness} ${run.trace.toolCalls.length}`)).toEqual(['agent 2 complete 1', 'agent 1 complete 1']);
+});
+
+const padding = 'x'.repeat(10_000);
+
+test('intake: a run stays open while ten times the journal flows by', async () => {
+  const of = world(1_500_000);
+  const first = await started(of);
+  const open = spansOf(1);
+  expect(await first.take(open.slice(0, 2))).toBe('appended');
+  const refused: string[] = [];
+  let bytes = 0;
+  for (let trace = 2; bytes < of.bytesMax * 10; trace++) {
+    const spans = [...spansOf(trace), span({ id: 9, parent: 1, trace, attributes: { text: padding } })];
+    // Every few minutes it does something, in a request that it shares.
+    if (trace % 200 === 0) spans.push(modelSpan({ id: trace + 100, parent: 1, trace: 1, start: 10 + trace, user: 'question 1', says: 'still at it' }));
+    bytes += request(spans, 0).body.length;
+    const taken = await first.take(spans);
+    if (taken !== 'appended') refused.push(taken);
+    await first.pass(second);
+  }
+  expect(refused).toEqual([]);
+  expect(first.parts.count('tracejury.journal.moved')).toBeGreaterThan(3);
+  const next = await started(of);
+  await next.take(open.slice(2));
+  await next.pass(60 * second);
+  const last = of.delivered.at(-1)?.run;
+  expect([last?.trace.agent, last?.completeness, last?.trace.toolCalls.length]).toEqual(['agent 1', 'complete', 1]);
+  // Nobody was scored twice, also not those who shared a request with the open run.
+  const agents = of.delivered.map(({ run }) => run.trace.agent);
+  expect(new Set(agents).size).toBe(agents.length);
+});
+
+test('intake: a full journal refuses, and takes again when there is room', async () => {
+  const of = world(8_000);
+  const first = await started(of);
+  const answers: string[] = [];
+  for (let trace = 1; trace <= 20; trace++) answers.push(await first.take(spansOf(trace)));
+  expect(new Set(answers)).toEqual(new Set(['appended', 'full']));
+  const taken = answers.filter((answer) => answer === 'appended').length;
+  expect(first.intake.isFull() || taken < 20).toBe(true);
+  await first.pass(60 * second);
+  expect(of.delivered).toHaveLength(taken);
+  expect(await first.take(spansOf(30))).toBe('appended');
+});
+
+test('intake: log records go the same way', async () => {
+  const of = world();
+  const first = await started(of);
+  const body = Buffer.from('{"resourceLogs":[]}');
+  const given: readonly LogRecord[] = [];
+  expect(await first.intake.logs({ kind: 'logs', tenant: noTenant, contentType: 'application/json', contentEncoding: '', receivedMs: 0, body }, given)).toMatchObject({ kind: 'appended' });
+  expect((await started(of)).parts.count('tracejury.journal.replayed')).toBe(1);
+});
+
+/** Requests with spans of several runs, each run's agent in its last request; the runs begin one after the other. */
+const script = fc.record({
+  order: fc.array(fc.nat(3), { minLength: 16, maxLength: 16 }),
+  sizes: fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 16, maxLength: 16 }),
+  pauses: fc.array(fc.nat(400), { minLength: 16, maxLength: 16 }),
+  dies: fc.array(fc.boolean(), { minLength: 16, maxLength: 16 }),
+  stores: fc.boolean(),
+});
+
+test('intake: wherever it dies, every run is scored, whole, and never in part', async () => {
+  const traces = [1, 2, 3, 4];
+  const undisturbed = world();
+  const calm = await started(undisturbed);
+  await calm.take(traces.flatMap(spansOf));
+  await calm.pass(60 * second);
+  const wanted = new Set(contents(undisturbed.delivered));
+  expect(wanted.size).toBe(traces.length);
+  await fc.assert(
+    fc.asyncProperty(script, async ({ order, sizes, pauses, dies, stores }) => {
+      const of = world();
+      const left = traces.map((trace) => [...spansOf(trace)]);
+      let process = await started(of, { stores });
+      for (let step = 0; left.some((spans) => spans.length > 0); step++) {
+        const at = step % order.length;
+        const queue = left[order[at] ?? 0]?.length === 0 ? left.find((spans) => spans.length > 0) : left[order[at] ?? 0];
+        const spans = (queue ?? []).splice(0, sizes[at]);
+        expect(await process.take(spans)).toBe('appended');
+        await process.pass(pauses[at] ?? 0);
+        of.nowMs = process.clock.nowMs();
+        if (dies[at] === true) process = await started(of, { stores });
+      }
+      await process.pass(60 * second);
+      const found = contents(of.delivered);
+      expect(new Set(found)).toEqual(wanted);
+      if (stores && !dies.includes(true)) expect(found).toHaveLength(wanted.size);
+    }),
+    { numRuns: 150 },
+  );
+});
