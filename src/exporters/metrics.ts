@@ -67,7 +67,8 @@ export function metricsExporter(_settings: ExporterSettings, { telemetry }: Expo
 /** Judge verdicts come later, in items of their own, about a run that has been counted. */
 function isRunsFirst({ evaluations, decisions }: ScoredRun): boolean {
   const kinds = [...evaluations, ...decisions].map(({ evaluatorKind }) => evaluatorKind);
-  return kinds.length === 0 || kinds.includes('rule');
+  // A pair that ends without being asked is told with the run, also where there are no rules.
+  return kinds.length === 0 || kinds.includes('rule') || decisions.some(({ decision }) => decision === 'filtered' || decision === 'sampled_out');
 }
 
 function attemptLabels({ agent, dialect, name, outcome, reason, need }: Attempt): Labels {

@@ -80,6 +80,14 @@ test('metrics: a judge verdict in an item of its own does not count the run agai
   expect(points(telemetry, 'tracejury.evaluation.results')).toHaveLength(2);
 });
 
+test('metrics: a run that no judge is asked about is counted all the same', async () => {
+  const { telemetry, exporter } = bench();
+  await exporter.send({ ...scoredRun({}), decisions: [decision('one', { evaluatorKind: 'judge', decision: 'sampled_out' }), decision('other', { evaluatorKind: 'judge', decision: 'filtered' })] });
+  expect(points(telemetry, 'tracejury.runs')).toMatchObject([{ value: 1 }]);
+  await exporter.send({ ...scoredRun({}), decisions: [decision('third', { evaluatorKind: 'judge', decision: 'overload' })] });
+  expect(points(telemetry, 'tracejury.runs')).toMatchObject([{ value: 1 }]);
+});
+
 test('metrics: a run that nothing looks at is still a run', async () => {
   const { telemetry, exporter } = bench();
   await exporter.send({ run: run({ trace: agentTrace() }), evaluations: [], decisions: [] });
