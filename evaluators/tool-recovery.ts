@@ -57,7 +57,7 @@ function evaluate({ trace }: Subject, options: ToolRecoveryOptions, context: Eva
   const { judged, unknown } = judgedCalls(calls, options, context);
   if (judged.length === 0) return resultsUnknown(calls, 'The spans tell neither results nor errors of tool calls; switch on the capture of tool outputs.', { unknown_outcome: unknown });
   const failed = failedCalls(judged, options.sameArguments);
-  if (failed.length === 0) return skipped('no_errors', `None of the ${count(judged.length, 'tool call')} failed, so there was nothing to put right.`);
+  if (failed.length === 0) return skipped('no_errors', `${judged.length === 1 ? 'The tool call did not fail' : `None of the ${judged.length} tool calls failed`}, so there was nothing to put right.`);
   if (failed.some(({ changed, repair }) => options.sameArguments && repair !== undefined && changed === undefined)) return argumentsUnknown(trace, 'The spans carry no arguments for calls that are compared by arguments; switch on the capture of tool inputs.');
   const open = failed.filter(({ repair }) => repair === undefined);
   return {
