@@ -1,0 +1,100 @@
+/** The service as a process of its own, over one folder, to be killed and started again. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { isJsonArray, type JsonObject } from '../../src/model/json.ts';
+import type { Span } from '../../src/model/span.ts';
+import { writeTraces } from '../../src/otlp/write.ts';
+import { eventually } from './running.ts';
+
+export interface ServiceProcess {
+  readonly otlp: string;
+  readonly console: string;
+  /** HTTP status; undefined: nobody answered. */
+  send(spans: readonly Span[]): Promise<number | undefined>;
+  runs(): Promise<readonly JsonObject[]>;
+  end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>;
+}
+
+export interface ServiceFolder {
+  /** Over what the process before has left. */
+  start(): Promise<ServiceProcess>;
+  /** Ends what still runs, and takes the folder away. */
+  remove(): Promise<void>;
+}
+
+export function serviceFolder(): ServiceFolder {
+  const folder = mkdtempSync(join(tmpdir(), 'tracejury-process-'));
+  const file = join(folder, 'tracejury.yaml');
+  writeFileSync(
+    file,
+    `listen: { otlp_http: "127.0.0.1:0", otlp_grpc: "127.0.0.1:0", console: "127.0.0.1:0" }
+closing: { settle: 10ms, quiet: 1s }
+store: { url: "sqlite:${join(folder, 'store.db')}" }
+journal: { url: "disk:${join(folder, 'journal')}" }
+limits: { journal_bytes: 256MiB }
+`,
+  );
+  const children: ChildProcess[] = [];
+  return {
+    async start() {
+      const child = spawn(process.execPath, [join(import.meta.dirname, '../../src/cli/main.ts'), 'serve', '-c', file], { stdio: ['ignore', 'pipe', 'pipe'] });
+      children.push(child);
+      const said = await allSaid(child);
+      const address = (word: string): string => new RegExp(`^${word} +(http://\\S+)`, 'm').exec(said)?.[1] ?? '';
+      return serviceAt(child, address('OTLP'), address('Console'));
+    },
+    async remove() {
+      await Promise.all(children.map((child) => ended(child, 'SIGKILL')));
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** What it says until it is up. */
+async function allSaid(child: ChildProcess): Promise<string> {
+  let said = '';
+  child.stdout?.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  child.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  return eventually(() => {
+    if (/^Evaluators/m.test(said)) return said;
+    if (child.exitCode !== null) throw new Error(said);
+    return undefined;
+  }, 'the service is up');
+}
+
+function serviceAt(child: ChildProcess, otlp: string, page: string): ServiceProcess {
+  return {
+    otlp,
+    console: page,
+    async send(spans) {
+      const body = new Uint8Array(gzipSync(writeTraces(spans, 'protobuf')));
+      try {
+        const { status } = await fetch(`${otlp}/v1/traces`, { method: 'POST', headers: { 'content-type': 'application/x-protobuf', 'content-encoding': 'gzip' }, body });
+        return status;
+      } catch {
+        return undefined;
+      }
+    },
+    async runs() {
+      const found: JsonObject[] = [];
+      for (let cursor = ''; ; ) {
+        const page_ = (await (await fetch(`${page}/api/v1/runs?limit=200${cursor}`)).json()) as JsonObject;
+        if (isJsonArray(page_['runs'] ?? null)) found.push(...(page_['runs'] as readonly JsonObject[]));
+        if (typeof page_['next'] !== 'string') return found;
+        cursor = `&cursor=${page_['next']}`;
+      }
+    },
+    end: (signal) => ended(child, signal),
+  };
+}
+
+async function ended(child: ChildProcess, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exit = once(child, 'exit');
+  child.kill(signal);
+  await exit;
+}
