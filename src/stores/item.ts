@@ -2,7 +2,7 @@
 import type { ScoredRun } from '../exporters/exporter.ts';
 import type { Run, ToolCall } from '../model/agent-trace.ts';
 import type { JsonObject, JsonValue } from '../model/json.ts';
-import type { Evaluation, Verdict } from '../model/verdict.ts';
+import { runTargetId, type Evaluation, type Verdict } from '../model/verdict.ts';
 import type { Micros, StoredDecision, StoredVerdict, VerdictWord } from './store.ts';
 
 export function microsOf(unixNano: bigint): Micros {
@@ -67,5 +67,6 @@ export function runColumns(run: Run) {
     completeness: run.completeness,
     status: run.trace.status,
     revision: run.revision,
+    part_of: run.partOf === undefined ? null : runTargetId(run.partOf),
   } as const satisfies { readonly [column: string]: JsonValue };
 }

@@ -29,6 +29,10 @@ export function memoryStore({ runsMax = runsMaxDefault }: { readonly runsMax?: n
     if (item.run.revision > one.run.revision) Object.assign(one, { run: item.run, hasContent: true });
     for (const verdict of item.evaluations.map(storedVerdict)) if (verdict.revision >= (one.verdicts.get(verdict.name)?.revision ?? 0)) one.verdicts.set(verdict.name, verdict);
     for (const decision of storedDecisions(item)) if (decision.revision >= (one.decisions.get(decision.name)?.revision ?? 0)) one.decisions.set(decision.name, decision);
+    if (one.run.partOf !== undefined) {
+      one.verdicts.clear();
+      one.decisions.clear();
+    }
     kept.set(key, one);
   }
 
@@ -95,6 +99,7 @@ function isBehind(one: Kept, after: RunPlace): boolean {
 
 function isWanted(one: Kept, filter: RunFilter): boolean {
   const { run } = one;
+  if (run.partOf !== undefined) return false;
   const is = (wanted: string | undefined, value: string | undefined): boolean => wanted === undefined || wanted === value;
   if (!(is(filter.tenant, run.tenant) && is(filter.agent, run.trace.agent) && is(filter.service, run.service) && is(filter.version, run.serviceVersion) && is(filter.sessionId, run.trace.sessionId) && is(filter.traceId, run.traceId))) return false;
   if (startOf(one) < (filter.from ?? -Infinity) || startOf(one) >= (filter.to ?? Infinity)) return false;
@@ -117,6 +122,7 @@ function rowOf({ run, verdicts }: Kept): RunRow {
     completeness: run.completeness,
     status: run.trace.status,
     revision: run.revision,
+    partOf: run.partOf === undefined ? undefined : runTargetId(run.partOf),
     verdicts: byName([...verdicts.values()]),
   };
 }

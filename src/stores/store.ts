@@ -42,6 +42,8 @@ export interface RunRow extends RunKey {
   readonly completeness: string;
   readonly status: string;
   readonly revision: number;
+  /** The run that it turned out to be a part of, as `trace/span`: then it has no verdicts and is in no list. */
+  readonly partOf: string | undefined;
   readonly verdicts: readonly StoredVerdict[];
 }
 

@@ -89,6 +89,19 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     expect(found?.verdicts.map(({ name, revision, verdict }) => `${name}${revision} ${verdict}`)).toEqual(['a2 pass', 'b1 pass', 'c1 pass']);
   });
 
+  test('stores: a run that turns out to be part of another one is in no list, and says whose', async () => {
+    const store = await open(member);
+    const [part, whole] = [nth(1, { trace: agentTrace({ toolCalls: [call({ name: 'find' })] }) }), nth(2)];
+    await store.write([scoredRun({ a: scored(0) }, part), scoredRun({ a: scored(1) }, whole)]);
+    await store.write([scoredRun({}, { ...part, revision: 2, trace: agentTrace(), partOf: whole })]);
+    await store.write([scoredRun({ judge: scored(1) }, part)]);
+    expect(numbers(await store.runs(all))).toEqual([2]);
+    expect(numbers(await store.runs({ ...all, evaluator: 'a' }))).toEqual([2]);
+    expect(await store.run(part)).toMatchObject({ partOf: `${whole.traceId}/${whole.spanId}`, verdicts: [], decisions: [] });
+    expect((await store.summary({ from: 0, to: base * 2, bucketMicros: base * 2 })).map(({ name, verdict }) => `${name} ${verdict}`)).toEqual(['a pass']);
+    expect(await store.tools({ from: 0, to: base * 2 })).toEqual([]);
+  });
+
   test('stores: filters hold together, newest first', async () => {
     const store = await open(member);
     const agents = ['x', 'y'] as const;

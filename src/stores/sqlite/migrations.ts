@@ -13,7 +13,7 @@ const migrations: { readonly [name: string]: Migration } = {
            id integer primary key, tenant text not null, trace_id text not null, span_id text not null,
            agent text, service text, version text, session_id text, model text,
            started_us integer not null, ended_us integer not null,
-           completeness text not null, status text not null, revision integer not null, content blob,
+           completeness text not null, status text not null, revision integer not null, part_of text, content blob,
            unique (tenant, trace_id, span_id)) strict`,
         'create index runs_by_start on runs (started_us, id)',
         'create index runs_by_agent on runs (agent, started_us, id)',

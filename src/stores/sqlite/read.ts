@@ -12,7 +12,7 @@ import type { Tables } from './tables.ts';
 type Db = Kysely<Tables>;
 type ListedRun = Omit<Selectable<Tables['runs']>, 'content'>;
 
-const listed = ['id', 'tenant', 'trace_id', 'span_id', 'agent', 'service', 'version', 'session_id', 'model', 'started_us', 'ended_us', 'completeness', 'status', 'revision'] as const satisfies readonly (keyof ListedRun)[];
+const listed = ['id', 'tenant', 'trace_id', 'span_id', 'agent', 'service', 'version', 'session_id', 'model', 'started_us', 'ended_us', 'completeness', 'status', 'revision', 'part_of'] as const satisfies readonly (keyof ListedRun)[];
 /** Of one trace: more runs than this are not told of. */
 const runsOfTraceMax = 1_000;
 const rowsMax = 10_000;
@@ -71,7 +71,7 @@ function conditions(eb: ExpressionBuilder<Tables, 'runs'>, filter: RunFilter) {
     const value = filter[key as keyof typeof columnOf];
     return value === undefined ? [] : [eb(column, '=', value)];
   });
-  return [...equal, ...(filter.from === undefined ? [] : [eb('runs.started_us', '>=', filter.from)]), ...(filter.to === undefined ? [] : [eb('runs.started_us', '<', filter.to)])];
+  return [eb('runs.part_of', 'is', null), ...equal, ...(filter.from === undefined ? [] : [eb('runs.started_us', '>=', filter.from)]), ...(filter.to === undefined ? [] : [eb('runs.started_us', '<', filter.to)])];
 }
 
 async function verdictsOf(db: Db, ids: readonly number[]): Promise<ReadonlyMap<number, readonly StoredVerdict[]>> {
@@ -114,6 +114,7 @@ function runRow(row: ListedRun, verdicts: ReadonlyMap<number, readonly StoredVer
     completeness: row.completeness,
     status: row.status,
     revision: row.revision,
+    partOf: row.part_of ?? undefined,
     verdicts: verdicts.get(row.id) ?? [],
   };
 }

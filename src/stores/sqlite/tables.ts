@@ -23,6 +23,7 @@ interface RunsTable {
   readonly completeness: string;
   readonly status: string;
   readonly revision: number;
+  readonly part_of: string | null;
   /** The run as JSON, compressed; null: no longer kept. */
   readonly content: Uint8Array | null;
 }

@@ -32,6 +32,7 @@ export async function writeItems(tx: Tx, items: readonly ScoredRun[]): Promise<v
   await writeToolCalls(tx, fresh, known);
   await writeEvaluations(tx, items, known);
   await writeDecisions(tx, items, known);
+  await forgetParts(tx, known);
 }
 
 function keyText({ tenant, traceId, spanId }: RunKey): string {
@@ -77,6 +78,7 @@ async function writtenRuns(tx: Tx, runs: readonly Run[]): Promise<ReadonlyMap<st
           completeness: ref('excluded.completeness'),
           status: ref('excluded.status'),
           revision: ref('excluded.revision'),
+          part_of: ref('excluded.part_of'),
           content: ref('excluded.content'),
         })),
       )
@@ -184,6 +186,15 @@ async function writeDecisions(tx: Tx, items: readonly ScoredRun[], known: Readon
           .whereRef('excluded.revision', '>=', 'decisions.revision'),
       )
       .execute();
+  }
+}
+
+/** What was said of a run that turned out to be part of another one is said of that one now. */
+async function forgetParts(tx: Tx, known: ReadonlyMap<string, Known>): Promise<void> {
+  for (const some of chunks([...known.values()].map(({ id }) => id))) {
+    const parts = (await tx.selectFrom('runs').select('id').where('id', 'in', some).where('part_of', 'is not', null).execute()).map(({ id }) => id);
+    if (parts.length === 0) continue;
+    for (const table of ['evaluations', 'decisions', 'tool_calls'] as const) await tx.deleteFrom(table).where('run_id', 'in', parts).execute();
   }
 }
 

@@ -32,6 +32,7 @@ export function runJson(run: StoredRun): JsonObject {
     ...run.content,
     ...row,
     content_kept: run.content !== undefined,
+    part_of: run.partOf ?? null,
     verdicts: run.verdicts.map((verdict) => ({ ...shortVerdictJson(verdict), explanation: verdict.explanation, evidence: [...verdict.evidence], details: verdict.details, sample_probability: verdict.sampleProbability })),
     decisions: run.decisions.map(shortDecisionJson),
   };
