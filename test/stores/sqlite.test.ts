@@ -1,7 +1,7 @@
 /** What only a store in a file must do. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, expect, test } from 'vitest';
 import { parseTraceId } from '../../src/model/ids.ts';
@@ -36,6 +36,32 @@ test('sqlite: what was written is there after the file was opened again', async 
   expect((await second.runs({ limit: 10 })).runs).toHaveLength(2);
   expect((await second.run(nth(1).run))?.content).toMatchObject({ agent: 'travel-agent' });
   await second.stop();
+});
+
+const rights = (path: string): number => statSync(path).mode & 0o777;
+
+test('sqlite: folders, file, log and copies are made for their owner alone', async () => {
+  const at = join(dirname(file()), 'data', 'inner', 'tracejury.db');
+  const store = await sqliteStore(at);
+  await store.write([nth(1)]);
+  await store.backup(`${at}.copy`);
+  const inner = dirname(at);
+  expect(Object.fromEntries(readdirSync(inner).map((name) => [name, rights(join(inner, name))]))).toEqual(
+    Object.fromEntries(['tracejury.db', 'tracejury.db-shm', 'tracejury.db-wal', 'tracejury.db.copy'].map((name) => [name, 0o600])),
+  );
+  expect([rights(inner), rights(dirname(inner))]).toEqual([0o700, 0o700]);
+  await store.stop();
+});
+
+test('sqlite: what is there already keeps the rights that it was given', async () => {
+  const at = file();
+  writeFileSync(at, '');
+  chmodSync(at, 0o640);
+  chmodSync(dirname(at), 0o750);
+  const store = await sqliteStore(at);
+  await store.write([nth(1)]);
+  expect([at, `${at}-wal`, dirname(at)].map(rights)).toEqual([0o640, 0o640, 0o750]);
+  await store.stop();
 });
 
 const foreign: readonly { readonly name: string; readonly make: (at: string) => void; readonly says: RegExp }[] = [

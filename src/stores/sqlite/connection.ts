@@ -1,5 +1,5 @@
 /** The built-in SQLite of Node as Kysely takes a database. */
-import { mkdirSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { Kysely, SqliteDialect, type SqliteDatabase } from 'kysely';
@@ -12,6 +12,9 @@ export interface Connection {
   readonly raw: DatabaseSync;
 }
 
+/** Prompts and answers are nobody else's to read. */
+const fileMode = 0o600;
+const folderMode = 0o700;
 /** How long another process may hold the file. */
 const busyMs = 5_000;
 /** Prepared statements that are kept: the service has a few dozen forms. */
@@ -19,7 +22,7 @@ const statementsMax = 200;
 
 export function connected(file: string): Connection {
   try {
-    if (file !== ':memory:') mkdirSync(dirname(file), { recursive: true });
+    if (file !== ':memory:') ownersOnly(file);
     const raw = new DatabaseSync(file, { timeout: busyMs, enableForeignKeyConstraints: true });
     // The page size and the way of giving space back must stand before the first table.
     raw.exec('pragma auto_vacuum = incremental; pragma journal_mode = wal; pragma synchronous = full; pragma temp_store = memory;');
@@ -27,6 +30,15 @@ export function connected(file: string): Connection {
   } catch (error) {
     throw new JuryError('STORE_UNUSABLE', `${file} cannot be opened as an SQLite database: ${error instanceof Error ? error.message : 'unknown error'}.`, error);
   }
+}
+
+/**
+ * A file that is not there is made for its owner alone, and so are the folders that lead to it; SQLite gives the write-ahead log beside it the same
+ * mode. What is there already keeps the rights that somebody gave it.
+ */
+export function ownersOnly(file: string): void {
+  mkdirSync(dirname(file), { recursive: true, mode: folderMode });
+  closeSync(openSync(file, 'a', fileMode));
 }
 
 /** Statements are prepared once for each text. */

@@ -2,7 +2,7 @@
 import { backup } from 'node:sqlite';
 import { JuryError } from '../../model/errors.ts';
 import type { Pruned, Retention, Store } from '../store.ts';
-import { connected, type Connection } from './connection.ts';
+import { connected, ownersOnly, type Connection } from './connection.ts';
 import { migrated } from './migrations.ts';
 import { readDecisions, readRun, readRuns, readSummary, readTools } from './read.ts';
 import { writeItems } from './write.ts';
@@ -29,6 +29,7 @@ export async function sqliteStore(file: string): Promise<Store> {
     tools: (query) => readTools(db, query),
     prune: (limits) => pruned(connection, limits),
     async backup(to) {
+      ownersOnly(to);
       await backup(raw, to);
     },
     stop: () => (stopped ??= db.destroy()),
