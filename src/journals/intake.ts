@@ -55,10 +55,11 @@ export interface Intake {
 const keysPerRecord = 500;
 /** Requests that are written again in one turn, so that new ones are not kept waiting. */
 const movedPerTurn = 16;
-/** A younger request is not worth being written again: its run will end by itself. */
-const movedAfterMs = 60_000;
-/** Share of the journal from which on old requests of open traces are moved up. */
-const movedFromShare = 0.5;
+/** From which share of the journal on which requests of open traces are moved up. A younger one is not worth it: its run will end by itself. */
+const moves = [
+  { fromShare: 0.75, afterMs: 5_000 },
+  { fromShare: 0.5, afterMs: 60_000 },
+] as const;
 
 interface Waiting extends FinishedTrace {
   /** The scored runs of the trace are among the first so many. */
@@ -101,8 +102,13 @@ export function intake({ journal, flow, keeping, telemetry, clock, inflatedBytes
     return keys;
   }
 
-  async function markDone(): Promise<void> {
+  /** What has finished since the last look waits for its runs to be stored. Until then nothing of it may be let go. */
+  function takeFinished(): void {
     for (const trace of flow.standings.takeFinished()) waiting.push({ ...trace, offered: keeping.offered() });
+  }
+
+  async function markDone(): Promise<void> {
+    takeFinished();
     const stored = waiting.findIndex(({ offered }) => offered > keeping.settled());
     const ready = stored === -1 ? waiting : waiting.slice(0, stored);
     let marked = 0;
@@ -112,12 +118,15 @@ export function intake({ journal, flow, keeping, telemetry, clock, inflatedBytes
       if (kind === 'refused') break;
       marked += some.length;
     }
+    // Others may have joined the queue behind them meanwhile.
     waiting = waiting.slice(marked);
   }
 
   /** One run that stays open for hours would keep all that came since. */
   async function moveUp(): Promise<void> {
-    for (let moved = 0; moved < movedPerTurn && journal.bytesUsed() > journal.bytesMax * movedFromShare; moved++) {
+    for (let moved = 0; moved < movedPerTurn; moved++) {
+      const move = moves.find(({ fromShare }) => journal.bytesUsed() > journal.bytesMax * fromShare);
+      if (move === undefined) return;
       const from = flow.standings.oldestPosition() as Position | undefined;
       if (from === undefined) return;
       const record = await journal.at(from);
@@ -126,10 +135,12 @@ export function intake({ journal, flow, keeping, telemetry, clock, inflatedBytes
         flow.standings.moved(from, journal.end());
         continue;
       }
-      if (clock.nowMs() - record.receivedMs < movedAfterMs) return;
+      if (clock.nowMs() - record.receivedMs < move.afterMs) return;
       const request = readRequest(record, inflatedBytesMax);
       const keys = new Set((request.kind === 'traces' ? request.spans : request.records).map(({ traceId }) => traceKey(record.tenant, traceId)));
-      const done = [...keys].filter((key) => !flow.standings.isOpen(key));
+      takeFinished();
+      const unstored = new Set(waiting.flatMap((trace) => trace.keys));
+      const done = [...keys].filter((key) => !flow.standings.isOpen(key) && !unstored.has(key));
       // First: whoever finds the request again must know whom it does not concern.
       if (done.length > 0 && (await journal.append(doneRecord(done, clock.nowMs()), 'reserve')).kind === 'refused') return;
       const again = await taken({ ...record, receivedMs: clock.nowMs() }, (to) => flow.standings.moved(from, to), 'reserve');
@@ -141,6 +152,7 @@ export function intake({ journal, flow, keeping, telemetry, clock, inflatedBytes
 
   /** The lowest position that is needed. */
   function needed(): Position {
+    takeFinished();
     const oldest = flow.standings.oldestPosition() as Position | undefined;
     const all = [journal.end(), ...[...underWay].map(({ from }) => from), ...waiting.flatMap(({ positions }) => (positions[0] as Position | undefined) ?? []), ...(oldest === undefined ? [] : [oldest])];
     return all.reduce((least, position) => (position < least ? position : least));

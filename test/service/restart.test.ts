@@ -80,7 +80,8 @@ test('restart: killed at any moment under load, every run that was acknowledged 
     await Promise.all(senders);
     service = await folder.start();
   }
-  for (const [trace, sent] of acknowledged) if (sent === 1) expect(await service.send(halves(trace)[1])).toBe(200);
+  // A journal that many starts have filled refuses until old requests are moved up; an exporter sends again.
+  for (const [trace, sent] of acknowledged) if (sent === 1) await eventually(async () => ((await service.send(halves(trace)[1])) === 200 ? true : undefined), 'the other half is taken');
   const wanted = [...acknowledged.keys()].map((trace) => trace.toString(16).padStart(32, '0')).toSorted();
   expect(wanted.length).toBeGreaterThan(kills * 10);
   const found = await eventually(async () => {
