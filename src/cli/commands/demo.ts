@@ -84,6 +84,7 @@ async function tell({ page, before, runs, failed, say, complain }: Told): Promis
     '',
     'Where to look next',
     `  ${page}/metrics   the scores as metrics; a failed run's trace id stands beside its bucket`,
+    `  ${page}/api/v1/runs?verdict=fail   the runs with a failed verdict, as JSON`,
     '  tracejury inspect FILE   what is read out of spans of your own, and what is missing',
   ].join('\n'));
   if (counted.runs >= runs) return 0;
