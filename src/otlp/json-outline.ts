@@ -40,9 +40,10 @@ interface Walk {
   /** The brackets around this place, from the outermost on, that are those around an item. */
   aligned: number;
   isInText: boolean;
+  /** Of those that are parsed. */
   valuesLeft: number;
   envelopeValuesLeft: number;
-  itemValuesLeft: number;
+  itemValues: number;
   /** The item that is open. */
   item: OutlinedItem | undefined;
   itemsSeen: number;
@@ -55,7 +56,7 @@ interface Walk {
 const itemDepth = 7;
 
 export function* outlineOf(body: Buffer, { start, itemsMax, limits }: { readonly start: number; readonly itemsMax: number; readonly limits: OtlpLimits }): Steps<Outline> {
-  const walk: Walk = { body, limits, at: start, depth: 0, aligned: 0, isInText: false, valuesLeft: limits.jsonValues, envelopeValuesLeft: limits.jsonEnvelopeValues, itemValuesLeft: 0, item: undefined, itemsSeen: 0, itemsMax, items: [], replacements: [] };
+  const walk: Walk = { body, limits, at: start, depth: 0, aligned: 0, isInText: false, valuesLeft: limits.jsonValues, envelopeValuesLeft: limits.jsonEnvelopeValues, itemValues: 0, item: undefined, itemsSeen: 0, itemsMax, items: [], replacements: [] };
   while (walk.at < body.length) {
     walkTo(walk, Math.min(body.length, walk.at + stepBytes));
     if (walk.at < body.length) yield;
@@ -102,7 +103,7 @@ function open(walk: Walk, byte: number): void {
   if (walk.aligned === walk.depth - 1 && walk.depth <= itemDepth && byte === (walk.depth % 2 === 1 ? openBrace : openBracket)) walk.aligned++;
   if (walk.depth === itemDepth && walk.aligned === itemDepth) {
     walk.item = { start: walk.at, end: walk.at, replacements: undefined, fault: undefined };
-    walk.itemValuesLeft = walk.limits.valuesPerSpan;
+    walk.itemValues = 0;
   }
   countValue(walk);
   if (walk.depth <= walk.limits.jsonNesting) return;
@@ -122,6 +123,7 @@ function endItem(walk: Walk, item: OutlinedItem): void {
   const { bytesPerSpan } = walk.limits;
   item.end = walk.at + 1;
   walk.item = undefined;
+  if (item.fault === undefined) walk.valuesLeft -= walk.itemValues;
   if (item.end - item.start > bytesPerSpan) item.fault ??= { reason: 'too_large', detail: `more than ${bytesPerSpan} bytes` };
   const last = walk.replacements.at(-1);
   if (last?.items !== undefined && isComma(walk.body, last.end, item.start)) {
@@ -144,11 +146,10 @@ const blanksMax = 100;
 /** An item with too many values is left out by itself; too many around items refuse the body. */
 function countValue(walk: Walk): void {
   const { item, limits } = walk;
-  walk.valuesLeft--;
   if (item === undefined) {
-    if (walk.valuesLeft < 0 || --walk.envelopeValuesLeft < 0) throw malformed(`The JSON body has more than ${walk.valuesLeft < 0 ? limits.jsonValues : limits.jsonEnvelopeValues} values.`);
-  } else if (--walk.itemValuesLeft < 0) item.fault ??= { reason: 'too_many_items', detail: `more than ${limits.valuesPerSpan} values` };
-  else if (walk.valuesLeft < 0) item.fault ??= { reason: 'too_many_items', detail: `more than ${limits.jsonValues} values in one request` };
+    if (--walk.envelopeValuesLeft < 0) throw malformed(`The JSON body has more than ${limits.jsonEnvelopeValues} values around its items.`);
+  } else if (++walk.itemValues > limits.valuesPerSpan) item.fault ??= { reason: 'too_many_items', detail: `more than ${limits.valuesPerSpan} values` };
+  else if (walk.itemValues > walk.valuesLeft) item.fault ??= { reason: 'too_many_items', detail: `more than ${limits.jsonValues} values in one request` };
 }
 
 /** Behind the closing quote, or to `end`. */

@@ -21,9 +21,9 @@ export interface OtlpLimits {
   readonly valueNesting: number;
   /** Braces and brackets inside each other in a JSON body: the envelope takes 12, a level of a value at most 4. */
   readonly jsonNesting: number;
-  /** Objects, lists and members of a JSON body: an empty one takes three bytes on the wire and far more in memory. */
+  /** Objects, lists and members of all spans or records of a JSON body: an empty one takes three bytes on the wire and far more in memory. */
   readonly jsonValues: number;
-  /** Likewise, of what stands around its spans or records. */
+  /** Likewise, of what stands around them. */
   readonly jsonEnvelopeValues: number;
 }
 

@@ -148,7 +148,7 @@ function openDoor({ limits, telemetry, ingest, lease, tokens }: OtlpGrpcOptions,
 
     async take(stream, { signal, tenant }, { body, sent, encoding }) {
       const take = signal === 'traces' ? takeTraces : takeLogs;
-      const partial = await take({ ingest, telemetry, tenant, body, encoding: 'protobuf', request: { contentType: 'application/x-protobuf', contentEncoding: encoding === 'identity' ? '' : encoding, body: sent } });
+      const partial = await take({ ingest, telemetry, tenant, body, encoding: 'protobuf', request: { contentType: 'application/x-protobuf', contentEncoding: encoding === 'identity' ? '' : encoding, body: sent }, isGone: () => !isWaiting(stream) });
       // It may have come too late while the request was written down: it was told so.
       if (!isWaiting(stream)) return;
       count(signal, 'OK', '');

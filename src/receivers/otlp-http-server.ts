@@ -12,16 +12,21 @@ export interface Tls {
   readonly key: string;
 }
 
-/** Exporters give a request 10 s by default; twice that leaves room for a slow line and ends a client that trickles. */
-const requestTimeoutMs = 20_000;
-/** Headers are one packet; nobody needs longer. */
-const headersTimeoutMs = 10_000;
+export interface HttpBounds {
+  /** From the first byte of a request to its last. Exporters give it 10 s by default; twice that leaves room for a slow line and ends a client that trickles. */
+  readonly requestMs: number;
+  /** For its headers. They are one packet; nobody needs longer. */
+  readonly headersMs: number;
+  /** How often Node looks for requests beyond their time. */
+  readonly checkingMs: number;
+}
+
+export const defaultHttpBounds: HttpBounds = { requestMs: 20_000, headersMs: 10_000, checkingMs: 5_000 };
+
 /** No byte either way: longer than any request may take, so only dead sockets meet it. */
 const connectionTimeoutMs = 30_000;
 /** Longer than the usual export intervals (5 s spans, 60 s metrics), so that the client closes first and no request meets a closing socket. */
 const keepAliveTimeoutMs = 75_000;
-/** How often Node looks for requests beyond their time. */
-const connectionsCheckingIntervalMs = 5_000;
 /** Room for a bearer token and a chain of proxies. */
 const headerBytesMax = 16 * 1024;
 const headersMax = 100;
@@ -37,15 +42,19 @@ export function restLimits(bodyBytes: number): RestLimits {
   return { restBytes: bodyBytes, restTimeoutMs };
 }
 
-export function otlpHttpServer(handler: RequestListener, tls: Tls | undefined): Server {
+export function otlpHttpServer(handler: RequestListener, tls: Tls | undefined, bounds: HttpBounds): Server {
   const options: ServerOptions = {
-    requestTimeout: requestTimeoutMs,
-    headersTimeout: headersTimeoutMs,
+    requestTimeout: bounds.requestMs,
+    headersTimeout: bounds.headersMs,
     keepAliveTimeout: keepAliveTimeoutMs,
-    connectionsCheckingInterval: connectionsCheckingIntervalMs,
+    connectionsCheckingInterval: bounds.checkingMs,
     maxHeaderSize: headerBytesMax,
+    // Node would refuse a request without one in words that are not the protocol's, and nobody is asked which host is meant.
+    requireHostHeader: false,
   };
   const server = tls === undefined ? createServer(options, handler) : createTlsServer({ ...options, ...tls }, handler);
+  // Likewise what expects something else than 100-continue: it gets its answer all the same.
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.setTimeout(connectionTimeoutMs);
   server.maxHeadersCount = headersMax;
   server.maxConnections = connectionsMax;
@@ -56,7 +65,13 @@ export function otlpHttpServer(handler: RequestListener, tls: Tls | undefined): 
 export function answerUnparsed(socket: Socket, { status, message }: Refusal): void {
   const body = statusResponse('json', grpcCode(status), message);
   const head = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`, 'content-type: application/json', `content-length: ${body.length}`, 'connection: close'];
-  socket.end(Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body]));
+  socket.write(Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body]));
+  endAnswered(socket);
+}
+
+/** Lets the client read its answer before the socket is closed. */
+export function endAnswered(socket: Socket): void {
+  socket.end();
   const timer = setTimeout(() => socket.destroy(), restTimeoutMs);
   socket.once('close', () => clearTimeout(timer));
 }

@@ -10,7 +10,7 @@ import { sendAnswer } from './answer.ts';
 import { aborted, contentEncoding, readBody, type ContentEncoding, type ReceivedBody } from './body.ts';
 import { openConnections, type Connections } from './connections.ts';
 import type { Lease } from './in-flight.ts';
-import { answerUnparsed, otlpHttpServer, restLimits, stopTimeoutMs, type Tls } from './otlp-http-server.ts';
+import { answerUnparsed, defaultHttpBounds, endAnswered, otlpHttpServer, restLimits, stopTimeoutMs, type HttpBounds, type Tls } from './otlp-http-server.ts';
 import type { Ingest, Receiver, ReceiverLogger } from './receiver.ts';
 import { refusalLog } from './refusal-log.ts';
 import { methodNotAllowed, noSuchPath, notOpen, parserRefusal, refusalOf, retryAfterSeconds, unauthenticated, type Refusal } from './refusal.ts';
@@ -38,14 +38,15 @@ export interface OtlpHttpOptions {
   readonly telemetry: Telemetry;
   readonly logger: ReceiverLogger;
   readonly clock: Clock;
+  readonly bounds?: Partial<HttpBounds>;
 }
 
 export function otlpHttpReceiver(options: OtlpHttpOptions): Receiver {
-  const state: State = { stopping: false };
+  const state: State = { stopping: false, answered: new WeakSet() };
   const connections = openConnections();
   const app = fastify({
     serverFactory(handler) {
-      const server = otlpHttpServer(handler, options.tls);
+      const server = otlpHttpServer(handler, options.tls, { ...defaultHttpBounds, ...options.bounds });
       connections.watch(server);
       server.on('drop', () => options.telemetry.add('tracejury.receiver.connections_ended', 1, { 'tracejury.transport': 'http', 'tracejury.reason': 'over_limit' }));
       return server;
@@ -57,6 +58,8 @@ export function otlpHttpReceiver(options: OtlpHttpOptions): Receiver {
     clientErrorHandler(error, socket) {
       if (error.code === 'ECONNRESET') socket.destroy();
       if (!socket.writable) return;
+      // What goes wrong behind an answer is no request of its own.
+      if (state.answered.has(socket)) return endAnswered(socket);
       const refusal = parserRefusal(error);
       warn(refusal);
       countRequest(options.telemetry, 'other', refusal.status, refusal.kind);
@@ -80,6 +83,8 @@ export function otlpHttpReceiver(options: OtlpHttpOptions): Receiver {
 
 interface State {
   stopping: boolean;
+  /** Sockets whose last request was answered before it had come to its end. */
+  readonly answered: WeakSet<object>;
 }
 
 /** What is known about a request before its body is read. */
@@ -152,6 +157,7 @@ function openDoor(options: OtlpHttpOptions, state: State, warn: (refusal: Refusa
     const status = refusal?.status ?? 200;
     countRequest(telemetry, signals.get(pathOf(request)) ?? 'other', status, refusal?.kind ?? '');
     reply.hijack();
+    if (!request.raw.complete) state.answered.add(request.raw.socket);
     const close = state.stopping ? { connection: 'close' } : {};
     const retry = refusal?.retryAfterSeconds === undefined ? {} : { 'retry-after': String(refusal.retryAfterSeconds) };
     sendAnswer(request.raw, reply.raw, { status, headers: { ...refusal?.headers, ...retry, ...close, 'content-type': mediaType }, body }, rest);
@@ -197,7 +203,7 @@ function openDoor(options: OtlpHttpOptions, state: State, warn: (refusal: Refusa
 
     async take(request, reply, ticket, { body, sent }) {
       const take = ticket.signal === 'traces' ? takeTraces : takeLogs;
-      const partial = await take({ ingest, telemetry, tenant: ticket.tenant, body, encoding: ticket.encoding, request: { contentType: ticket.mediaType, contentEncoding: ticket.contentEncoding === 'identity' ? '' : ticket.contentEncoding, body: sent } });
+      const partial = await take({ ingest, telemetry, tenant: ticket.tenant, body, encoding: ticket.encoding, request: { contentType: ticket.mediaType, contentEncoding: ticket.contentEncoding === 'identity' ? '' : ticket.contentEncoding, body: sent }, isGone: () => reply.raw.destroyed });
       send(request, reply, ticket.mediaType, exportResponse(ticket.signal, ticket.encoding, partial));
     },
   };

@@ -1,9 +1,10 @@
 /** Body → spans or records → the service, with everything counted. Gives what the answer has to tell about rejected ones. */
 import type { Tenant } from '../model/ids.ts';
-import { readLogs, readTraces, type OtlpEncoding, type Rejection } from '../otlp/read.ts';
+import { logsInSteps, tracesInSteps, type OtlpEncoding, type Rejection } from '../otlp/read.ts';
 import type { PartialSuccess } from '../otlp/responses.ts';
 import type { MetricName } from '../telemetry/metrics.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
+import { inTurns } from './in-turns.ts';
 import type { Ingest, Received } from './receiver.ts';
 
 export interface Delivery {
@@ -13,16 +14,19 @@ export interface Delivery {
   readonly body: Buffer;
   readonly encoding: OtlpEncoding;
   readonly request: Received;
+  /** Nobody waits for the answer any more. */
+  readonly isGone: () => boolean;
 }
 
-export async function takeTraces({ ingest, telemetry, tenant, body, encoding, request }: Delivery): Promise<PartialSuccess | undefined> {
-  const { spans, rejections } = readTraces(body, encoding);
+/** Both reject with `aborted` when the client goes away before its request was read. */
+export async function takeTraces({ ingest, telemetry, tenant, body, encoding, request, isGone }: Delivery): Promise<PartialSuccess | undefined> {
+  const { spans, rejections } = await inTurns(tracesInSteps(body, encoding), isGone);
   if (spans.length > 0) await ingest.spans(tenant, spans, request);
   return counted(telemetry, 'tracejury.receiver.spans', spans.length, rejections);
 }
 
-export async function takeLogs({ ingest, telemetry, tenant, body, encoding, request }: Delivery): Promise<PartialSuccess | undefined> {
-  const { records, ignored, rejections } = readLogs(body, encoding);
+export async function takeLogs({ ingest, telemetry, tenant, body, encoding, request, isGone }: Delivery): Promise<PartialSuccess | undefined> {
+  const { records, ignored, rejections } = await inTurns(logsInSteps(body, encoding), isGone);
   if (records.length > 0) await ingest.logs(tenant, records, request);
   if (ignored > 0) telemetry.add('tracejury.receiver.log_records', ignored, { 'tracejury.outcome': 'ignored', 'tracejury.reason': 'no_trace_id' });
   return counted(telemetry, 'tracejury.receiver.log_records', records.length, rejections);

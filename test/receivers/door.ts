@@ -28,7 +28,7 @@ export interface Door {
 
 export const testLimits = { bodyBytes: 256 * 1024, inflatedBytes: 1024 * 1024, inFlightBytes: 4 * 1024 * 1024 };
 
-export interface DoorOptions extends Partial<Pick<OtlpGrpcOptions, 'port' | 'tokens' | 'tls' | 'bounds'>> {
+export interface DoorOptions extends Partial<Pick<OtlpHttpOptions & OtlpGrpcOptions, 'port' | 'tokens' | 'tls' | 'bounds'>> {
   readonly limits?: typeof testLimits;
 }
 
