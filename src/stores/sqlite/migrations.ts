@@ -27,6 +27,7 @@ const migrations: { readonly [name: string]: Migration } = {
            verdict text not null, score real, label text not null, explanation text not null, reason text, evidence text not null, details text not null,
            sample_probability real not null, agent text, started_us integer not null,
            primary key (run_id, name)) strict, without rowid`,
+        'create index evaluations_by_name on evaluations (name, started_us, run_id)',
         'create index evaluations_by_verdict on evaluations (name, verdict, started_us, run_id)',
         'create index evaluations_by_agent on evaluations (name, agent, verdict, started_us, run_id)',
         'create index evaluations_by_any_verdict on evaluations (verdict, started_us, run_id)',
