@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { AttributeValue } from '../../src/model/span.ts';
 
 /** Names that readers look for, and names that every object inherits. */
-const memberNames = [
+export const memberNames = [
   '__proto__', 'constructor', 'toString', 'valueOf', 'hasOwnProperty', '', '0', 'id', 'name', 'role', 'type', 'content', 'parts', 'text', 'value', 'messages', 'contents', 'message', 'data', 'lc', 'kwargs',
   'args', 'input_str', 'output', 'response', 'result', 'status', 'blocks', 'tool_name', 'isError', 'tool_calls', 'toolCalls', 'function', 'functions', 'functionCall', 'functionResponse', 'toolUse', 'toolResult',
   'arguments', 'input', 'parameters', 'tool_call_id', 'call_id', 'functionDeclarations', 'description', 'inputSchema', 'properties', 'metadata', 'session_id', 'raw', 'task', 'expected_output', 'answer', 'tool_call', 'document', 'score',

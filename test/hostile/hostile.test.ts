@@ -1,0 +1,32 @@
+/** The corpus against the whole service, one case after the other, with a good request behind each. `npm run test:hostile` shows it as a table. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { corpus } from './corpus.ts';
+import { outcomeOf } from './runner.ts';
+import { openTarget, type Target } from './target.ts';
+
+/** Some cases are megabytes; on a busy machine they take a while. */
+const timeout = 60_000;
+let target: Target;
+let number = 0;
+
+beforeAll(async () => {
+  target = await openTarget();
+});
+
+afterAll(() => target.stop());
+
+for (const [door, cases] of Object.entries(corpus)) {
+  describe(`hostile ${door}`, () => {
+    for (const one of cases) {
+      test(`hostile: ${one.name}`, { timeout }, async () => {
+        expect((await outcomeOf(target, one, ++number)).faults).toEqual([]);
+      });
+    }
+  });
+}
+
+test('hostile: every case has a name of its own, and there are more than three hundred', () => {
+  const names = Object.entries(corpus).flatMap(([door, cases]) => cases.map(({ name }) => `${door}: ${name}`));
+  expect(new Set(names).size).toBe(names.length);
+  expect(names.length).toBeGreaterThan(300);
+});
