@@ -46,10 +46,11 @@ export function randomFrom(seed: number): Random {
   };
 }
 
-/** The body with one to four kinds of damage. */
+/** The body with one to four kinds of damage. Every other one keeps its length, or the frame around its spans would nearly always be broken. */
 export function damaged({ bytes }: Body, others: readonly Body[], random: Random): Buffer {
+  const kinds = random() < 0.5 ? inPlace : damages;
   let current = bytes;
-  for (let left = 1 + below(random, 4); left > 0; left--) current = pick(random, damages)(current, random, pick(random, others).bytes);
+  for (let left = 1 + below(random, 4); left > 0; left--) current = pick(random, kinds)(current, random, pick(random, others).bytes);
   return current;
 }
 
@@ -58,9 +59,13 @@ type Damage = (bytes: Buffer, random: Random, other: Buffer) => Buffer;
 /** Bytes that mean something to the one format or to the other. */
 const telling = [0x00, 0x01, 0x0a, 0x0b, 0x12, 0x4a, 0x7f, 0x80, 0xff, 0x22, 0x2c, 0x2d, 0x30, 0x39, 0x3a, 0x5b, 0x5c, 0x5d, 0x65, 0x7b, 0x7d];
 
-const damages: readonly Damage[] = [
+const inPlace: readonly Damage[] = [
   (bytes, random) => changed(bytes, random, (byte) => byte ^ (1 << below(random, 8))),
   (bytes, random) => changed(bytes, random, () => pick(random, telling)),
+];
+
+const damages: readonly Damage[] = [
+  ...inPlace,
   (bytes, random) => bytes.subarray(0, below(random, bytes.length + 1)),
   (bytes, random) => bytes.subarray(below(random, bytes.length + 1)),
   (bytes, random) => spliced(bytes, random, Buffer.from(Array.from({ length: 1 + below(random, 12) }, () => pick(random, telling)))),

@@ -10,6 +10,7 @@ import { corpus } from './corpus.ts';
 import { fuzz, replay } from './fuzz.ts';
 import { outcomeOf, type Outcome } from './runner.ts';
 import { openTarget } from './target.ts';
+import { heavy, longestStepMs } from './turns.ts';
 
 const { values } = parseArgs({ options: { only: { type: 'string', default: '' }, cases: { type: 'string', default: '20000' }, seed: { type: 'string', default: '1' }, replay: { type: 'string' } } });
 
@@ -35,6 +36,10 @@ async function everything(): Promise<number> {
     }
   }
   if (values.only === '') {
+    for (const one of heavy) {
+      const { longestMs, steps } = longestStepMs(one);
+      say(`read in ${String(steps).padStart(4)} steps, the longest of ${longestMs.toFixed(1).padStart(5)} ms of the processor: ${one.name}`);
+    }
     const { accepted, refused, faults, slowestMs } = await fuzz(target, { cases: Number(values.cases), seed: Number(values.seed) });
     say(`fuzzing: ${accepted} bodies read, ${refused} refused, ${faults.length} faults; the slowest took ${slowestMs.toFixed(1)} ms of the processor`);
     for (const fault of faults) say(`    ${fault}`);
