@@ -109,7 +109,7 @@ export function service({ config, warnings, logger: given = pino(), stopMs = sto
     settings: { bytesMax: journalBytes, recordBytesMax: bodyBytes },
     parts: { telemetry, clock, sleep, logger, randomBytes },
     flow,
-    keeping: { offered: () => keeping?.offered() ?? 0, settled: () => keeping?.settled() ?? 0 },
+    keeping: { offered: () => keeping?.offered() ?? 0, stored: () => keeping?.settled() ?? 0, sent: () => Math.min(...outboxes.map((box) => box.settled())) },
     inflatedBytesMax: inflatedBytes,
   });
   const receivers = receiversOf(config, { telemetry, logger, ingest: journalledIngest({ journaling: records, clock, wake: ticker.wake, admission: () => admission(state, flow, config, records) }) });

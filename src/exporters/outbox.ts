@@ -32,6 +32,8 @@ export interface Outbox {
   offer(item: ScoredRun): void;
   /** Items not sent yet. */
   held(): number;
+  /** Items from the first on that are sent or given up, all of them. What a stop gives up does not count: another process may send it. */
+  settled(): number;
   /** Refuses new items, sends what is there, gives up what is left at the deadline. May be called twice. */
   stop(deadlineMs: number): Promise<void>;
 }
@@ -40,6 +42,8 @@ interface Entry {
   readonly item: ScoredRun;
   readonly key: string;
   readonly offeredMs: number;
+  /** Counts from 1. */
+  readonly nth: number;
   readonly bytes: number;
   attempts: number;
   /** Behind another item of its run, next in line, on its way, or resting before another attempt. */
@@ -59,6 +63,9 @@ export function outbox(options: OutboxOptions): Outbox {
   const ready = new Set<Entry>();
   let bytes = 0;
   let sending = 0;
+  let offered = 0;
+  /** At the end of a stop. */
+  let settledAtEnd: number | undefined;
   let stopped: Promise<void> | undefined;
   let drained: (() => void) | undefined;
 
@@ -71,6 +78,11 @@ export function outbox(options: OutboxOptions): Outbox {
     const [oldest] = entries;
     telemetry.set('tracejury.exporter.queue', entries.size, labels);
     telemetry.set('tracejury.exporter.lag', oldest === undefined ? 0 : Math.max(0, clock.nowMs() - oldest.offeredMs) / 1000, labels);
+  }
+
+  function settled(): number {
+    const [oldest] = entries;
+    return settledAtEnd ?? (oldest === undefined ? offered : oldest.nth - 1);
   }
 
   function leave(entry: Entry, outcome: ItemOutcome): void {
@@ -126,6 +138,8 @@ export function outbox(options: OutboxOptions): Outbox {
 
   async function retry(entry: Entry): Promise<void> {
     count('retried');
+    // A backend that is away while no run ends makes the oldest item older all the same.
+    observe();
     entry.state = 'resting';
     const rest = new AbortController();
     entry.rest = rest;
@@ -145,6 +159,7 @@ export function outbox(options: OutboxOptions): Outbox {
     for (const entry of entries) entry.rest?.abort();
     await Promise.race([empty, options.sleep(deadlineMs, deadline.signal)]);
     deadline.abort();
+    settledAtEnd = settled();
     for (const entry of [...entries].reverse()) leave(entry, 'dropped');
     await exporter.stop();
   }
@@ -156,7 +171,7 @@ export function outbox(options: OutboxOptions): Outbox {
         return;
       }
       const key = keyText(item.run);
-      const entry: Entry = { item, key, offeredMs: clock.nowMs(), bytes: roughBytes(item), attempts: 0, state: 'behind', rest: undefined };
+      const entry: Entry = { item, key, offeredMs: clock.nowMs(), nth: ++offered, bytes: roughBytes(item), attempts: 0, state: 'behind', rest: undefined };
       const lane = lanes.get(key) ?? new Set();
       lanes.set(key, lane.add(entry));
       entries.add(entry);
@@ -167,6 +182,7 @@ export function outbox(options: OutboxOptions): Outbox {
       pump();
     },
     held: () => entries.size,
+    settled,
     stop: (deadlineMs) => (stopped ??= drain(deadlineMs)),
   };
 }

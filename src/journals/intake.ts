@@ -19,12 +19,14 @@ export interface Flow {
   readonly standings: Standings;
 }
 
-/** How far whoever keeps scored runs has come: both only grow. */
+/** How far those have come who take scored runs; all three only grow. */
 export interface Keeping {
   /** Scored runs that were handed over. */
   offered(): number;
-  /** Of these, the ones that are kept or given up. */
-  settled(): number;
+  /** So many of the first of these are stored or given up. */
+  stored(): number;
+  /** So many of the first of these no exporter holds any more. */
+  sent(): number;
 }
 
 export interface IntakeOptions {
@@ -51,6 +53,8 @@ export interface Intake {
   isFull(): boolean;
 }
 
+/** A backend that is down must not fill the journal: it may miss scores when the process then dies. */
+const sentWithinMs = 60_000;
 /** Traces that one record tells of. */
 const keysPerRecord = 500;
 /** Requests that are written again in one turn, so that new ones are not kept waiting. */
@@ -64,6 +68,7 @@ const moves = [
 interface Waiting extends FinishedTrace {
   /** The scored runs of the trace are among the first so many. */
   readonly offered: number;
+  readonly sinceMs: number;
 }
 
 export function intake({ journal, flow, keeping, telemetry, clock, inflatedBytesMax }: IntakeOptions): Intake {
@@ -104,13 +109,14 @@ export function intake({ journal, flow, keeping, telemetry, clock, inflatedBytes
 
   /** What has finished since the last look waits for its runs to be stored. Until then nothing of it may be let go. */
   function takeFinished(): void {
-    for (const trace of flow.standings.takeFinished()) waiting.push({ ...trace, offered: keeping.offered() });
+    for (const trace of flow.standings.takeFinished()) waiting.push({ ...trace, offered: keeping.offered(), sinceMs: clock.nowMs() });
   }
 
   async function markDone(): Promise<void> {
     takeFinished();
-    const stored = waiting.findIndex(({ offered }) => offered > keeping.settled());
-    const ready = stored === -1 ? waiting : waiting.slice(0, stored);
+    const [stored, sent, nowMs] = [keeping.stored(), keeping.sent(), clock.nowMs()];
+    const pending = waiting.findIndex(({ offered, sinceMs }) => offered > stored || (offered > sent && nowMs - sinceMs < sentWithinMs));
+    const ready = pending === -1 ? waiting : waiting.slice(0, pending);
     let marked = 0;
     for (let at = 0; at < ready.length; at += keysPerRecord) {
       const some = ready.slice(at, at + keysPerRecord);

@@ -34,7 +34,7 @@ export interface Keeper {
   held(): number;
   /** Items that were offered so far. */
   offered(): number;
-  /** Of these, the ones that are written or given up. */
+  /** Of these, the ones that are written or given up. What a stop gives up does not count: another process may write it. */
   settled(): number;
   /** Writes what is there, gives up what is left at the deadline. May be called twice. */
   stop(deadlineMs: number): Promise<void>;
@@ -64,6 +64,7 @@ export function keeper(options: KeeperOptions): Keeper {
   let bytes = 0;
   let offered = 0;
   let settled = 0;
+  let settledAtEnd: number | undefined;
   const ended = new AbortController();
   let writing: Promise<void> | undefined;
   let stopped: Promise<void> | undefined;
@@ -146,7 +147,8 @@ export function keeper(options: KeeperOptions): Keeper {
     const deadline = new AbortController();
     await Promise.race([Promise.all([writing, pruned]), sleep(deadlineMs, deadline.signal)]);
     deadline.abort();
-    left(waiting.splice(0), 'dropped');
+    settledAtEnd = settled;
+    count('dropped', waiting.splice(0).length);
     await store.stop();
   }
 
@@ -166,7 +168,7 @@ export function keeper(options: KeeperOptions): Keeper {
     },
     held: () => waiting.length + current.length,
     offered: () => offered,
-    settled: () => settled,
+    settled: () => settledAtEnd ?? settled,
     stop: (deadlineMs) => (stopped ??= end(deadlineMs)),
   };
 }

@@ -95,6 +95,24 @@ test('outbox: a retryable failure rests twice as long each time, up to the longe
   expect(counts()).toEqual({ sent: 3, retried: 4 });
 });
 
+test('outbox: settled are the first items of which none is held any more; what a stop gives up is not', async () => {
+  const { box, sleep, answer } = bench({ sendingMax: 2 });
+  for (const of of [1, 2, 3]) box.offer(item(of));
+  await answer(later);
+  await answer(fine);
+  await sleep.wakeAll();
+  await answer(fine);
+  // The second and the third are sent, the first is on its way again.
+  expect([box.held(), box.settled()]).toEqual([1, 0]);
+  await answer(fine);
+  expect([box.held(), box.settled()]).toEqual([0, 3]);
+  box.offer(item(4));
+  const stopped = box.stop(0);
+  await sleep.wakeAll();
+  await stopped;
+  expect([box.held(), box.settled()]).toEqual([0, 3]);
+});
+
 test('outbox: chance shortens a rest by half at most', async () => {
   const { box, sleep, answer } = bench({ random: () => 0, firstRestMs: 100 });
   box.offer(item(1));
@@ -180,6 +198,17 @@ test('outbox: the gauges tell how many wait and how old the oldest is', async ()
   await answer(fine);
   await answer(fine);
   expect([gauge('tracejury.exporter.queue'), gauge('tracejury.exporter.lag')]).toEqual([0, 0]);
+});
+
+test('outbox: the oldest item ages while a backend is away, also when nothing new comes', async () => {
+  const { box, clock, sleep, answer, gauge } = bench();
+  box.offer(item(1));
+  for (let attempt = 0; attempt < 3; attempt++) {
+    clock.advance(10_000);
+    await answer(later);
+    await sleep.wakeAll();
+  }
+  expect([gauge('tracejury.exporter.queue'), gauge('tracejury.exporter.lag')]).toEqual([1, 30]);
 });
 
 test('outbox: stop sends what is there, at once also what rests, then stops the exporter once', async () => {

@@ -39,8 +39,8 @@ function world(bytesMax = 1_000_000): World {
   return { shelf: memoryShelf(), delivered: [], bytesMax, nowMs: 1_700_000_000_000 };
 }
 
-/** A process that comes up over what the last one left. `stores: false`: what it scores is never stored. */
-async function started(of: World, { stores = true } = {}): Promise<Process> {
+/** A process that comes up over what the last one left. `stores: false`: what it scores is never stored; `sends: false`: nor sent. */
+async function started(of: World, { stores = true, sends = true } = {}): Promise<Process> {
   const parts = testParts();
   const clock = manualClock(of.nowMs);
   const journal = await memoryJournal({ folder: '', bytesMax: of.bytesMax }, { ...parts, clock }, of.shelf);
@@ -57,7 +57,7 @@ async function started(of: World, { stores = true } = {}): Promise<Process> {
       of.delivered.push(item);
     },
   });
-  const own = intake({ journal, flow, telemetry: parts.telemetry, clock, keeping: { offered: () => offered, settled: () => (stores ? offered : 0) }, inflatedBytesMax: 1_000_000 });
+  const own = intake({ journal, flow, telemetry: parts.telemetry, clock, keeping: { offered: () => offered, stored: () => (stores ? offered : 0), sent: () => (sends ? offered : 0) }, inflatedBytesMax: 1_000_000 });
   await own.replay();
   return {
     intake: own,
@@ -137,6 +137,17 @@ test('intake: a run that is scored and not stored is scored again, the same', as
   const [one, other] = contents(of.delivered);
   expect(of.delivered).toHaveLength(2);
   expect(other).toBe(one);
+});
+
+test('intake: what no backend has taken is scored again, unless it took none for long', async () => {
+  for (const [waits, again] of [[10 * second, 2], [100 * second, 1]] as const) {
+    const of = world();
+    const first = await started(of, { sends: false });
+    await first.take(spansOf(1));
+    await first.pass(waits);
+    await (await started(of)).pass(10 * second);
+    expect(of.delivered).toHaveLength(again);
+  }
 });
 
 test('intake: of a request that a done and an open run share only the open one goes on', async () => {

@@ -125,6 +125,10 @@ test('keeper: a stop writes what is there, tries once more, and then gives it up
   bad.keeping.offer(item(1));
   await bad.keeping.stop(1_000);
   expect([bad.batches.length, bad.count('dropped'), bad.stopped()]).toEqual([2, 1, true]);
+  // Whoever holds the journal must not think that it is done with.
+  expect([bad.keeping.held(), bad.keeping.offered(), bad.keeping.settled()]).toEqual([0, 1, 0]);
+  // Another process may write what this one gave up.
+  expect([good.keeping.offered(), good.keeping.settled(), bad.keeping.offered(), bad.keeping.settled()]).toEqual([1, 1, 1, 0]);
 });
 
 test('keeper: what is old is let go, in steps, by the clock', async () => {
