@@ -1,8 +1,9 @@
 /** The socket side of the gRPC door: HTTP/2 sessions within bounds, and their orderly end. */
 import { createSecureServer, createServer, type Http2Server, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream, type ServerOptions } from 'node:http2';
+import type { TLSSocket } from 'node:tls';
 import type { Clock } from '../model/clock.ts';
 import { boundedSession, type SessionEnd } from './grpc-session.ts';
-import type { Tls } from './otlp-http-server.ts';
+import { handshakeEnd, tlsOptions, type HandshakeEnd, type Tls } from './tls.ts';
 
 export interface GrpcBounds {
   /** An exporter keeps one connection. Beyond it connections are not accepted. */
@@ -51,7 +52,7 @@ const takenBackBurst = 200;
 const takenBackPerSecond = 33;
 const invalidFramesMax = 100;
 
-export type ConnectionEnd = SessionEnd | 'over_limit';
+export type ConnectionEnd = SessionEnd | HandshakeEnd | 'over_limit';
 
 export interface GrpcServer {
   listen(address: { readonly host: string; readonly port: number }): Promise<{ readonly address: string }>;
@@ -72,6 +73,15 @@ export function grpcServer({ tls, bounds, clock, ended, call }: GrpcServerOption
   const server = open(tls, bounds);
   server.maxConnections = bounds.connectionsMax;
   server.on('drop', () => ended('over_limit'));
+  server.on('tlsClientError', (error: Error, socket: TLSSocket) => {
+    const reason = handshakeEnd(error, socket);
+    if (reason !== undefined) ended(reason);
+  });
+  // Over TLS a client says whether it speaks HTTP/2 before its first words. Node would answer in HTTP/1.1.
+  server.on('unknownProtocol', (socket: TLSSocket) => {
+    ended('not_http2');
+    socket.destroy();
+  });
   let opened = 0;
   server.on('session', (session) => {
     sessions.add(session);
@@ -87,7 +97,7 @@ export function grpcServer({ tls, bounds, clock, ended, call }: GrpcServerOption
         server.once('error', reject);
         server.listen({ host, port }, () => {
           server.off('error', reject);
-          resolve({ address: addressText(server) });
+          resolve({ address: `${tls === undefined ? '' : 'https://'}${addressText(server)}` });
         });
       }),
     async stop() {
@@ -109,7 +119,7 @@ function open(tls: Tls | undefined, { streamsMax, handshakeMs }: GrpcBounds): Ht
     streamResetRate: takenBackPerSecond,
     unknownProtocolTimeout: handshakeMs,
   };
-  return tls === undefined ? createServer(options) : createSecureServer({ ...options, ...tls, handshakeTimeout: handshakeMs });
+  return tls === undefined ? createServer(options) : createSecureServer({ ...options, ...tlsOptions(tls), handshakeTimeout: handshakeMs });
 }
 
 /** Nine to eleven tenths, different from one connection to the next: connections that came together do not leave together. */

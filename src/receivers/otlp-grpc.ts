@@ -10,11 +10,11 @@ import { sendMessage, sendRefusal, statusText } from './grpc-answer.ts';
 import { readMessage, type ReceivedMessage } from './grpc-message.ts';
 import { defaultGrpcBounds, grpcServer, type GrpcBounds } from './grpc-server.ts';
 import type { Lease } from './in-flight.ts';
-import type { Tls } from './otlp-http-server.ts';
 import type { Ingest, Receiver, ReceiverLogger } from './receiver.ts';
 import { refusalLog } from './refusal-log.ts';
 import { methodNotAllowed, notHttp2, notInTime, noSuchService, notOpen, refusalOf, retryAfterSeconds, unauthenticated, type Refusal } from './refusal.ts';
 import { takeLogs, takeTraces } from './take.ts';
+import type { Tls } from './tls.ts';
 import { tenantByToken, type Token } from './tokens.ts';
 
 export interface OtlpGrpcOptions {

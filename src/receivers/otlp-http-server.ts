@@ -5,12 +5,7 @@ import type { Socket } from 'node:net';
 import { grpcCode, statusResponse } from '../otlp/responses.ts';
 import type { RestLimits } from './answer.ts';
 import type { Refusal } from './refusal.ts';
-
-/** PEM texts. */
-export interface Tls {
-  readonly cert: string;
-  readonly key: string;
-}
+import { tlsOptions, type Tls } from './tls.ts';
 
 export interface HttpBounds {
   /** From the first byte of a request to its last. Exporters give it 10 s by default; twice that leaves room for a slow line and ends a client that trickles. */
@@ -52,7 +47,7 @@ export function otlpHttpServer(handler: RequestListener, tls: Tls | undefined, b
     // Node would refuse a request without one in words that are not the protocol's, and nobody is asked which host is meant.
     requireHostHeader: false,
   };
-  const server = tls === undefined ? createServer(options, handler) : createTlsServer({ ...options, ...tls }, handler);
+  const server = tls === undefined ? createServer(options, handler) : createTlsServer({ ...options, ...tlsOptions(tls) }, handler);
   // Likewise what expects something else than 100-continue: it gets its answer all the same.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.setTimeout(connectionTimeoutMs);

@@ -1,4 +1,5 @@
 /** OTLP over HTTP: `POST /v1/traces` and `/v1/logs` on Fastify, as the OTLP specification (1.x) describes them. */
+import type { TLSSocket } from 'node:tls';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Clock } from '../model/clock.ts';
 import { JuryError } from '../model/errors.ts';
@@ -10,11 +11,12 @@ import { sendAnswer } from './answer.ts';
 import { aborted, contentEncoding, readBody, type ContentEncoding, type ReceivedBody } from './body.ts';
 import { openConnections, type Connections } from './connections.ts';
 import type { Lease } from './in-flight.ts';
-import { answerUnparsed, defaultHttpBounds, endAnswered, otlpHttpServer, restLimits, stopTimeoutMs, type HttpBounds, type Tls } from './otlp-http-server.ts';
+import { answerUnparsed, defaultHttpBounds, endAnswered, otlpHttpServer, restLimits, stopTimeoutMs, type HttpBounds } from './otlp-http-server.ts';
 import type { Ingest, Receiver, ReceiverLogger } from './receiver.ts';
 import { refusalLog } from './refusal-log.ts';
 import { methodNotAllowed, noSuchPath, notOpen, parserRefusal, refusalOf, retryAfterSeconds, unauthenticated, type Refusal } from './refusal.ts';
 import { takeLogs, takeTraces } from './take.ts';
+import { handshakeEnd, type Tls } from './tls.ts';
 import { tenantByToken, type Token } from './tokens.ts';
 
 export interface OtlpHttpLimits {
@@ -48,7 +50,14 @@ export function otlpHttpReceiver(options: OtlpHttpOptions): Receiver {
     serverFactory(handler) {
       const server = otlpHttpServer(handler, options.tls, { ...defaultHttpBounds, ...options.bounds });
       connections.watch(server);
-      server.on('drop', () => options.telemetry.add('tracejury.receiver.connections_ended', 1, { 'tracejury.transport': 'http', 'tracejury.reason': 'over_limit' }));
+      const ended = (reason: string): void => options.telemetry.add('tracejury.receiver.connections_ended', 1, { 'tracejury.transport': 'http', 'tracejury.reason': reason });
+      server.on('drop', () => ended('over_limit'));
+      // Node would hand a failed handshake on as a request that cannot be read.
+      server.removeAllListeners('tlsClientError').on('tlsClientError', (error: Error, socket: TLSSocket) => {
+        const reason = handshakeEnd(error, socket);
+        if (reason !== undefined) ended(reason);
+        socket.destroy();
+      });
       return server;
     },
     bodyLimit: options.limits.bodyBytes,
@@ -72,7 +81,11 @@ export function otlpHttpReceiver(options: OtlpHttpOptions): Receiver {
   routes(app, door);
   let stopped: Promise<void> | undefined;
   return {
-    listen: async () => ({ address: await app.listen({ host: options.host, port: options.port }) }),
+    async listen() {
+      const address = await app.listen({ host: options.host, port: options.port });
+      // Fastify does not know what its server speaks.
+      return { address: options.tls === undefined ? address : address.replace(/^http:/, 'https:') };
+    },
     stop() {
       state.stopping = true;
       stopped ??= closeWithin(app, connections, stopTimeoutMs);

@@ -1,0 +1,38 @@
+/** TLS as every listener serves it, and what is told of a handshake that fails. */
+import { constants } from 'node:crypto';
+import type { TLSSocket, TlsOptions } from 'node:tls';
+
+/** PEM texts. */
+export interface Tls {
+  /** The service's own certificate first, then what leads to its authority. */
+  readonly cert: string;
+  readonly key: string;
+  /** Authorities: only clients that show a certificate of theirs are let in. Undefined: clients show none. */
+  readonly clientCa?: string;
+}
+
+/** As long as a gRPC connection has for its first words. Node would wait two minutes. */
+const handshakeTimeoutMs = 10_000;
+
+/** For `createServer` of HTTP and of HTTP/2. */
+export function tlsOptions({ cert, key, clientCa }: Tls) {
+  return {
+    cert,
+    key,
+    // Said here, so that no flag of the process lowers it.
+    minVersion: 'TLSv1.2',
+    // TLS 1.2 lets a client ask for a new handshake again and again, which costs it little and us much.
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+    handshakeTimeout: handshakeTimeoutMs,
+    ...(clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: true }),
+  } as const satisfies TlsOptions;
+}
+
+export type HandshakeEnd = 'no_handshake' | 'tls_handshake';
+
+/** Why a handshake ended, from `tlsClientError`. Undefined: the client left by itself, as probes of open ports do. */
+export function handshakeEnd(error: NodeJS.ErrnoException, socket: Pick<TLSSocket, 'authorizationError'>): HandshakeEnd | undefined {
+  if (error.code === 'ERR_TLS_HANDSHAKE_TIMEOUT') return 'no_handshake';
+  // A certificate of a stranger ends the connection without an error of its own.
+  return error.code === 'ECONNRESET' && !socket.authorizationError ? undefined : 'tls_handshake';
+}
