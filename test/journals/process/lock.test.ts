@@ -1,7 +1,7 @@
 /** One folder, one process. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -22,6 +22,14 @@ describe('journal disk, lock', () => {
     await expect(open()).rejects.toMatchObject({ code: 'JOURNAL_LOCKED', why: `${folder} belongs to process ${process.pid}.` });
     await journal.stop();
     await (await open()).stop();
+  });
+
+  test('journal disk: whatever stands in its folder is its owner’s alone', async () => {
+    const journal = await open();
+    const names = readdirSync(folder);
+    expect(names).toEqual(expect.arrayContaining(['holder', 'lock', 'mark', 'quarantine']));
+    expect(names.filter((name) => (statSync(join(folder, name)).mode & 0o077) !== 0)).toEqual([]);
+    await journal.stop();
   });
 
   test('journal disk: a folder that another process uses is refused, and is free when that process was killed', async () => {
