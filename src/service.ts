@@ -23,6 +23,7 @@ import type { ToJudge } from './pipeline/evaluate.ts';
 import { taskGroups, type TaskGroups } from './pipeline/task-groups.ts';
 import { inFlightBytes } from './receivers/in-flight.ts';
 import { otlpGrpcReceiver } from './receivers/otlp-grpc.ts';
+import { tlsOptions } from './receivers/tls.ts';
 import { journaling, type Journaling } from './journals/journaling.ts';
 import { journalledIngest } from './journals/ingest.ts';
 import { keeper, type Keeper } from './stores/keeper.ts';
@@ -169,7 +170,7 @@ function receiversOf(config: Config, parts: { readonly telemetry: Telemetry; rea
   const grpcReserveBytes = memoryBytes * grpcReserveShare;
   // One request of the largest size must always find room.
   const leases = inFlightBytes({ bytesMax: Math.max(memoryBytes * inFlightShare, bodyBytes + inflatedBytes) + grpcReserveBytes, telemetry: parts.telemetry });
-  const shared = { ...parts, clock, limits: { bodyBytes, inflatedBytes }, tokens: config.listen.tokens.filter(({ may }) => may.includes('ingest')) };
+  const shared = { ...parts, clock, limits: { bodyBytes, inflatedBytes }, tokens: config.listen.tokens.filter(({ may }) => may.includes('ingest')), ...(config.listen.tls === undefined ? {} : { tls: config.listen.tls }) };
   return {
     http: otlpHttpReceiver({ ...shared, ...config.listen.otlpHttp, lease: leases({ keepFreeBytes: grpcReserveBytes }) }),
     grpc: otlpGrpcReceiver({ ...shared, ...config.listen.otlpGrpc, lease: leases({ keepFreeBytes: 0 }) }),
@@ -184,10 +185,12 @@ interface ConsoleParts {
 }
 
 function consoleOf(config: Config, state: { readonly ready: boolean; readonly stopping: boolean }, { telemetry, logger, store, metricsPage }: ConsoleParts): ReturnType<typeof consoleListener> {
-  const { host, port } = config.listen.console;
+  const { console: { host, port }, tls } = config.listen;
   return consoleListener({
     host,
     port,
+    // People come with a browser and a token: of them no certificate is asked.
+    ...(tls === undefined ? {} : { tls: tlsOptions({ cert: tls.cert, key: tls.key }) }),
     readTokens: config.listen.tokens.filter(({ may }) => may.includes('read')).map(({ value }) => value),
     notReady: () => (state.stopping ? 'The service is stopping.' : state.ready ? undefined : 'The service is starting.'),
     metricsPage,

@@ -4,6 +4,7 @@ import type { PriceTable } from '../../evaluators/prices.ts';
 import type { JudgeSettings } from '../judges/settings.ts';
 import type { ToolDefinition } from '../model/agent-trace.ts';
 import type { TaskGroupSettings } from '../pipeline/task-groups.ts';
+import type { Tls } from '../receivers/tls.ts';
 import type { RedactionSettings } from '../redaction/settings.ts';
 import type { JournalAddress } from '../journals/index.ts';
 import type { Keep } from '../stores/keeper.ts';
@@ -16,6 +17,8 @@ export interface Config {
     readonly otlpHttp: Address;
     readonly otlpGrpc: Address;
     readonly console: Address;
+    /** For all listeners; client certificates are asked for by those of OTLP alone. */
+    readonly tls?: Tls;
     readonly insecure: boolean;
     readonly tokens: readonly Token[];
   };

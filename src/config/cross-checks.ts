@@ -30,16 +30,16 @@ export function crossCheck(check: CrossCheck): readonly Finding[] {
 }
 
 const listeners = [
-  { key: 'otlp_http', permission: 'ingest' },
-  { key: 'otlp_grpc', permission: 'ingest' },
-  { key: 'console', permission: 'read' },
+  { key: 'otlp_http', permission: 'ingest', asksCertificates: true },
+  { key: 'otlp_grpc', permission: 'ingest', asksCertificates: true },
+  { key: 'console', permission: 'read', asksCertificates: false },
 ] as const;
 
-/** Nobody is let in from outside without a token, unless the file says so in so many words. */
+/** Nobody is let in from outside without a token or a certificate of their own, unless the file says so in so many words. */
 function listenFindings(listen: JsonObject): readonly Finding[] {
   const findings: Finding[] = [];
   const taken = new Map<string, string>();
-  for (const { key, permission } of listeners) {
+  for (const { key, permission, asksCertificates } of listeners) {
     const written = member(listen, key);
     const address = typeof written === 'string' ? addressOf(written) : undefined;
     if (address === undefined) continue;
@@ -48,13 +48,13 @@ function listenFindings(listen: JsonObject): readonly Finding[] {
     const other = address.port === 0 ? undefined : taken.get(name);
     if (other !== undefined) findings.push({ path, at: 'value', problem: `has the address of listen.${other}`, todo: 'Give every listener an address of its own.' });
     taken.set(name, key);
-    const guarded = member(listen, 'insecure') === true || member(listen, 'tls') !== undefined || allows(listen, permission);
+    const guarded = member(listen, 'insecure') === true || (asksCertificates && member(objectAt(listen, 'tls'), 'client_ca_file') !== undefined) || allows(listen, permission);
     if (!isLoopback(address.host) && !guarded) {
       findings.push({
         path,
         at: 'value',
         problem: `${JSON.stringify(written)} can be reached from other machines, and nothing is asked of them`,
-        todo: `Add a token that may ${permission} to listen.tokens, or listen.tls, or say listen.insecure: true.`,
+        todo: `Add a token that may ${permission} to listen.tokens, ${asksCertificates ? 'or listen.tls.client_ca_file, ' : ''}or say listen.insecure: true.`,
       });
     }
   }
@@ -161,7 +161,8 @@ function isOwn(url: string, listen: JsonObject): boolean {
   const written = member(listen, 'otlp_http');
   const own = typeof written === 'string' ? addressOf(written) : undefined;
   const target = URL.parse(url);
-  if (own === undefined || target === null || target.protocol !== 'http:') return false;
+  const protocol = member(listen, 'tls') === undefined ? 'http:' : 'https:';
+  if (own === undefined || target === null || target.protocol !== protocol) return false;
   const host = target.hostname.replace(/^\[|\]$/g, '');
-  return Number(target.port === '' ? 80 : target.port) === own.port && (host === own.host || (isLoopback(host) && isLoopback(own.host)));
+  return Number(target.port === '' ? { 'http:': 80, 'https:': 443 }[protocol] : target.port) === own.port && (host === own.host || (isLoopback(host) && isLoopback(own.host)));
 }

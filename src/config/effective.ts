@@ -9,6 +9,7 @@ import { isJsonObject, member, type JsonObject, type JsonValue } from '../model/
 import { quantityOf, type QuantityKind } from '../model/quantities.ts';
 import type { EvaluatorKind } from '../model/verdict.ts';
 import type { TaskGroupSettings } from '../pipeline/task-groups.ts';
+import type { Tls } from '../receivers/tls.ts';
 import { redactionSettings } from './redaction.ts';
 import { journalAddress } from '../journals/index.ts';
 import { storeAddress } from '../stores/index.ts';
@@ -29,12 +30,13 @@ interface Checked {
   readonly members: readonly AnyEvaluator[];
   readonly env: Environment;
   readonly tools: readonly ToolDefinition[];
+  readonly tls: Tls | undefined;
 }
 
-export function effectiveConfig({ value, members, env, tools }: Checked): Config {
+export function effectiveConfig({ value, members, env, tools, tls }: Checked): Config {
   const [listen, limits, closing] = [objectAt(value, 'listen'), objectAt(value, 'limits'), objectAt(value, 'closing')];
   return {
-    listen: { otlpHttp: address(listen, 'otlp_http'), otlpGrpc: address(listen, 'otlp_grpc'), console: address(listen, 'console'), insecure: member(listen, 'insecure') === true, tokens: listAt(listen, 'tokens').map(token) },
+    listen: { otlpHttp: address(listen, 'otlp_http'), otlpGrpc: address(listen, 'otlp_grpc'), console: address(listen, 'console'), ...(tls === undefined ? {} : { tls }), insecure: member(listen, 'insecure') === true, tokens: listAt(listen, 'tokens').map(token) },
     limits: {
       bodyBytes: quantity('bytes', limits, 'body_bytes'),
       inflatedBytes: quantity('bytes', limits, 'inflated_bytes'),
@@ -61,7 +63,7 @@ export function effectiveConfig({ value, members, env, tools }: Checked): Config
 }
 
 /** The same under the names of the file, every evaluator with all its options. */
-export function effectiveValue({ value, members }: Omit<Checked, 'env' | 'tools'>): JsonObject {
+export function effectiveValue({ value, members }: Omit<Checked, 'env' | 'tools' | 'tls'>): JsonObject {
   const evaluators = listAt(value, 'evaluators').map((entry) => {
     const written = entryOf(entry);
     const { kind, evaluator: used, name, threshold } = configured(entry, members);

@@ -14,6 +14,7 @@ import { configSchema, ownMembers, withDefaults } from './schema.ts';
 import { masked, maskedLine, secretPaths } from './secrets.ts';
 import { sharedSections, withSharedOptions } from './shared-options.ts';
 import type { Environment } from './substitution.ts';
+import { tlsFiles, tlsUnread, type TlsFiles } from './tls-files.ts';
 import { toolDefinitions, toolFiles, toolFindings, type ToolFiles } from './tool-files.ts';
 import { unbuilt } from './unbuilt.ts';
 
@@ -23,11 +24,14 @@ export interface ConfigSource {
   readonly text: string;
   readonly env: Environment;
   readonly evaluators: readonly AnyEvaluator[];
+  /** What certificates must be valid at, in epoch milliseconds. Default: now. */
+  readonly nowMs?: number;
 }
 
 interface NamedFiles {
   readonly evaluators: EvaluatorFiles;
   readonly tools: ToolFiles;
+  readonly tls: TlsFiles;
 }
 
 export interface LoadedConfig {
@@ -48,16 +52,17 @@ export async function readConfig(options: { readonly file: string | undefined; r
   return await loadConfigWithFiles({ file: file ?? 'defaults', text: file === undefined ? '' : configFileText(file), env, evaluators });
 }
 
-/** With the files that it names: evaluators are imported, and tool definitions read, first. */
+/** With the files that it names: evaluators are imported, tool definitions and certificates read, first. */
 export async function loadConfigWithFiles(source: ConfigSource): Promise<LoadedConfig> {
-  const { file, text, env, evaluators } = source;
+  const { file, text, env, evaluators, nowMs = Date.now() } = source;
   const document = parseConfigText(text, env);
-  return loaded(source, document, { evaluators: await evaluatorFiles({ file, document, evaluators }), tools: toolFiles(file, document) });
+  return loaded(source, document, { evaluators: await evaluatorFiles({ file, document, evaluators }), tools: toolFiles(file, document), tls: tlsFiles({ file, document, nowMs }) });
 }
 
 /** Without the files that it names: each is a fault. Throws a ConfigError with all faults. */
 export function loadConfig(source: ConfigSource): LoadedConfig {
-  return loaded(source, parseConfigText(source.text, source.env), { evaluators: new Map(), tools: new Map() });
+  const document = parseConfigText(source.text, source.env);
+  return loaded(source, document, { evaluators: new Map(), tools: new Map(), tls: tlsUnread(document) });
 }
 
 function loaded(source: ConfigSource, document: ConfigDocument, files: NamedFiles): LoadedConfig {
@@ -70,12 +75,12 @@ function loaded(source: ConfigSource, document: ConfigDocument, files: NamedFile
   const usable = isJsonObject(filled) ? filled : ownMembers([]);
   const later = unbuilt(schema, value);
   const cross = document.broken ? [] : crossCheck({ value: usable, members: evaluators, env, refused: check.findings.map(({ path }) => path) });
-  const findings = document.broken ? [] : [...named.findings, ...check.findings, ...later.findings, ...cross, ...toolFindings(value, files.tools)];
+  const findings = document.broken ? [] : [...named.findings, ...check.findings, ...later.findings, ...cross, ...toolFindings(value, files.tools), ...files.tls.findings];
   const faults = located(source, document, schema, value, findings);
   if (faults.length > 0) throw new ConfigError(faults);
   const whole = withSharedOptions(usable, evaluators);
   return {
-    config: effectiveConfig({ value: whole, members: evaluators, env, tools: toolDefinitions(usable, files.tools) }),
+    config: effectiveConfig({ value: whole, members: evaluators, env, tools: toolDefinitions(usable, files.tools), tls: files.tls.tls }),
     evaluators,
     warnings: later.warnings,
     shown: withEvaluatorPaths(asObject(masked(schema, effectiveValue({ value: whole, members: evaluators }))), files.evaluators),

@@ -1,5 +1,6 @@
 /** The console listener: health, metrics, and a first page that says where things are. */
 import { createHash, timingSafeEqual } from 'node:crypto';
+import type { TlsOptions } from 'node:tls';
 import { fastify, type FastifyError } from 'fastify';
 import { apiPrefix, failure, serveApi } from './api/serve-api.ts';
 import type { ApiParts } from './api/routes.ts';
@@ -7,6 +8,8 @@ import type { ApiParts } from './api/routes.ts';
 export interface ConsoleOptions {
   readonly host: string;
   readonly port: number;
+  /** Undefined: HTTP in the clear. */
+  readonly tls?: TlsOptions;
   /** Values of the tokens that may read. Empty: everybody may. Health needs none. */
   readonly readTokens: readonly string[];
   /** Undefined: ready. Else why not. */
@@ -32,7 +35,7 @@ const bodyBytesMax = 1_024;
 const paramCharsMax = 1_000;
 
 export function consoleListener(options: ConsoleOptions): ConsoleListener {
-  const app = fastify({ bodyLimit: bodyBytesMax, requestTimeout: requestTimeoutMs, connectionTimeout: requestTimeoutMs, keepAliveTimeout: keepAliveTimeoutMs, exposeHeadRoutes: true, routerOptions: { maxParamLength: paramCharsMax }, ajv: { customOptions: { removeAdditional: false } } });
+  const app = fastify({ bodyLimit: bodyBytesMax, requestTimeout: requestTimeoutMs, connectionTimeout: requestTimeoutMs, keepAliveTimeout: keepAliveTimeoutMs, exposeHeadRoutes: true, routerOptions: { maxParamLength: paramCharsMax }, ajv: { customOptions: { removeAdditional: false } }, ...(options.tls === undefined ? {} : { https: options.tls }) });
   const mayRead = readers(options.readTokens);
 
   app.addHook('onRequest', async (request, reply) => {
@@ -50,7 +53,7 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
     return reply.code(503).send(failure('not_ready', reason, 'Wait; the service says here when it is ready.'));
   });
   app.get('/metrics', async (_request, reply) => reply.type(options.metricsContentType).send(options.metricsPage()));
-  app.get('/', async (_request, reply) => reply.type('text/html; charset=utf-8').send(firstPage));
+  app.get('/', async (_request, reply) => reply.type('text/html; charset=utf-8').send(firstPage(options.tls === undefined ? 'http' : 'https')));
   serveApi(app, options.api);
   app.setNotFoundHandler(async (request, reply) => reply.code(404).send(failure('not_found', `${request.method} ${request.url.slice(0, 200)} is not there.`, 'See / for what is.')));
   app.setErrorHandler<FastifyError>(async (error, _request, reply) => {
@@ -98,7 +101,7 @@ function isLoopbackName(hostname: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
-const firstPage = `<!doctype html>
+const firstPage = (scheme: 'http' | 'https'): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -108,7 +111,7 @@ const firstPage = `<!doctype html>
 </head>
 <body>
 <h1>tracejury is running</h1>
-<p>Point your agents at it: <code>OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318</code> (HTTP, protobuf or JSON; traces and logs).</p>
+<p>Point your agents at it: <code>OTEL_EXPORTER_OTLP_ENDPOINT=${scheme}://127.0.0.1:4318</code> (HTTP, protobuf or JSON; traces and logs).</p>
 <ul>
 <li><a href="/api/v1/runs">/api/v1/runs</a>: runs and the verdicts on them as JSON; <a href="/api/v1/openapi.json">/api/v1/openapi.json</a> tells the rest.</li>
 <li><a href="/metrics">/metrics</a>: scores, decisions and the service's own figures, for Prometheus.</li>

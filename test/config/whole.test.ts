@@ -1,20 +1,22 @@
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { evaluators } from '../../evaluators/index.ts';
 import { ConfigError } from '../../src/config/fault.ts';
-import { loadConfig, type LoadedConfig } from '../../src/config/load.ts';
+import { loadConfigWithFiles, type LoadedConfig } from '../../src/config/load.ts';
 
-const text = readFileSync(new URL('../fixtures/config/whole.yaml', import.meta.url), 'utf8');
+const file = fileURLToPath(new URL('../fixtures/config/whole.yaml', import.meta.url));
+const text = readFileSync(file, 'utf8');
 const env = { TRACEJURY_TOKEN: 's3cret-token', OPENAI_API_KEY: 's3cret-key' };
 
-function load(yaml: string): LoadedConfig {
-  return loadConfig({ file: 'whole.yaml', text: yaml, env, evaluators });
+async function load(yaml: string): Promise<LoadedConfig> {
+  return loadConfigWithFiles({ file, text: yaml, env, evaluators });
 }
 
-function refusedKeys(yaml: string): readonly string[] {
+async function refusedKeys(yaml: string): Promise<readonly string[]> {
   try {
-    load(yaml);
+    await load(yaml);
   } catch (error) {
     if (error instanceof ConfigError) return error.faults.map(({ key, problem }) => `${key} ${problem}`);
     throw error;
@@ -24,21 +26,19 @@ function refusedKeys(yaml: string): readonly string[] {
 
 /** The same file without what is refused. */
 const accepted = text
-  .replace(/^ {2}tls: .*\n/m, '')
   .replace(' budget: { usd_per_day: 20 },', '')
   .replace(/^ {2}- to: (?:phoenix|langfuse)\n/gm, '');
 
-test('config: of a file with every key exactly these are refused', () => {
-  expect(refusedKeys(text)).toEqual([
-    'listen.tls is not available yet',
+test('config: of a file with every key exactly these are refused', async () => {
+  expect(await refusedKeys(text)).toEqual([
     'judges.main.budget is not available yet',
     'export[2].to is not available yet',
     'export[3].to is not available yet',
   ]);
 });
 
-test('config: without these the file is accepted, with one warning for each key without effect', () => {
-  const { config, warnings } = load(accepted);
+test('config: without these the file is accepted, with one warning for each key without effect', async () => {
+  const { config, warnings } = await load(accepted);
   expect(warnings.map(({ key }) => key)).toEqual(['evaluators[3].sample.raise', 'judges.main.price']);
   expect(config.evaluators.map(({ configured }) => [configured.name, configured.evaluator.id])).toEqual([
     ['tool_call_validity', 'tool_call_validity'],
@@ -53,12 +53,19 @@ test('config: without these the file is accepted, with one warning for each key 
     ['agents', 's3cret-token', ['ingest']],
     ['people', 's3cret-people', ['read', 'annotate']],
   ]);
+  expect(config.listen.tls).toEqual({
+    cert: expect.stringMatching(/^-----BEGIN CERTIFICATE-----/),
+    key: expect.stringMatching(/^-----BEGIN PRIVATE KEY-----/),
+    clientCa: expect.stringMatching(/^-----BEGIN CERTIFICATE-----/),
+  });
 });
 
-test('config: what is shown of it holds no secret', () => {
-  const shown = stringify(load(accepted).shown);
+test('config: what is shown of it holds no secret', async () => {
+  const shown = stringify((await load(accepted)).shown);
   expect(shown).toContain('api_key: "***"');
   expect(shown).not.toContain('s3cret');
+  expect(shown).toContain('key_file: ../tls/key.pem');
+  expect(shown).not.toContain('PRIVATE KEY');
 });
 
 const urls: readonly (readonly [written: string, shown: string])[] = [
@@ -67,8 +74,8 @@ const urls: readonly (readonly [written: string, shown: string])[] = [
   ['https://backend/plain', 'https://backend/plain'],
 ];
 for (const [written, shown] of urls) {
-  test(`config: the URL ${shown} is shown like this`, () => {
-    const loaded = load(`export: [ { to: span_events, endpoint: "${written}" } ]`);
+  test(`config: the URL ${shown} is shown like this`, async () => {
+    const loaded = await load(`export: [ { to: span_events, endpoint: "${written}" } ]`);
     expect(loaded.shown).toMatchObject({ export: [{ endpoint: shown }] });
   });
 }

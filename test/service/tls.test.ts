@@ -1,0 +1,117 @@
+/** A whole service over TLS: every listener, the demonstration, and the image's health check. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { request } from 'node:https';
+import { join } from 'node:path';
+import { credentials } from '@grpc/grpc-js';
+import { pino } from 'pino';
+import { afterEach, expect, test } from 'vitest';
+import { evaluators } from '../../evaluators/index.ts';
+import { loadConfigWithFiles } from '../../src/config/load.ts';
+import { service } from '../../src/service.ts';
+import { certificateFolder, knownClient, trust } from '../receivers/certificates.ts';
+import { grpcClient } from '../receivers/grpc-client.ts';
+import { goodBody } from '../receivers/otlp-http/table.ts';
+
+const stops: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  await Promise.all(stops.splice(0).map((stop) => stop()));
+});
+
+const oneWay = 'tls: { cert_file: cert.pem, key_file: key.pem }';
+const mutual = 'tls: { cert_file: cert.pem, key_file: key.pem, client_ca_file: client-ca.pem }';
+
+async function started(tls: string, listen = ''): Promise<{ readonly otlpHttp: string; readonly otlpGrpc: string; readonly console: string }> {
+  const text = `listen: { otlp_http: "127.0.0.1:0", otlp_grpc: "127.0.0.1:0", console: "127.0.0.1:0", ${tls}${listen} }\nstore: { url: "memory:" }\njournal: { url: "memory:" }\nclosing: { settle: 5ms, quiet: 50ms }\n`;
+  const { config, warnings } = await loadConfigWithFiles({ file: join(certificateFolder, 'tracejury.yaml'), text, env: {}, evaluators });
+  const running = service({ config, warnings, logger: pino({ level: 'silent' }), stopMs: 500 });
+  stops.push(() => running.stop());
+  return running.start();
+}
+
+test('service: over TLS, every address says so, and is answered there', async () => {
+  const { otlpHttp, otlpGrpc, console: page } = await started(oneWay);
+  expect([otlpHttp, otlpGrpc, page].map((address) => address.replace(/\d+$/, '0'))).toEqual(['https://127.0.0.1:0', 'https://127.0.0.1:0', 'https://127.0.0.1:0']);
+  expect(await post(otlpHttp)).toBe(200);
+  expect(await grpcCode(otlpGrpc)).toBe('OK');
+  expect(await got(`${page}/livez`)).toBe('{"status":"ok"}');
+  expect(await got(`${page}/`)).toContain('OTEL_EXPORTER_OTLP_ENDPOINT=https://127.0.0.1:4318');
+  expect(await got(`${page}/metrics`)).toMatch(/tracejury_receiver_requests_total\{tracejury_transport="grpc".* 1/);
+});
+
+test('service: client certificates are asked for by the OTLP listeners, and not by the console', async () => {
+  const { otlpHttp, otlpGrpc, console: page } = await started(mutual);
+  await expect(post(otlpHttp)).rejects.toThrow();
+  expect(await grpcCode(otlpGrpc)).not.toBe('OK');
+  expect(await post(otlpHttp, knownClient)).toBe(200);
+  expect(await grpcCode(otlpGrpc, knownClient)).toBe('OK');
+  expect(await got(`${page}/metrics`)).toMatch(/connections_ended_total\{tracejury_transport="http",tracejury_reason="tls_handshake"\} 1/);
+});
+
+test('service: beyond loopback, client certificates guard OTLP, and the console still wants a token', async () => {
+  const text = (console: string): string => `listen: { otlp_http: "0.0.0.0:0", otlp_grpc: "[::]:0", console: "${console}", ${mutual} }`;
+  const load = async (console: string): Promise<unknown> => loadConfigWithFiles({ file: join(certificateFolder, 'tracejury.yaml'), text: text(console), env: {}, evaluators });
+  await expect(load('127.0.0.1:0')).resolves.toBeDefined();
+  await expect(load('0.0.0.0:0')).rejects.toThrow(/listen.console: "0.0.0.0:0" can be reached/);
+});
+
+test('service: the demonstration reaches it over TLS, when its authority is known', async () => {
+  const { otlpHttp, console: page } = await started(oneWay);
+  const { code, said } = await run([join(import.meta.dirname, '../../src/cli/main.ts'), 'demo', '--endpoint', otlpHttp, '--console', page, '--runs', '3'], { NODE_EXTRA_CA_CERTS: join(certificateFolder, 'cert.pem') });
+  expect(said).toMatch(/^Scored \d+ runs/m);
+  expect(code).toBe(0);
+});
+
+const healthCheck = /^HEALTHCHECK [\s\S]*?CMD (\["node".*\])$/m.exec(readFileSync(join(import.meta.dirname, '../../docker/Dockerfile'), 'utf8'))?.[1] ?? '[]';
+
+test.each([
+  ['without TLS', ''],
+  ['over TLS', oneWay],
+  ['over TLS with client certificates', mutual],
+])("docker: the image's health check finds a service %s, and none that is gone", async (_how, tls) => {
+  const { console: page } = await started(tls);
+  const [, ...command] = (JSON.parse(healthCheck) as readonly string[]).map((part) => part.replaceAll(':4380', page.slice(page.lastIndexOf(':'))));
+  expect((await run(command)).code).toBe(0);
+  await stops.pop()?.();
+  expect((await run(command)).code).toBe(1);
+});
+
+async function run(command: readonly string[], env: { readonly [name: string]: string } = {}): Promise<{ readonly code: unknown; readonly said: string }> {
+  const child = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
+  let said = '';
+  child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  const [code] = (await once(child, 'close')) as readonly unknown[];
+  return { code, said };
+}
+
+function post(otlp: string, identity: object = trust): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const sent = request(`${otlp}/v1/traces`, { method: 'POST', headers: { 'content-type': 'application/x-protobuf' }, agent: false, ...identity }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    });
+    sent.on('error', reject);
+    sent.end(goodBody);
+  });
+}
+
+async function grpcCode(address: string, { ca, cert, key }: { readonly ca: string; readonly cert?: string; readonly key?: string } = trust): Promise<unknown> {
+  const identity = cert === undefined || key === undefined ? [] : ([Buffer.from(key), Buffer.from(cert)] as const);
+  const client = grpcClient(Number(address.slice(address.lastIndexOf(':') + 1)), { channel: credentials.createSsl(Buffer.from(ca), ...identity) });
+  const { code } = await client.send({ message: goodBody });
+  client.close();
+  return code;
+}
+
+function got(url: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    request(url, { ...trust, agent: false }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk)).on('end', () => resolve(text));
+    })
+      .on('error', reject)
+      .end();
+  });
+}
