@@ -1,0 +1,92 @@
+/** The guide for operators and the alert rules name only what the service tells: metrics with their suffixes, labels, log lines, exporters' words. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { metricRows } from '../../src/telemetry/metrics.ts';
+import { openMetricsText } from '../../src/telemetry/openmetrics.ts';
+import type { MetricFamily } from '../../src/telemetry/registry.ts';
+
+interface Rule {
+  readonly alert?: string;
+  readonly record?: string;
+  readonly expr: string;
+  readonly for?: string;
+}
+
+const docs = join(import.meta.dirname, '../../docs');
+const page = readFileSync(join(docs, 'operations.md'), 'utf8');
+const rulesText = readFileSync(join(docs, 'alerts.yaml'), 'utf8');
+const { groups } = parse(rulesText) as { readonly groups: readonly { readonly rules: readonly Rule[] }[] };
+const rules = groups.flatMap((group) => group.rules);
+
+/** Each sample of the metrics page with its labels, from a page on which every metric has counted once. */
+const samples: ReadonlyMap<string, ReadonlySet<string>> = new Map(
+  openMetricsText(Object.entries(metricRows).map(([name, row]) => counted(name, row)))
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line) => [/^\w+/.exec(line)?.[0] ?? '', new Set([...line.matchAll(/(\w+)="/g)].map((match) => match[1] ?? ''))]),
+);
+const labels = new Set([...samples.values()].flatMap((own) => [...own]));
+
+function counted(name: string, row: MetricFamily['row']): MetricFamily {
+  const own = Object.fromEntries(row.labels.map((label) => [label, 'x']));
+  const counts = Array.from({ length: (row.buckets?.length ?? 0) + 1 }, () => 1);
+  return { name, row, points: [row.kind === 'histogram' ? { kind: 'histogram', labels: own, counts, sum: 1, exemplars: [] } : { kind: 'number', labels: own, value: 1 }] };
+}
+
+/** What looks like a name of ours and is neither a sample nor a label. */
+function unknownNames(text: string): readonly string[] {
+  return [...text.matchAll(/\b(?:tracejury|gen_ai)_\w+/g)].map(([name]) => name).filter((name) => !samples.has(name) && !labels.has(name));
+}
+
+/** Labels of selectors that their metric does not have. */
+function unknownLabels(text: string): readonly string[] {
+  return [...text.matchAll(/\b(tracejury_\w+)\{([^}]*)\}/g)].flatMap(([, name = '', inside = '']) =>
+    [...inside.matchAll(/(\w+)\s*(?:=~|!~|!=|=)/g)].flatMap(([, label = '']) => (samples.get(name)?.has(label) === true ? [] : [`${name}{${label}}`])),
+  );
+}
+
+const texts = { 'docs/operations.md': page, 'docs/alerts.yaml': rulesText };
+for (const [path, text] of Object.entries(texts)) {
+  test(`docs: every metric and label in ${path} is on the metrics page`, () => {
+    expect([...text.matchAll(/\btracejury_\w+/g)].length).toBeGreaterThan(30);
+    expect(unknownNames(text)).toEqual([]);
+    expect(unknownLabels(text)).toEqual([]);
+  });
+}
+
+test('docs: a metric without its suffix, a label of another metric and an old name are found', () => {
+  expect(unknownNames('rate(tracejury_journal_refused[5m]) tracejury_store_queue_total tracejury_store_queue')).toEqual(['tracejury_journal_refused', 'tracejury_store_queue_total']);
+  expect(unknownLabels('tracejury_store_items_total{tracejury_outcome="dropped", tracejury_reason!=""}')).toEqual(['tracejury_store_items_total{tracejury_reason}']);
+});
+
+/** Rows of the table of alerts: name, expression, how long. In a cell a bar is written with a backslash. */
+const rows = [...page.matchAll(/^\| (Tracejury\w+) \| `(.+?)`(?: for (\d+) min)? \|/gm)].map(([, alert = '', expr = '', minutes]) => ({ alert, expr: expr.replaceAll('\\|', '|'), for: minutes === undefined ? undefined : `${minutes}m` }));
+
+test('docs: the guide tells each alert of the rules, with its expression and how long it holds', () => {
+  const alerts = rules.flatMap(({ alert, expr, for: lasting }) => (alert === undefined ? [] : [{ alert, expr, for: lasting }]));
+  expect(rows.map(({ alert }) => alert)).toEqual(alerts.map(({ alert }) => alert));
+  const differing = alerts.filter(({ expr, for: lasting }, at) => {
+    const row = rows[at];
+    // The rules may say besides that a count which appears for the first time is one as well.
+    const isSame = row !== undefined && (expr === row.expr || expr.startsWith(`${row.expr} or (`) || expr.startsWith(`${row.expr} or sum`));
+    return !isSame || row.for !== lasting;
+  });
+  expect(differing).toEqual([]);
+});
+
+test('docs: recorded names in the rules are recorded there', () => {
+  const recorded = rules.flatMap(({ record }) => (record === undefined ? [] : [record]));
+  const used = [...`${page}${rulesText}`.matchAll(/\btracejury:[\w:]+/g)].map(([name]) => name);
+  expect(used.length).toBeGreaterThan(recorded.length);
+  expect(used.filter((name) => !recorded.includes(name))).toEqual([]);
+});
+
+/** Messages of the log in the guide, and where the service writes them. */
+test('docs: the log lines in the guide are those that the service writes', () => {
+  const sources = ['service.ts', 'journals/account.ts', 'receivers/refusal-log.ts', 'pipeline/content-notices.ts'].map((file) => readFileSync(join(docs, '../src', file), 'utf8')).join('\n');
+  const told = [...page.matchAll(/^\| [345]0 \| `(.+?)(?: …)?` \|/gm)].map(([, message = '']) => message);
+  expect(told.length).toBeGreaterThan(8);
+  expect(told.filter((message) => !sources.includes(message))).toEqual([]);
+});
