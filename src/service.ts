@@ -9,7 +9,7 @@ import type { ConfigWarning } from './config/fault.ts';
 import { configuredRedaction } from './config/redaction.ts';
 import type { ScoredRun } from './exporters/exporter.ts';
 import { exporters } from './exporters/index.ts';
-import { outbox, type Outbox } from './exporters/outbox.ts';
+import { outbox } from './exporters/outbox.ts';
 import { httpCalls } from './judges/http-calls.ts';
 import { judges } from './judges/index.ts';
 import { judgeLane, type JudgeLane, type Party } from './judges/lane.ts';
@@ -123,11 +123,11 @@ export function service({ config, warnings, logger: given = pino(), stopMs = sto
     // What is open goes on at the next start where it was; without a disk it is scored as far as it has come.
     if (config.journal.scheme === 'memory') flow.finish();
     await bench.lane.stop(stopMs);
-    await Promise.all([...outboxes, ...(keeping === undefined ? [] : [keeping])].map((box) => box.stop(stopMs)));
+    const [givenUp] = await Promise.all([Promise.all(outboxes.map((box) => box.stop(stopMs))), keeping?.stop(stopMs)]);
     await records.stop();
     await bench.stop();
     await web?.stop();
-    logger.info({ unsent: unsent(outboxes) }, 'stopped');
+    logger.info({ unsent: givenUp.reduce((sum, items) => sum + items, 0) }, 'stopped');
   }
 
   let stopped: Promise<void> | undefined;
@@ -152,10 +152,6 @@ export function service({ config, warnings, logger: given = pino(), stopMs = sto
 function metricsPage(telemetry: MetricRegistry, groups: TaskGroups): string {
   groups.tell(telemetry);
   return openMetricsText(telemetry.snapshot());
-}
-
-function unsent(outboxes: readonly Outbox[]): number {
-  return outboxes.reduce((sum, box) => sum + box.held(), 0);
 }
 
 function admission(state: { readonly stopping: boolean }, flow: Pipeline, config: Config, records: Journaling): Admission {

@@ -34,8 +34,8 @@ export interface Outbox {
   held(): number;
   /** Items from the first on that are sent or given up, all of them. What a stop gives up does not count: another process may send it. */
   settled(): number;
-  /** Refuses new items, sends what is there, gives up what is left at the deadline. May be called twice. */
-  stop(deadlineMs: number): Promise<void>;
+  /** Refuses new items, sends what is there, gives up what is left at the deadline; tells how many these are. May be called twice. */
+  stop(deadlineMs: number): Promise<number>;
 }
 
 interface Entry {
@@ -66,7 +66,7 @@ export function outbox(options: OutboxOptions): Outbox {
   let offered = 0;
   /** At the end of a stop. */
   let settledAtEnd: number | undefined;
-  let stopped: Promise<void> | undefined;
+  let stopped: Promise<number> | undefined;
   let drained: (() => void) | undefined;
 
   function count(outcome: ItemOutcome): void {
@@ -150,7 +150,7 @@ export function outbox(options: OutboxOptions): Outbox {
     pump();
   }
 
-  async function drain(deadlineMs: number): Promise<void> {
+  async function drain(deadlineMs: number): Promise<number> {
     const deadline = new AbortController();
     const empty = new Promise<void>((resolve) => {
       drained = resolve;
@@ -160,8 +160,10 @@ export function outbox(options: OutboxOptions): Outbox {
     await Promise.race([empty, options.sleep(deadlineMs, deadline.signal)]);
     deadline.abort();
     settledAtEnd = settled();
-    for (const entry of [...entries].reverse()) leave(entry, 'dropped');
+    const left = [...entries].reverse();
+    for (const entry of left) leave(entry, 'dropped');
     await exporter.stop();
+    return left.length;
   }
 
   return {

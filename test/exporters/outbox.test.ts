@@ -221,7 +221,7 @@ test('outbox: stop sends what is there, at once also what rests, then stops the 
   box.offer(item(3));
   await answer(fine);
   await answer(fine);
-  await stop;
+  expect(await stop).toBe(0);
   expect(sent).toEqual(['1.1', '2.1', '1.1']);
   expect(counts()).toEqual({ retried: 1, dropped: 1, sent: 2 });
   expect(stopped()).toBe(1);
@@ -235,7 +235,7 @@ test('outbox: at the deadline of a stop the rest is dropped, and a late answer c
   const stop = box.stop(1000);
   expect(sleep.slept).toEqual([1000]);
   await sleep.wakeAll();
-  await stop;
+  expect(await stop).toBe(3);
   await answer(fine);
   expect(sent).toEqual(['1.1']);
   expect(counts()).toEqual({ dropped: 3 });

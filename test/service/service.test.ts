@@ -10,6 +10,17 @@ afterEach(async () => {
   for (const one of open.splice(0).reverse()) await (one.stop?.() ?? one.close?.());
 });
 
+test('service: the last line of the log tells how many scores no backend has taken', async () => {
+  const lines: string[] = [];
+  // Nobody listens on port 1.
+  const jury = await running('export: [{ to: span_events, endpoint: "http://127.0.0.1:1" }]\n', { logger: pino({ level: 'info' }, { write: (line: string) => void lines.push(line) }) });
+  open.push(jury);
+  await sendAgentRun(jury.otlp);
+  await eventually(async () => (sample(await jury.metrics(), 'tracejury_exporter_queue', { tracejury_exporter: 'span_events' }) === 1 ? true : undefined), 'a score that waits');
+  await jury.stop();
+  expect(JSON.parse(lines.at(-1) ?? '{}')).toMatchObject({ msg: 'stopped', unsent: 1 });
+});
+
 test('service: a run of a real SDK is scored on the metrics page without any configuration', async () => {
   const jury = await running('');
   open.push(jury);
