@@ -11,7 +11,7 @@ export const limits: Section = {
       body_bytes: bytes('16MiB', '1KiB', '1GiB', 'Largest request body, as it comes over the wire.'),
       inflated_bytes: bytes('64MiB', '1KiB', '4GiB', 'Largest request body after decompression. At least `body_bytes`.'),
       memory_bytes: bytes('512MiB', '1MiB', '1TiB', 'Memory for requests in flight and open runs; beyond it requests are answered with 429. At least `inflated_bytes`.'),
-      journal_bytes: bytes('4GiB', '16MiB', '64TiB', 'Disk space for the journal; beyond it requests are answered with 429.'),
+      journal_bytes: bytes('4GiB', '16MiB', '64TiB', 'Disk space for the journal; beyond it requests are answered with 503.'),
       spans_per_trace: { type: 'integer', minimum: 1, maximum: 10_000_000, default: 50_000, 'x-unit': 'spans', description: 'Spans kept of one trace; more are counted and left out.' },
     },
   },
