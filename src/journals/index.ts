@@ -1,4 +1,5 @@
 /** The journals by the scheme of `journal.url`. */
+import { JuryError } from '../model/errors.ts';
 import { diskJournal } from './disk.ts';
 import type { Journal } from './journal.ts';
 import { memoryJournal } from './memory.ts';
@@ -22,7 +23,11 @@ export function journalAddress(url: string): JournalAddress | undefined {
   return scheme === 'disk' && rest !== '' && !rest.startsWith('//') ? { scheme, rest } : undefined;
 }
 
-/** Rejects with a JuryError, or with what the disk said. */
-export function openJournal({ scheme, rest }: JournalAddress, settings: Omit<JournalSettings, 'folder'>, parts: JournalParts): Promise<Journal> {
-  return journals[scheme]({ ...settings, folder: rest }, parts);
+/** Rejects with a JuryError. */
+export async function openJournal({ scheme, rest }: JournalAddress, settings: Omit<JournalSettings, 'folder'>, parts: JournalParts): Promise<Journal> {
+  try {
+    return await journals[scheme]({ ...settings, folder: rest }, parts);
+  } catch (error) {
+    throw error instanceof JuryError ? error : new JuryError('JOURNAL_UNUSABLE', `${rest}: ${error instanceof Error ? error.message : 'unknown error'}.`, error);
+  }
 }
