@@ -46,7 +46,8 @@ const directPairsMax = 1_024;
 
 /** The match relation. Each pair is compared when somebody asks for it, and once. */
 export function callMatching(expected: readonly ExpectedToolCall[], actual: readonly PlacedCall[], options: ArgumentOptions, same: SameTool = equalNames): CallMatching {
-  const { rules, isSame, agree } = (expected.length * actual.length <= directPairsMax ? fewPairs : manyPairs)({ expected, actual, rules: rulesOf(expected, options), same });
+  const rules = rulesOf(expected, options);
+  const { isSame, agree } = (expected.length * actual.length <= directPairsMax ? fewPairs : manyPairs)({ expected, actual, rules, same });
   const width = actual.length;
   const cells = new Uint8Array(expected.length * width);
   const compared = (e: number, a: number): number => (!isSame(e, a) ? otherTool : isFree(expected[e], rules[e]) || agree(e, a) ? matched : named);
@@ -78,7 +79,7 @@ interface Pairs {
 }
 
 /** How pairs are compared; both ways give the same answers. */
-interface Comparing extends Pick<Pairs, 'rules'> {
+interface Comparing {
   readonly isSame: (expected: number, actual: number) => boolean;
   /** False for arguments that were not carried. */
   readonly agree: (expected: number, actual: number) => boolean;
@@ -86,7 +87,6 @@ interface Comparing extends Pick<Pairs, 'rules'> {
 
 function fewPairs({ expected, actual, rules, same }: Pairs): Comparing {
   return {
-    rules,
     isSame: (e, a) => {
       const want = expected[e];
       const placed = actual[a];
@@ -108,7 +108,6 @@ function manyPairs({ expected, actual, rules, same }: Pairs): Comparing {
   const wanted = expected.map(({ arguments: args }, e) => prepared(args, rules[e]));
   const made = preparedCalls(actual, rules);
   return {
-    rules,
     isSame: (e, a) => rows[e]?.[a] === 1,
     agree: (e, a) => {
       const want = wanted[e];

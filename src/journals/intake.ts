@@ -90,13 +90,9 @@ export function intake({ journal, flow, keeping, telemetry, clock, inflatedBytes
     }
   }
 
-  function gatherSpans(tenant: Tenant, spans: readonly Span[], position: Position): void {
-    flow.spans(tenant, spans, position);
-  }
-
   function gather(tenant: Tenant, request: Request, position: Position, isDone: (key: string) => boolean): void {
     const isOpen = (one: Span | LogRecord): boolean => !isDone(traceKey(tenant, one.traceId));
-    if (request.kind === 'traces') gatherSpans(tenant, request.spans.filter(isOpen), position);
+    if (request.kind === 'traces') flow.spans(tenant, request.spans.filter(isOpen), position);
     else flow.logs(tenant, request.records.filter(isOpen), position);
   }
 
@@ -173,7 +169,7 @@ export function intake({ journal, flow, keeping, telemetry, clock, inflatedBytes
   }
 
   return {
-    spans: (record, spans) => taken(record, (position) => gatherSpans(record.tenant, spans, position)),
+    spans: (record, spans) => taken(record, (position) => flow.spans(record.tenant, spans, position)),
     logs: (record, records) => taken(record, (position) => flow.logs(record.tenant, records, position)),
     async replay() {
       const done = await doneKeys();

@@ -35,7 +35,8 @@ export async function writeItems(tx: Tx, items: readonly ScoredRun[]): Promise<v
   await forgetParts(tx, known);
 }
 
-function keyText({ tenant, traceId, spanId }: RunKey): string {
+/** Of a run, or of a row that was one. */
+function keyText({ tenant, traceId, spanId }: { readonly [part in keyof RunKey]: string }): string {
   return `${traceId}/${spanId}/${tenant}`;
 }
 
@@ -55,7 +56,7 @@ async function knownRuns(tx: Tx, runs: ReadonlyMap<string, Run>): Promise<Map<st
   const traces = [...new Set([...runs.values()].map(({ traceId }) => traceId))];
   for (const some of chunks(traces)) {
     const rows = await tx.selectFrom('runs').select(['id', 'revision', 'tenant', 'trace_id', 'span_id']).where('trace_id', 'in', some).execute();
-    for (const { id, revision, tenant, trace_id: traceId, span_id: spanId } of rows) known.set(`${traceId}/${spanId}/${tenant}`, { id, revision });
+    for (const { id, revision, tenant, trace_id: traceId, span_id: spanId } of rows) known.set(keyText({ tenant, traceId, spanId }), { id, revision });
   }
   return known;
 }
@@ -84,7 +85,7 @@ async function writtenRuns(tx: Tx, runs: readonly Run[]): Promise<ReadonlyMap<st
       )
       .returning(['id', 'tenant', 'trace_id', 'span_id'])
       .execute();
-    for (const { id, tenant, trace_id: traceId, span_id: spanId } of rows) ids.set(`${traceId}/${spanId}/${tenant}`, id);
+    for (const { id, tenant, trace_id: traceId, span_id: spanId } of rows) ids.set(keyText({ tenant, traceId, spanId }), id);
   }
   return ids;
 }

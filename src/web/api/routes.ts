@@ -2,7 +2,7 @@
 import type { Clock } from '../../model/clock.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import type { JsonObject, JsonValue } from '../../model/json.ts';
-import { verdictWords, type Store } from '../../stores/store.ts';
+import { verdictWords, type RunFilter, type Store } from '../../stores/store.ts';
 import { decisionJson, runJson, runRowJson, summaryJson, toolJson } from './json.ts';
 import { cursorText, filterOf, named, placeOf, QueryFault, timeAt, type Parameters } from './query.ts';
 
@@ -61,11 +61,7 @@ export const routes: readonly Route[] = [
     path_parameters: {},
     query_parameters: { ...filters, ...pages },
     answer: list('runs', 'Run'),
-    async handle({ store }, query) {
-      const { cursor, limit } = query;
-      const page = await store.runs({ ...filterOf(query), limit: typeof limit === 'number' ? limit : limitDefault, ...(typeof cursor === 'string' ? { after: placeOf(cursor) } : {}) });
-      return { runs: page.runs.map(runRowJson), next: page.next === undefined ? null : cursorText(page.next) };
-    },
+    handle: ({ store }, query) => runsPage(store, filterOf(query), query),
   },
   {
     path: '/runs/{trace}/{span}',
@@ -92,11 +88,7 @@ export const routes: readonly Route[] = [
     path_parameters: { id: { ...text, minLength: 1, description: 'Session id.' } },
     query_parameters: { tenant, ...pages },
     answer: list('runs', 'Run'),
-    async handle({ store }, query) {
-      const { id, cursor, limit } = query;
-      const page = await store.runs({ ...filterOf({ tenant: query['tenant'], session: id }), limit: typeof limit === 'number' ? limit : limitDefault, ...(typeof cursor === 'string' ? { after: placeOf(cursor) } : {}) });
-      return { runs: page.runs.map(runRowJson), next: page.next === undefined ? null : cursorText(page.next) };
-    },
+    handle: ({ store }, query) => runsPage(store, filterOf({ tenant: query['tenant'], session: query['id'] }), query),
   },
   {
     path: '/summary',
@@ -129,6 +121,11 @@ export const routes: readonly Route[] = [
     handle: async ({ evaluability }) => ({ evaluability: evaluability(), next: null }),
   },
 ];
+
+async function runsPage(store: Store, filter: RunFilter, { cursor, limit }: Parameters): Promise<JsonObject> {
+  const page = await store.runs({ ...filter, limit: typeof limit === 'number' ? limit : limitDefault, ...(typeof cursor === 'string' ? { after: placeOf(cursor) } : {}) });
+  return { runs: page.runs.map(runRowJson), next: page.next === undefined ? null : cursorText(page.next) };
+}
 
 function periodOf(query: Parameters, clock: Clock): { readonly from: number; readonly to: number } {
   const to = timeAt(query, 'to') ?? clock.nowMs() * 1_000;
