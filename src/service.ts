@@ -16,6 +16,7 @@ import { judgeLane, type JudgeLane, type Party } from './judges/lane.ts';
 import type { Run } from './model/agent-trace.ts';
 import type { Clock, Sleep } from './model/clock.ts';
 import { askOf } from './pipeline/ask.ts';
+import { roughBytes } from './model/weight.ts';
 import { contentNotices } from './pipeline/content-notices.ts';
 import { defaultGroupLimits } from './pipeline/group-limits.ts';
 import { pipeline, type AskEnd, type Pipeline } from './pipeline/pipeline.ts';
@@ -82,8 +83,9 @@ export function service({ config, warnings, logger: given = pino(), stopMs = sto
   let keeping: Keeper | undefined;
   const deliver = (item: ScoredRun): void => {
     for (const { message, ...fields } of notices(item)) logger.warn(fields, message);
-    outboxes.forEach((box) => box.offer(item));
-    keeping?.offer(item);
+    const bytes = roughBytes(item);
+    for (const box of outboxes) box.offer(item, bytes);
+    keeping?.offer(item, bytes);
   };
   const bench = judgeBench(config.judges, telemetry);
   const groups = taskGroups(config.groups, telemetry, redaction === undefined ? {} : { redacted: redaction.text });

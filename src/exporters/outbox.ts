@@ -28,8 +28,8 @@ export interface OutboxOptions {
 }
 
 export interface Outbox {
-  /** Never waits, never throws. After `stop` it drops. */
-  offer(item: ScoredRun): void;
+  /** Never waits, never throws. After `stop` it drops. `bytes`: what it weighs, where somebody has weighed it already. */
+  offer(item: ScoredRun, bytes?: number): void;
   /** Items not sent yet. */
   held(): number;
   /** Items from the first on that are sent or given up, all of them. What a stop gives up does not count: another process may send it. */
@@ -167,13 +167,13 @@ export function outbox(options: OutboxOptions): Outbox {
   }
 
   return {
-    offer(item) {
+    offer(item, own = roughBytes(item)) {
       if (stopped !== undefined) {
         count('dropped');
         return;
       }
       const key = keyText(item.run);
-      const entry: Entry = { item, key, offeredMs: clock.nowMs(), nth: ++offered, bytes: roughBytes(item), attempts: 0, state: 'behind', rest: undefined };
+      const entry: Entry = { item, key, offeredMs: clock.nowMs(), nth: ++offered, bytes: own, attempts: 0, state: 'behind', rest: undefined };
       const lane = lanes.get(key) ?? new Set();
       lanes.set(key, lane.add(entry));
       entries.add(entry);

@@ -28,8 +28,8 @@ export interface KeeperOptions {
 }
 
 export interface Keeper {
-  /** Never waits, never throws. After `stop` it drops. */
-  offer(item: ScoredRun): void;
+  /** Never waits, never throws. After `stop` it drops. `bytes`: what it weighs, where somebody has weighed it already. */
+  offer(item: ScoredRun, bytes?: number): void;
   /** Items not written yet. */
   held(): number;
   /** Items that were offered so far. */
@@ -64,7 +64,6 @@ export function keeper(options: KeeperOptions): Keeper {
   let bytes = 0;
   let offered = 0;
   let settled = 0;
-  let settledAtEnd: number | undefined;
   const ended = new AbortController();
   let writing: Promise<void> | undefined;
   let stopped: Promise<void> | undefined;
@@ -147,18 +146,17 @@ export function keeper(options: KeeperOptions): Keeper {
     const deadline = new AbortController();
     await Promise.race([Promise.all([writing, pruned]), sleep(deadlineMs, deadline.signal)]);
     deadline.abort();
-    settledAtEnd = settled;
     count('dropped', waiting.splice(0).length);
     await store.stop();
   }
 
   return {
-    offer(item) {
+    offer(item, own = roughBytes(item)) {
       if (stopped !== undefined) {
         count('dropped', 1);
         return;
       }
-      const one: Held = { item, bytes: roughBytes(item) };
+      const one: Held = { item, bytes: own };
       waiting.push(one);
       offered++;
       bytes += one.bytes;
@@ -168,7 +166,7 @@ export function keeper(options: KeeperOptions): Keeper {
     },
     held: () => waiting.length + current.length,
     offered: () => offered,
-    settled: () => settledAtEnd ?? settled,
+    settled: () => settled,
     stop: (deadlineMs) => (stopped ??= end(deadlineMs)),
   };
 }
