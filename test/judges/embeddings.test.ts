@@ -1,37 +1,11 @@
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { embeddingCache } from '../../src/judges/embedding-cache.ts';
-import { judges } from '../../src/judges/index.ts';
 import type { Judge } from '../../src/judges/judge.ts';
 import type { JudgeSettings } from '../../src/judges/settings.ts';
-import { manualClock } from '../../src/model/clock.ts';
-import { metricRegistry } from '../../src/telemetry/registry.ts';
-import { chatServer, embeds, says, status, type ChatServer, type Play } from './chat-server.ts';
+import { bench } from './bench.ts';
+import { embeds, says, status, type Play } from './chat-server.ts';
 
-const open: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  for (const one of open.splice(0)) await one.close();
-});
-
-interface Bench {
-  readonly judge: Judge;
-  readonly server: ChatServer;
-  readonly slept: readonly number[];
-  readonly counts: (metric: string) => { readonly [outcome: string]: number };
-}
-
-async function bench(script: readonly Play[], settings: Partial<JudgeSettings> = {}): Promise<Bench> {
-  const server = await chatServer(...script);
-  const telemetry = metricRegistry();
-  const slept: number[] = [];
-  const judge = judges.openai_compatible(
-    { name: 'vectors', baseUrl: server.baseUrl, model: 'e5', apiKey: 'k', concurrency: 2, timeoutMs: 5000, ...settings },
-    { telemetry, clock: manualClock(Date.parse('2026-01-01T00:00:00Z')), random: () => 0, nonce: () => 'n', sleep: async (ms) => void slept.push(ms) },
-  );
-  open.push({ close: () => judge.stop() }, server);
-  const points = (metric: string) => telemetry.snapshot().find(({ name }) => name === metric)?.points ?? [];
-  return { judge, server, slept, counts: (metric) => Object.fromEntries(points(metric).map((point) => [point.labels['tracejury.outcome'] ?? '', point.kind === 'number' ? point.value : 0])) };
-}
-
+const vectors = (script: readonly Play[], settings: Partial<JudgeSettings> = {}) => bench(script, { name: 'vectors', model: 'e5', ...settings });
 /** Different for different texts. */
 const vectorOf = (text: string): readonly number[] => [text.length, 1, 0.5];
 const answersOf = (...texts: readonly string[]) => texts.map(vectorOf);
@@ -58,7 +32,7 @@ const answers: readonly { readonly name: string; readonly script: readonly Play[
 ];
 for (const { name, script, requests, want, settings } of answers) {
   test(`embeddings: ${name}`, async () => {
-    const { judge, server } = await bench(script, settings);
+    const { judge, server } = await vectors(script, settings);
     const answer = await embed(judge, 'a', 'bcd');
     expect(answer).toMatchObject('error' in want && want.error instanceof RegExp ? { ...want, error: expect.stringMatching(want.error) as unknown } : want);
     expect(JSON.stringify(answer)).not.toContain('secret');
@@ -67,7 +41,7 @@ for (const { name, script, requests, want, settings } of answers) {
 }
 
 test('embeddings: the request carries key, model and texts, and asks for plain numbers', async () => {
-  const { judge, server } = await bench([embeds(vectorOf)]);
+  const { judge, server } = await vectors([embeds(vectorOf)]);
   await embed(judge, 'a', 'bcd', 'a');
   const [request] = server.requests;
   expect([request?.url, request?.headers.authorization]).toEqual(['/v1/embeddings', 'Bearer k']);
@@ -75,7 +49,7 @@ test('embeddings: the request carries key, model and texts, and asks for plain n
 });
 
 test('embeddings: a text is asked for once, and what is known is counted as cached', async () => {
-  const { judge, server, counts } = await bench([embeds(vectorOf)]);
+  const { judge, server, counts } = await vectors([embeds(vectorOf)]);
   await embed(judge, 'a', 'b');
   expect(await embed(judge, 'b', 'cc', 'a')).toMatchObject({ kind: 'answered', value: answersOf('b', 'cc', 'a') });
   expect(await embed(judge, 'cc')).toEqual({ kind: 'answered', value: answersOf('cc'), truncated: false, model: 'e5' });
@@ -85,7 +59,7 @@ test('embeddings: a text is asked for once, and what is known is counted as cach
 });
 
 test('embeddings: what failed is asked for again, and vectors of another length are not kept', async () => {
-  const { judge, server } = await bench([embeds(() => [1, 2]), embeds(() => [1]), embeds(() => [3, 4])]);
+  const { judge, server } = await vectors([embeds(() => [1, 2]), embeds(() => [1]), embeds(() => [3, 4])]);
   await embed(judge, 'a');
   expect(await embed(judge, 'a', 'b')).toMatchObject({ kind: 'failed', error: expect.stringContaining('different lengths') as unknown });
   expect(await embed(judge, 'a', 'b')).toMatchObject({ kind: 'answered', value: [[1, 2], [3, 4]] });
@@ -93,7 +67,7 @@ test('embeddings: what failed is asked for again, and vectors of another length 
 });
 
 test('embeddings: many texts go in several requests, and too many are refused', async () => {
-  const { judge, server } = await bench([embeds(vectorOf)]);
+  const { judge, server } = await vectors([embeds(vectorOf)]);
   const texts = Array.from({ length: 40 }, (_, at) => 'x'.repeat(at + 1));
   expect(await embed(judge, ...texts)).toMatchObject({ kind: 'answered', value: texts.map(vectorOf), tokens: { input: 15, output: 0 } });
   expect(server.requests.map(({ body }) => body.input?.length)).toEqual([16, 16, 8]);
@@ -101,14 +75,14 @@ test('embeddings: many texts go in several requests, and too many are refused', 
 });
 
 test('embeddings: Retry-After is honoured and a pace is kept', async () => {
-  const bed = await bench([status(429, { 'retry-after': '7' }), embeds(vectorOf)], { requestsPerMinute: 60 });
+  const bed = await vectors([status(429, { 'retry-after': '7' }), embeds(vectorOf)], { requestsPerMinute: 60 });
   expect(await embed(bed.judge, 'a')).toMatchObject({ kind: 'answered' });
   expect(bed.slept).toEqual([7000, 1000]);
 });
 
 test('embeddings: no more requests at a time than allowed', async () => {
   let [inside, most] = [0, 0];
-  const { judge, server } = await bench([
+  const { judge, server } = await vectors([
     (response, request) => {
       most = Math.max(most, ++inside);
       setImmediate(() => {
@@ -123,7 +97,7 @@ test('embeddings: no more requests at a time than allowed', async () => {
 });
 
 test('embeddings: after a stop nothing is sent', async () => {
-  const { judge, server } = await bench([embeds(vectorOf)]);
+  const { judge, server } = await vectors([embeds(vectorOf)]);
   await judge.stop();
   expect(await embed(judge, 'a')).toMatchObject({ kind: 'failed' });
   expect(server.requests).toHaveLength(0);

@@ -1,11 +1,8 @@
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Question } from '../../evaluators/evaluator.ts';
-import { judges } from '../../src/judges/index.ts';
-import type { Judge } from '../../src/judges/judge.ts';
 import type { JudgeSettings } from '../../src/judges/settings.ts';
-import { manualClock } from '../../src/model/clock.ts';
-import { metricRegistry } from '../../src/telemetry/registry.ts';
-import { chatServer, type ChatServer, knows, type Play, says, status } from './chat-server.ts';
+import { bench } from './bench.ts';
+import { knows, type Play, says, status } from './chat-server.ts';
 
 const question: Question = {
   id: 'task completion/1',
@@ -15,32 +12,6 @@ const question: Question = {
 };
 const good = '{"explanation":"It did.","yes":true}';
 const value = { explanation: 'It did.', yes: true };
-
-const open: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  for (const one of open.splice(0)) await one.close();
-});
-
-interface Bench {
-  readonly judge: Judge;
-  readonly server: ChatServer;
-  readonly slept: readonly number[];
-  counts(): { readonly [outcome: string]: number };
-}
-
-async function bench(script: readonly Play[], settings: Partial<JudgeSettings> = {}): Promise<Bench> {
-  const server = await chatServer(...script);
-  const telemetry = metricRegistry();
-  const slept: number[] = [];
-  const clock = manualClock(Date.parse('2026-01-01T00:00:00Z'));
-  const judge = judges.openai_compatible(
-    { name: 'main', baseUrl: server.baseUrl, model: 'm', apiKey: 'k', concurrency: 2, timeoutMs: 5000, ...settings },
-    { telemetry, clock, random: () => 0, nonce: () => 'n0nce', sleep: async (ms) => void slept.push(ms) },
-  );
-  open.push({ close: () => judge.stop() }, server);
-  const points = () => telemetry.snapshot().find(({ name }) => name === 'tracejury.judge.requests')?.points ?? [];
-  return { judge, server, slept, counts: () => Object.fromEntries(points().map((point) => [point.labels['tracejury.outcome'] ?? '', point.kind === 'number' ? point.value : 0])) };
-}
 
 const tokens = (answers: number) => ({ input: 100 * answers, output: 10 * answers });
 const answers: readonly { readonly name: string; readonly script: readonly Play[]; readonly requests: number; readonly want: object; readonly settings?: Partial<JudgeSettings> }[] = [
@@ -143,7 +114,7 @@ for (const { name, header, slept } of [
     const bed = await bench([status(429, { 'retry-after': header }), says(good)]);
     expect(await bed.judge.ask(question)).toMatchObject({ kind: 'answered' });
     expect(bed.slept).toEqual([slept]);
-    expect(bed.counts()).toEqual({ retried: 1, answered: 1 });
+    expect(bed.counts('tracejury.judge.requests')).toEqual({ retried: 1, answered: 1 });
   });
 }
 
@@ -151,7 +122,7 @@ test('openai-compatible: rests double', async () => {
   const bed = await bench([status(503)]);
   await bed.judge.ask(question);
   expect(bed.slept).toEqual([250, 500, 1000, 2000]);
-  expect(bed.counts()).toEqual({ retried: 4, failed: 1 });
+  expect(bed.counts('tracejury.judge.requests')).toEqual({ retried: 4, failed: 1 });
 });
 
 test('openai-compatible: no more questions at a time than allowed, the others wait their turn', async () => {

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { JuryError } from '../../src/model/errors.ts';
 import { defaultOtlpLimits, type OtlpLimits } from '../../src/otlp/limits.ts';
 import { readLogs, readTraces } from '../../src/otlp/read.ts';
+import { deepList, field } from '../hostile/bodies.ts';
 import { logsRequest, traceRequest } from './descriptors.ts';
 
 const T = '0102030405060708090a0b0c0d0e0f10';
@@ -94,8 +95,8 @@ describe('otlp rejections', () => {
   });
 
   test('otlp: a protobuf value nested 20,000 deep rejects its span', () => {
-    const span = Buffer.concat([Buffer.from(`0a10${T}1208${S}`, 'hex'), wrapped(0x4a, wrapped(0x12, deepList(20_000)))]);
-    const body = wrapped(0x0a, wrapped(0x12, wrapped(0x12, span)));
+    const span = Buffer.concat([Buffer.from(`0a10${T}1208${S}`, 'hex'), field(0x4a, field(0x12, deepList(20_000)))]);
+    const body = field(0x0a, field(0x12, field(0x12, span)));
     expect(readTraces(body, 'protobuf')).toMatchObject({ spans: [], rejections: [{ reason: 'nesting_too_deep', count: 1 }] });
   });
 
@@ -197,15 +198,15 @@ describe('otlp tolerance', () => {
     const unknown = Buffer.from('b80601', 'hex');
     const and = (...parts: readonly Uint8Array[]): Buffer => Buffer.concat([unknown, ...parts, unknown]);
     const key = Buffer.from('0a016b', 'hex');
-    const one = wrapped(0x12, and(Uint8Array.of(0x18, 1)));
-    const list = wrapped(0x12, and(wrapped(0x2a, and(wrapped(0x0a, and(Uint8Array.of(0x18, 2)))))));
-    const map = wrapped(0x12, and(wrapped(0x32, and(wrapped(0x0a, and(key, one))))));
-    const attributes = [one, list, map].map((value, at) => wrapped(0x4a, and(Buffer.from(`0a01${(0x61 + at).toString(16)}`, 'hex'), value)));
-    const status = wrapped(0x7a, and(Uint8Array.of(0x18, 1)));
-    const event = wrapped(0x5a, and(Buffer.from('120165', 'hex')));
-    const span = wrapped(0x12, and(Buffer.from(`0a10${T}1208${S}`, 'hex'), ...attributes, status, event));
-    const scope = wrapped(0x0a, and(Buffer.from('0a0173', 'hex')));
-    const [read] = readTraces(and(wrapped(0x0a, and(wrapped(0x0a, unknown), wrapped(0x12, and(scope, span))))), 'protobuf').spans;
+    const one = field(0x12, and(Uint8Array.of(0x18, 1)));
+    const list = field(0x12, and(field(0x2a, and(field(0x0a, and(Uint8Array.of(0x18, 2)))))));
+    const map = field(0x12, and(field(0x32, and(field(0x0a, and(key, one))))));
+    const attributes = [one, list, map].map((value, at) => field(0x4a, and(Buffer.from(`0a01${(0x61 + at).toString(16)}`, 'hex'), value)));
+    const status = field(0x7a, and(Uint8Array.of(0x18, 1)));
+    const event = field(0x5a, and(Buffer.from('120165', 'hex')));
+    const span = field(0x12, and(Buffer.from(`0a10${T}1208${S}`, 'hex'), ...attributes, status, event));
+    const scope = field(0x0a, and(Buffer.from('0a0173', 'hex')));
+    const [read] = readTraces(and(field(0x0a, and(field(0x0a, unknown), field(0x12, and(scope, span))))), 'protobuf').spans;
     expect(read).toMatchObject({ status: { code: 'ok' }, events: [{ name: 'e' }], scope: { name: 's' } });
     expect(read?.attributeKeys().map((name) => read.attribute(name))).toEqual([1, [2], { k: 1 }]);
   });
@@ -254,23 +255,4 @@ function logsOf(block: object): Buffer {
 
 function idsToBytes(key: string, value: unknown): unknown {
   return /(trace|span)Id$/i.test(key) && typeof value === 'string' ? Buffer.from(value, 'hex') : value;
-}
-
-function wrapped(tag: number, body: Uint8Array): Buffer {
-  return Buffer.concat([Uint8Array.of(tag, ...varint(body.length)), body]);
-}
-
-function deepList(levels: number): Buffer {
-  const heads: Uint8Array[] = [];
-  let length = 0;
-  for (let level = 0; level < levels * 2; level++) {
-    const head = Uint8Array.of(level % 2 === 0 ? 0x0a : 0x2a, ...varint(length));
-    heads.push(head);
-    length += head.length;
-  }
-  return Buffer.concat(heads.reverse());
-}
-
-function varint(value: number): readonly number[] {
-  return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...varint(value >>> 7)];
 }

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { defaultOtlpLimits } from '../../src/otlp/limits.ts';
 import { readTraces } from '../../src/otlp/read.ts';
+import { field } from '../hostile/bodies.ts';
 import { traceRequest } from './descriptors.ts';
 
 const T = '0102030405060708090a0b0c0d0e0f10';
@@ -28,7 +29,7 @@ for (const [name, bytes] of broken) {
   test(`otlp: a protobuf span with ${name} is rejected as malformed, its neighbours kept`, () => {
     const whole = Buffer.from(`0a10${T}1208${S}`, 'hex');
     const bad = Buffer.concat([whole, Buffer.from(bytes, 'hex')]);
-    const read = readTraces(wrapped(0x0a, wrapped(0x12, Buffer.concat([whole, bad, whole].map((span) => wrapped(0x12, span))))), 'protobuf');
+    const read = readTraces(field(0x0a, field(0x12, Buffer.concat([whole, bad, whole].map((span) => field(0x12, span))))), 'protobuf');
     expect(read.spans).toHaveLength(2);
     expect(read.rejections).toMatchObject([{ reason: 'malformed', count: 1, example: expect.stringContaining('item 1 of scope 0') }]);
   });
@@ -54,9 +55,4 @@ test('otlp: a JSON span nested 20,000 deep is rejected, its neighbour kept', () 
 
 function protobufOf(block: object): Buffer {
   return traceRequest.encode(JSON.parse(JSON.stringify(block), (key, value: unknown) => (key.endsWith('Id') ? Buffer.from(String(value), 'hex') : value)));
-}
-
-/** Of less than 128 bytes. */
-function wrapped(tag: number, body: Uint8Array): Buffer {
-  return Buffer.concat([Uint8Array.of(tag, body.length), body]);
 }

@@ -1,0 +1,34 @@
+/** A real judge client before a scripted endpoint, on a clock that stands still. */
+import { onTestFinished } from 'vitest';
+import { judges } from '../../src/judges/index.ts';
+import type { Judge } from '../../src/judges/judge.ts';
+import type { JudgeSettings } from '../../src/judges/settings.ts';
+import { manualClock } from '../../src/model/clock.ts';
+import { metricRegistry } from '../../src/telemetry/registry.ts';
+import { chatServer, type ChatServer, type Play } from './chat-server.ts';
+
+export interface Bench {
+  readonly judge: Judge;
+  readonly server: ChatServer;
+  /** The waits it asked for, in milliseconds. */
+  readonly slept: readonly number[];
+  /** The points of a counter by outcome. */
+  readonly counts: (metric: string) => { readonly [outcome: string]: number };
+}
+
+/** Closed when the test that asked for it is over. */
+export async function bench(script: readonly Play[], settings: Partial<JudgeSettings> = {}): Promise<Bench> {
+  const server = await chatServer(...script);
+  const telemetry = metricRegistry();
+  const slept: number[] = [];
+  const judge = judges.openai_compatible(
+    { name: 'main', baseUrl: server.baseUrl, model: 'm', apiKey: 'k', concurrency: 2, timeoutMs: 5000, ...settings },
+    { telemetry, clock: manualClock(Date.parse('2026-01-01T00:00:00Z')), random: () => 0, nonce: () => 'n0nce', sleep: async (ms) => void slept.push(ms) },
+  );
+  onTestFinished(async () => {
+    await judge.stop();
+    await server.close();
+  });
+  const points = (metric: string) => telemetry.snapshot().find(({ name }) => name === metric)?.points ?? [];
+  return { judge, server, slept, counts: (metric) => Object.fromEntries(points(metric).map((point) => [point.labels['tracejury.outcome'] ?? '', point.kind === 'number' ? point.value : 0])) };
+}
