@@ -12,6 +12,23 @@ export interface Attributed {
   attribute(key: string): AttributeValue | undefined;
   /** Keys in wire order, each once. */
   attributeKeys(): readonly string[];
+  /** As they lie in a body, where they do: for those who compare values, or what follows from the keys alone, without decoding. */
+  written?(): WrittenAttributes;
+}
+
+export interface WrittenAttributes {
+  readonly shape: KeyShape;
+  readonly bytes: Buffer;
+  /** Four numbers a place: where the key starts and ends, and where the protobuf AnyValue under it does. */
+  readonly ranges: readonly number[];
+}
+
+/** The keys of some attributes in wire order. Spans that have the same ones share it, so what follows from them can be kept by it. */
+export interface KeyShape {
+  /** Each once. */
+  readonly keys: readonly string[];
+  /** Of equal keys the last one counts. */
+  place(key: string): number | undefined;
 }
 
 export type Resource = Attributed;

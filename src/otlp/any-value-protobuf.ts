@@ -8,8 +8,9 @@
  *
  * Of repeated members of one AnyValue, and of equal keys, the last one counts.
  */
-import type { Attributed, AttributeMap, AttributeValue } from '../model/span.ts';
-import { emptyMap, lazyAttributes, noAttributes } from './attributes.ts';
+import type { Attributed, AttributeMap, AttributeValue, KeyShape, WrittenAttributes } from '../model/span.ts';
+import { emptyMap, noAttributes } from './attributes.ts';
+import type { KeyShapes } from './key-shapes.ts';
 import { cursorAt, enter, leave, malformed, readBool, readBytes, readDouble, readInt64, readTag, readText, skip, wireType, type Body, type Cursor } from './protobuf.ts';
 import { note, takeItem, type Scan } from './scan.ts';
 
@@ -45,14 +46,39 @@ export function scanAnyValue(cursor: Cursor, depth: number, scan: Scan): void {
 }
 
 /** Attributes at ranges that `scanAttribute` has checked. */
-export function attributesAt({ bytes, view }: Body, ranges: AttributeRanges): Attributed {
-  if (ranges.length === 0) return noAttributes;
-  const places = (): ReadonlyMap<string, number> => {
-    const table = new Map<string, number>();
-    for (let at = 0; at < ranges.length; at += 4) table.set(bytes.toString('utf8', ranges[at], ranges[at + 1]), at);
-    return table;
-  };
-  return lazyAttributes(places, (at) => anyValueAt({ bytes, view }, ranges[at + 2] ?? 0, ranges[at + 3] ?? 0));
+export function attributesAt(body: Body, ranges: AttributeRanges, shapes: KeyShapes): Attributed {
+  return ranges.length === 0 ? noAttributes : new ProtobufAttributes(body, ranges, shapes);
+}
+
+/** Values are decoded when they are asked for and not kept: spans are held for long, and each is read once. */
+export class ProtobufAttributes implements Attributed {
+  readonly #body: Body;
+  readonly #ranges: AttributeRanges;
+  readonly #shapes: KeyShapes;
+  #shape: KeyShape | undefined;
+
+  constructor(body: Body, ranges: AttributeRanges, shapes: KeyShapes) {
+    this.#body = body;
+    this.#ranges = ranges;
+    this.#shapes = shapes;
+  }
+
+  attribute(key: string): AttributeValue | undefined {
+    const place = this.#shapeOf().place(key);
+    return place === undefined ? undefined : anyValueAt(this.#body, this.#ranges[place * 4 + 2] ?? 0, this.#ranges[place * 4 + 3] ?? 0);
+  }
+
+  attributeKeys(): readonly string[] {
+    return this.#shapeOf().keys;
+  }
+
+  written(): WrittenAttributes {
+    return { shape: this.#shapeOf(), bytes: this.#body.bytes, ranges: this.#ranges };
+  }
+
+  #shapeOf(): KeyShape {
+    return (this.#shape ??= this.#shapes.of(this.#body.bytes, this.#ranges));
+  }
 }
 
 /** The AnyValue that lies in a checked range; an empty range is null. */

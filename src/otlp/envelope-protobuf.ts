@@ -13,9 +13,10 @@
  */
 import { JuryError } from '../model/errors.ts';
 import type { Resource, Scope } from '../model/span.ts';
-import { attributesAt, scanAttribute, type AttributeRanges } from './any-value-protobuf.ts';
+import { attributesAt, ProtobufAttributes, scanAttribute, type AttributeRanges } from './any-value-protobuf.ts';
 import { noAttributes } from './attributes.ts';
-import { cursorOver, enter, leave, readTag, readText, skip, type Cursor } from './protobuf.ts';
+import type { KeyShapes } from './key-shapes.ts';
+import { cursorOver, enter, leave, readTag, readText, skip, type Body, type Cursor } from './protobuf.ts';
 import { note, reject, takeBlock, takeFault, type Fault, type Scan } from './scan.ts';
 import { isPauseDue, newPace, type Steps } from './steps.ts';
 
@@ -133,7 +134,7 @@ function readResource(cursor: Cursor, scan: Scan): Resource {
     if (tag >>> 3 === 1) scanAttribute(cursor, tag, ranges, scan);
     else skip(cursor, tag);
   }
-  return attributesAt(cursor, ranges);
+  return attributesAt(cursor, ranges, scan.shapes);
 }
 
 function readScope(cursor: Cursor, scan: Scan): Scope {
@@ -148,5 +149,16 @@ function readScope(cursor: Cursor, scan: Scan): Scope {
     else if (field === 3) scanAttribute(cursor, tag, ranges, scan);
     else skip(cursor, tag);
   }
-  return { name, version, ...attributesAt(cursor, ranges) };
+  return new ProtobufScope(name, version, ranges, cursor, scan.shapes);
+}
+
+class ProtobufScope extends ProtobufAttributes implements Scope {
+  readonly name: string;
+  readonly version: string;
+
+  constructor(name: string, version: string, ranges: AttributeRanges, body: Body, shapes: KeyShapes) {
+    super(body, ranges, shapes);
+    this.name = name;
+    this.version = version;
+  }
 }

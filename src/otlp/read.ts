@@ -1,5 +1,6 @@
 /** Bytes of an OTLP request → spans or log records. */
 import type { LogRecord, Span } from '../model/span.ts';
+import { keyShapes, type KeyShapes } from './key-shapes.ts';
 import { defaultOtlpLimits, type OtlpLimits } from './limits.ts';
 import { readLogsJson } from './records-json.ts';
 import { readLogsProtobuf } from './records-protobuf.ts';
@@ -34,15 +35,16 @@ export function readLogs(body: Uint8Array, encoding: OtlpEncoding, limits?: Otlp
   return atOnce(logsInSteps(body, encoding, limits));
 }
 
-export function* tracesInSteps(body: Uint8Array, encoding: OtlpEncoding, limits: OtlpLimits = defaultOtlpLimits): Steps<ReadTraces> {
-  const scan = scanWithin(limits);
+/** `shapes`: what was learned of attribute keys in earlier requests. */
+export function* tracesInSteps(body: Uint8Array, encoding: OtlpEncoding, limits: OtlpLimits = defaultOtlpLimits, shapes: KeyShapes = keyShapes()): Steps<ReadTraces> {
+  const scan = scanWithin(limits, shapes);
   const bytes = bufferOver(body);
   const spans = yield* encoding === 'json' ? readTracesJson(bytes, scan) : readTracesProtobuf(bytes, scan);
   return { spans, rejections: rejections(scan) };
 }
 
-export function* logsInSteps(body: Uint8Array, encoding: OtlpEncoding, limits: OtlpLimits = defaultOtlpLimits): Steps<ReadLogs> {
-  const scan = scanWithin(limits);
+export function* logsInSteps(body: Uint8Array, encoding: OtlpEncoding, limits: OtlpLimits = defaultOtlpLimits, shapes: KeyShapes = keyShapes()): Steps<ReadLogs> {
+  const scan = scanWithin(limits, shapes);
   const bytes = bufferOver(body);
   const { records, ignored } = yield* encoding === 'json' ? readLogsJson(bytes, scan) : readLogsProtobuf(bytes, scan);
   return { records, ignored, rejections: rejections(scan) };

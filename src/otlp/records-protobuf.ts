@@ -1,9 +1,11 @@
 /** Log records out of protobuf bodies. As with spans, structure is checked in the walk and values are decoded later. */
+import type { SpanId, TraceId } from '../model/ids.ts';
 import type { AttributeValue, LogRecord, Resource, Scope } from '../model/span.ts';
-import { anyValueAt, attributesAt, scanAnyValue, scanAttribute, type AttributeRanges } from './any-value-protobuf.ts';
+import { anyValueAt, ProtobufAttributes, scanAnyValue, scanAttribute, type AttributeRanges } from './any-value-protobuf.ts';
 import { readEnvelope } from './envelope-protobuf.ts';
 import { eventNameIn, optionalSpanId, recordTraceId } from './identity.ts';
-import { enter, leave, readFixed64, readHex, readTag, readText, skip, type Cursor } from './protobuf.ts';
+import type { KeyShapes } from './key-shapes.ts';
+import { enter, leave, readFixed64, readHex, readTag, readText, skip, type Body, type Cursor } from './protobuf.ts';
 import type { Scan } from './scan.ts';
 import type { Steps } from './steps.ts';
 
@@ -35,24 +37,40 @@ function readLogRecord(cursor: Cursor, scan: Scan, resource: Resource, scope: Sc
   }
   const spanId = optionalSpanId(scan, draft.spanIdHex, 'invalid_span_id');
   if (traceId === undefined || scan.fault !== undefined) return undefined;
-  const { attribute, attributeKeys } = attributesAt(cursor, draft.ranges);
-  const { bytes, view } = cursor;
-  const { name, time, observedTime, bodyStart, bodyEnd } = draft;
-  let body: AttributeValue | undefined;
-  return {
-    resource,
-    scope,
-    traceId,
-    spanId,
-    timeUnixNano: time === 0n ? observedTime : time,
-    get eventName() {
-      return name === '' ? eventNameIn(attribute('event.name')) : name;
-    },
-    body: () => (bodyStart < 0 ? undefined : (body ??= anyValueAt({ bytes, view }, bodyStart, bodyEnd))),
-    wireBytes: cursor.end - start,
-    attribute,
-    attributeKeys,
-  };
+  return new ProtobufRecord({ resource, scope, traceId, spanId }, draft, { body: cursor, shapes: scan.shapes, wireBytes: cursor.end - start });
+}
+
+class ProtobufRecord extends ProtobufAttributes implements LogRecord {
+  readonly resource: Resource;
+  readonly scope: Scope;
+  readonly traceId: TraceId;
+  readonly spanId: SpanId | undefined;
+  readonly timeUnixNano: bigint;
+  readonly wireBytes: number;
+  readonly #name: string;
+  readonly #readBody: () => AttributeValue | undefined;
+  #body: AttributeValue | undefined;
+
+  constructor({ resource, scope, traceId, spanId }: Pick<LogRecord, 'resource' | 'scope' | 'traceId' | 'spanId'>, draft: RecordDraft, { body, shapes, wireBytes }: { readonly body: Body; readonly shapes: KeyShapes; readonly wireBytes: number }) {
+    super(body, draft.ranges, shapes);
+    const { name, time, observedTime, bodyStart, bodyEnd } = draft;
+    this.resource = resource;
+    this.scope = scope;
+    this.traceId = traceId;
+    this.spanId = spanId;
+    this.timeUnixNano = time === 0n ? observedTime : time;
+    this.wireBytes = wireBytes;
+    this.#name = name;
+    this.#readBody = () => (bodyStart < 0 ? undefined : anyValueAt(body, bodyStart, bodyEnd));
+  }
+
+  get eventName(): string {
+    return this.#name === '' ? eventNameIn(this.attribute('event.name')) : this.#name;
+  }
+
+  body(): AttributeValue | undefined {
+    return (this.#body ??= this.#readBody());
+  }
 }
 
 interface RecordDraft {

@@ -1,4 +1,5 @@
 /** What a walk over one request keeps: what is left of its limits, the first fault of the span at hand, and what was rejected. */
+import type { KeyShapes } from './key-shapes.ts';
 import type { OtlpLimits } from './limits.ts';
 import { malformed } from './protobuf.ts';
 
@@ -34,6 +35,7 @@ export interface Fault {
 
 export interface Scan {
   readonly limits: OtlpLimits;
+  readonly shapes: KeyShapes;
   itemsLeft: number;
   blocksLeft: number;
   /** Spans or records seen, rejected ones included. */
@@ -47,8 +49,8 @@ export interface Scan {
   readonly rejected: Map<RejectionReason, { count: number; readonly example: string }>;
 }
 
-export function scanWithin(limits: OtlpLimits): Scan {
-  return { limits, itemsLeft: limits.itemsPerRequest, blocksLeft: limits.blocksPerRequest, seen: 0, place: { resource: -1, scope: -1, item: -1 }, fault: undefined, bytes: 0, rejected: new Map() };
+export function scanWithin(limits: OtlpLimits, shapes: KeyShapes): Scan {
+  return { limits, shapes, itemsLeft: limits.itemsPerRequest, blocksLeft: limits.blocksPerRequest, seen: 0, place: { resource: -1, scope: -1, item: -1 }, fault: undefined, bytes: 0, rejected: new Map() };
 }
 
 export function note(scan: Scan, reason: RejectionReason, detail: string): void {

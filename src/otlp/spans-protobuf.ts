@@ -1,10 +1,11 @@
 /** Spans out of protobuf bodies. Structure is checked here, once, all the way down; attribute values are decoded later. */
 import { parseSpanId, parseTraceId } from '../model/ids.ts';
 import type { Resource, Scope, Span, SpanEvent, SpanKind, SpanLink, SpanStatus } from '../model/span.ts';
-import { attributesAt, scanAttribute, type AttributeRanges } from './any-value-protobuf.ts';
+import { scanAttribute, type AttributeRanges } from './any-value-protobuf.ts';
 import { readEnvelope } from './envelope-protobuf.ts';
 import { optionalSpanId, requiredIds } from './identity.ts';
 import { enter, leave, readFixed32, readFixed64, readHex, readTag, readText, readUint32, skip, type Cursor } from './protobuf.ts';
+import { ProtobufEvent, ProtobufLink, ProtobufSpan } from './protobuf-items.ts';
 import { note, takeItem, type Scan } from './scan.ts';
 import type { Steps } from './steps.ts';
 
@@ -26,12 +27,10 @@ function readSpan(cursor: Cursor, scan: Scan, resource: Resource, scope: Scope):
   const ids = requiredIds(scan, draft.traceIdHex, draft.spanIdHex);
   const parentSpanId = optionalSpanId(scan, draft.parentHex, 'invalid_parent_span_id');
   if (ids === undefined || scan.fault !== undefined) return undefined;
-  const { traceState, flags, name, kind, startUnixNano, endUnixNano, status, events, links } = draft;
   const { traceId, spanId } = ids;
-  const { attribute, attributeKeys } = attributesAt(cursor, draft.ranges);
-  const wireBytes = cursor.end - start;
-  const dropped = draft.droppedAttributes === 0 ? {} : { droppedAttributes: draft.droppedAttributes };
-  return { ...dropped, resource, scope, traceId, spanId, parentSpanId, traceState, flags, name, kind, startUnixNano, endUnixNano, status, events, links, wireBytes, attribute, attributeKeys };
+  const { traceState, flags, name, kind, startUnixNano, endUnixNano, status, events, links } = draft;
+  const fields = { resource, scope, traceId, spanId, parentSpanId, traceState, flags, name, kind, startUnixNano, endUnixNano, status, events, links, wireBytes: cursor.end - start };
+  return new ProtobufSpan(fields, draft.droppedAttributes, draft.ranges, cursor, scan.shapes);
 }
 
 interface SpanDraft {
@@ -164,7 +163,7 @@ function readEvent(cursor: Cursor, tag: number, events: SpanEvent[], scan: Scan)
     else skip(cursor, inner);
   }
   leave(cursor, outerEnd);
-  events.push({ name, timeUnixNano, ...attributesAt(cursor, ranges) });
+  events.push(new ProtobufEvent(name, timeUnixNano, ranges, cursor, scan.shapes));
 }
 
 /** Link = trace id = 1, span id = 2, trace state = 3, attribute = 4, dropped count = 5, flags = 6. A link to no valid span is left out. */
@@ -185,5 +184,5 @@ function readLink(cursor: Cursor, tag: number, links: SpanLink[], scan: Scan): v
   leave(cursor, outerEnd);
   const traceId = parseTraceId(traceIdHex);
   const spanId = parseSpanId(spanIdHex);
-  if (traceId !== undefined && spanId !== undefined) links.push({ traceId, spanId, ...attributesAt(cursor, ranges) });
+  if (traceId !== undefined && spanId !== undefined) links.push(new ProtobufLink(traceId, spanId, ranges, cursor, scan.shapes));
 }

@@ -2,6 +2,7 @@
 import type { Carried, Collector, SpanFacts } from '../../collectors/collector.ts';
 import { jsonText, type JsonValue } from '../../src/model/json.ts';
 import type { Attributed, LogRecord, Span } from '../../src/model/span.ts';
+import { replaced } from '../builders/replaced.ts';
 
 export const fields = ['input', 'final_response', 'tool_calls', 'tool_arguments', 'tool_results', 'tool_definitions', 'tokens'] as const satisfies readonly Carried[];
 
@@ -28,10 +29,10 @@ function messages({ inputMessages = [], outputMessages = [] }: SpanFacts): reado
 /** A span without the attribute, the attributes of the prefix, or the events that the place names. */
 export function without(span: Span, place: string): Span {
   const [, event] = /^event (.+)$/.exec(place) ?? [];
-  if (event !== undefined) return { ...span, events: span.events.filter(({ name }) => name !== event) };
+  if (event !== undefined) return replaced(span, { events: span.events.filter(({ name }) => name !== event) });
   const isHidden = (key: string): boolean => (place.endsWith('*') ? key.startsWith(place.slice(0, -1)) : key === place);
   const less: Attributed = { attribute: (key) => (isHidden(key) ? undefined : span.attribute(key)), attributeKeys: () => span.attributeKeys().filter((key) => !isHidden(key)) };
-  return { ...span, ...less };
+  return replaced(span, less);
 }
 
 /** True: of some recorded span, or of the records of one, less is told when the place is hidden. */

@@ -6,6 +6,7 @@ import { recognises, type Wants } from '../../collectors/collector.ts';
 import { collectors } from '../../collectors/index.ts';
 import type { Attributed, LogRecord, Span } from '../../src/model/span.ts';
 import { hostileValue } from '../builders/hostile-values.ts';
+import { replaced } from '../builders/replaced.ts';
 import { seeded } from '../builders/seeded.ts';
 import { contentsOf, recordingsIn } from '../recordings/read.ts';
 import { carries, fields, told } from './carried.ts';
@@ -23,14 +24,14 @@ describe('every collector', () => {
     test(`${collector.id}: reads no attribute of a recorded span that it does not declare`, () => {
       expect(own.length).toBeGreaterThan(0);
       const asked = new Set<string>();
-      for (const span of own) collector.read({ ...span, ...recorder(span, asked) });
+      for (const span of own) collector.read(replaced(span, recorder(span, asked)));
       expect([...asked].filter((key) => !isDeclared(collector.wants, key))).toEqual([]);
-      for (const record of ownRecords) collector.logs?.read([{ ...record, ...recorder(record, asked) }]);
+      for (const record of ownRecords) collector.logs?.read([replaced(record, recorder(record, asked))]);
       expect([...asked].filter((key) => !isDeclared(collector.wants, key) && !isDeclared(collector.logs?.wants ?? collector.wants, key))).toEqual([]);
     });
 
     test(`${collector.id}: tells of a recorded span the same when it sees only what it declares`, () => {
-      for (const span of own) expect(collector.read({ ...span, ...declaredOnly(span, collector.wants) })).toEqual(collector.read(span));
+      for (const span of own) expect(collector.read(replaced(span, declaredOnly(span, collector.wants)))).toEqual(collector.read(span));
     });
 
     test(`${collector.id}: each place that it names for a field carries it in a recording, and each field that it reads has a place`, () => {
@@ -59,7 +60,7 @@ describe('every collector', () => {
           fc.property(fc.nat(ownRecords.length - 1), fc.array(hostileValue, { minLength: 1, maxLength: 4 }), (index, values) => {
             const record = ownRecords[index];
             if (record === undefined) return;
-            const hostile = values.map((value): LogRecord => ({ ...record, attribute: () => value, body: () => value }));
+            const hostile = values.map((value): LogRecord => replaced(record, { attribute: () => value, body: () => value }));
             expect(() => collector.logs?.read(hostile)).not.toThrow();
           }),
           { numRuns: 1_000 },
@@ -97,5 +98,5 @@ function spoilt(span: Span, replace: () => { readonly value: ReturnType<Attribut
     const value = replaced === undefined ? span.attribute(key) : replaced.value;
     if (value !== undefined) values.set(key, value);
   }
-  return { ...span, attribute: (key) => values.get(key), attributeKeys: () => [...values.keys()] };
+  return replaced(span, { attribute: (key) => values.get(key), attributeKeys: () => [...values.keys()] });
 }

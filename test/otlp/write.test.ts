@@ -7,6 +7,7 @@ import { exportResponse, grpcCode, statusResponse } from '../../src/otlp/respons
 import { writeTraces } from '../../src/otlp/write.ts';
 import type { Span } from '../../src/model/span.ts';
 import { logsResponse, statusMessage, traceRequest, traceResponse } from './descriptors.ts';
+import { replaced } from '../builders/replaced.ts';
 import { plainSpan } from './plain.ts';
 import { traceRequests } from './requests.ts';
 
@@ -60,7 +61,7 @@ describe('otlp writer', () => {
 
   test('otlp: an integer outside 64 bits keeps its digits', () => {
     const [read] = readTraces(traceRequest.encode({ resourceSpans: [{ scopeSpans: [{ spans: [{ traceId: Buffer.alloc(16, 1), spanId: Buffer.alloc(8, 1) }] }] }] }), 'protobuf').spans;
-    const span = { ...read, resource: noAttributes, attributeKeys: () => ['n'], attribute: () => 2n ** 70n } as Span;
+    const span = replaced(read as Span, { resource: noAttributes, attributeKeys: () => ['n'], attribute: () => 2n ** 70n });
     for (const encoding of encodings) expect(readTraces(writeTraces([span], encoding), encoding).spans[0]?.attribute('n')).toBe('1180591620717411303424');
   });
 });

@@ -5,6 +5,7 @@ import type { Run } from '../../src/model/agent-trace.ts';
 import type { AttributeValue, Span } from '../../src/model/span.ts';
 import { gathered } from '../builders/gathered.ts';
 import { assistant, modelSpan, toolMessage, toolSpan } from '../builders/gen-ai-spans.ts';
+import { replaced } from '../builders/replaced.ts';
 import { seeded } from '../builders/seeded.ts';
 
 type Ids = 'unique' | 'counted' | 'none';
@@ -97,7 +98,7 @@ describe('users', () => {
   });
 
   test('users: whose sessions differ share no run, whatever the ids', () => {
-    const of = (session: string, spans: readonly Span[]): readonly Span[] => spans.map((span) => ({ ...span, attribute: (key) => (key === 'session.id' ? session : span.attribute(key)) }));
+    const of = (session: string, spans: readonly Span[]): readonly Span[] => spans.map((span) => replaced(span, { attribute: (key) => (key === 'session.id' ? session : span.attribute(key)) }));
     const one: User = { startMs: 0, pauseMs: 5, calls: 2, hasToolSpans: true, isAbandoned: false };
     const runs = lastRuns([...of('a', spansOf(one, 0, 'counted')), ...of('b', spansOf({ ...one, startMs: 3 }, 1, 'counted'))], 7);
     expect(runs.map((run) => [run.trace.sessionId, run.trace.modelCalls.length, run.trace.toolCalls.length])).toEqual([['a', 3, 2], ['b', 3, 2]]);

@@ -1,0 +1,101 @@
+/**
+ * Attribute keys repeat: all spans of one kind and instrumentation have the same keys in the same order. Each such order is a shape. A tree of
+ * keys finds it without making a text of each key: along the way that was taken last the bytes only have to be compared.
+ */
+import type { KeyShape } from '../model/span.ts';
+import type { AttributeRanges } from './any-value-protobuf.ts';
+
+export interface KeyShapes {
+  /** The shape of the attributes at these ranges. */
+  of(bytes: Buffer, ranges: AttributeRanges): KeyShape;
+}
+
+interface Node {
+  readonly key: string;
+  readonly parent: Node | undefined;
+  children: Map<string, Node> | undefined;
+  /** The child that was taken last. */
+  last: Node | undefined;
+  shape: KeyShape | undefined;
+}
+
+/** Keys that all shapes together may hold. Beyond it everything is forgotten and learned anew: spans keep the shapes that they have. */
+export const shapeKeysMax = 262_144;
+/** Spans with more attributes than this seldom resemble another: their shape is their own. */
+const sharedKeysMax = 512;
+
+/** Two spans have one shape only when it came from the same table; the table grows up to its bound and then starts again. */
+export function keyShapes(keysMax = shapeKeysMax): KeyShapes {
+  let root = newNode('', undefined);
+  let keys = 0;
+
+  function child(parent: Node, key: string): Node {
+    parent.children ??= new Map();
+    let node = parent.children.get(key);
+    if (node === undefined) {
+      node = newNode(key, parent);
+      parent.children.set(key, node);
+      keys++;
+    }
+    parent.last = node;
+    return node;
+  }
+
+  return {
+    of(bytes, ranges) {
+      const count = ranges.length / 4;
+      if (count > sharedKeysMax) return ownShape(bytes, ranges);
+      if (keys > keysMax) {
+        root = newNode('', undefined);
+        keys = 0;
+      }
+      let at = root;
+      for (let place = 0; place < ranges.length; place += 4) {
+        const start = ranges[place] ?? 0;
+        const end = ranges[place + 1] ?? 0;
+        const { last } = at;
+        at = last !== undefined && isWritten(last.key, bytes, start, end) ? last : child(at, bytes.toString('utf8', start, end));
+      }
+      if (at.shape === undefined) {
+        at.shape = shapeOf(keysTo(at, count));
+        keys += count;
+      }
+      return at.shape;
+    },
+  };
+}
+
+function newNode(key: string, parent: Node | undefined): Node {
+  return { key, parent, children: undefined, last: undefined, shape: undefined };
+}
+
+/** True: these bytes are the key. False for every key beyond ASCII, which is then compared as a text. */
+function isWritten(key: string, bytes: Buffer, start: number, end: number): boolean {
+  if (key.length !== end - start) return false;
+  for (let at = 0; at < key.length; at++) {
+    const byte = bytes[start + at] ?? 0x80;
+    if (byte >= 0x80 || byte !== key.charCodeAt(at)) return false;
+  }
+  return true;
+}
+
+function keysTo(node: Node, count: number): readonly string[] {
+  const keys = Array.from<string>({ length: count });
+  let at: Node | undefined = node;
+  for (let place = count - 1; place >= 0; place--) {
+    keys[place] = at?.key ?? '';
+    at = at?.parent;
+  }
+  return keys;
+}
+
+function ownShape(bytes: Buffer, ranges: AttributeRanges): KeyShape {
+  const keys: string[] = [];
+  for (let at = 0; at < ranges.length; at += 4) keys.push(bytes.toString('utf8', ranges[at], ranges[at + 1]));
+  return shapeOf(keys);
+}
+
+function shapeOf(written: readonly string[]): KeyShape {
+  const places = new Map(written.map((key, place) => [key, place] as const));
+  return { keys: [...places.keys()], place: (key) => places.get(key) };
+}

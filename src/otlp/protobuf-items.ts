@@ -1,0 +1,70 @@
+/** Spans, events and links whose attributes lie in a protobuf body. */
+import type { SpanId, TraceId } from '../model/ids.ts';
+import type { Resource, Scope, Span, SpanEvent, SpanKind, SpanLink, SpanStatus } from '../model/span.ts';
+import { ProtobufAttributes, type AttributeRanges } from './any-value-protobuf.ts';
+import type { KeyShapes } from './key-shapes.ts';
+import type { Body } from './protobuf.ts';
+
+/** Everything of a span but its attributes. */
+export type SpanFields = Omit<Span, 'attribute' | 'attributeKeys' | 'written' | 'droppedAttributes'>;
+
+export class ProtobufSpan extends ProtobufAttributes implements Span {
+  readonly resource: Resource;
+  readonly scope: Scope;
+  readonly traceId: TraceId;
+  readonly spanId: SpanId;
+  readonly parentSpanId: SpanId | undefined;
+  readonly traceState: string;
+  readonly flags: number;
+  readonly name: string;
+  readonly kind: SpanKind;
+  readonly startUnixNano: bigint;
+  readonly endUnixNano: bigint;
+  readonly status: SpanStatus;
+  readonly events: readonly SpanEvent[];
+  readonly links: readonly SpanLink[];
+  declare readonly droppedAttributes?: number;
+  readonly wireBytes: number;
+
+  constructor(fields: SpanFields, droppedAttributes: number, ranges: AttributeRanges, body: Body, shapes: KeyShapes) {
+    super(body, ranges, shapes);
+    this.resource = fields.resource;
+    this.scope = fields.scope;
+    this.traceId = fields.traceId;
+    this.spanId = fields.spanId;
+    this.parentSpanId = fields.parentSpanId;
+    this.traceState = fields.traceState;
+    this.flags = fields.flags;
+    this.name = fields.name;
+    this.kind = fields.kind;
+    this.startUnixNano = fields.startUnixNano;
+    this.endUnixNano = fields.endUnixNano;
+    this.status = fields.status;
+    this.events = fields.events;
+    this.links = fields.links;
+    if (droppedAttributes > 0) this.droppedAttributes = droppedAttributes;
+    this.wireBytes = fields.wireBytes;
+  }
+}
+
+export class ProtobufEvent extends ProtobufAttributes implements SpanEvent {
+  readonly name: string;
+  readonly timeUnixNano: bigint;
+
+  constructor(name: string, timeUnixNano: bigint, ranges: AttributeRanges, body: Body, shapes: KeyShapes) {
+    super(body, ranges, shapes);
+    this.name = name;
+    this.timeUnixNano = timeUnixNano;
+  }
+}
+
+export class ProtobufLink extends ProtobufAttributes implements SpanLink {
+  readonly traceId: TraceId;
+  readonly spanId: SpanId;
+
+  constructor(traceId: TraceId, spanId: SpanId, ranges: AttributeRanges, body: Body, shapes: KeyShapes) {
+    super(body, ranges, shapes);
+    this.traceId = traceId;
+    this.spanId = spanId;
+  }
+}
