@@ -4,7 +4,7 @@
  */
 import type { RetrievedDocument, ToolDefinition } from '../src/model/agent-trace.ts';
 import type { JsonObject, JsonValue } from '../src/model/json.ts';
-import type { LogRecord, Span } from '../src/model/span.ts';
+import type { Attributed, LogRecord, Span } from '../src/model/span.ts';
 
 /**
  * agent: one agent at work. workflow: encloses agents and is none itself. model: one request to a model. tool: one execution of a tool.
@@ -120,13 +120,31 @@ export type Carried = 'input' | 'final_response' | 'tool_calls' | 'tool_argument
 /** The places where a dialect writes it, the most direct first: a span's attribute (`*` ends a prefix), `event NAME` on a span, `record NAME` in the log. */
 export type CarriedBy = { readonly [field in Carried]?: readonly string[] };
 
+/** A list that is flattened into keys under a prefix, with its trailing dot. */
+export interface Flattened {
+  readonly prefix: string;
+}
+
+/**
+ * What the spans of one trace have told. Every request to a model repeats the conversation so far and mostly the same tools: of the next one
+ * only what is new is read. What is told is the same as without it, only sooner. Each key and list must always be read in the same way.
+ */
+export interface Repeats {
+  /** The messages in the text under a key. */
+  conversation(from: Attributed, key: string, role: Message['role']): readonly Message[];
+  /** What the items of a flattened list tell. */
+  items<T>(from: Attributed, list: Flattened, read: (item: JsonValue) => readonly T[]): readonly T[];
+  /** What the text under a key tells. */
+  value<T>(from: Attributed, key: string, read: () => T): T;
+}
+
 export interface Collector {
   readonly id: string;
   /** One line for the dialect page. */
   readonly summary: string;
   readonly recognisedBy: Recognition;
   readonly wants: Wants;
-  read(span: Span): SpanFacts;
+  read(span: Span, repeats?: Repeats): SpanFacts;
   /** Public pages that it was written from, where no recording of the dialect exists. */
   readonly documentedAt?: readonly string[];
   /** What to switch on in the SDK so that the spans carry what evaluators need, a sentence each. */

@@ -4,7 +4,7 @@
  */
 import { isJsonObject, member, type JsonObject } from '../src/model/json.ts';
 import { textAttribute, type LogRecord, type Span } from '../src/model/span.ts';
-import type { Collector, Message, SpanFacts, ToolFacts } from './collector.ts';
+import type { Collector, Message, Repeats, SpanFacts, ToolFacts } from './collector.ts';
 import { contentKeys, readContent, readTokens, tokenKeys } from './reading/conventions.ts';
 import { readDocuments } from './reading/documents.ts';
 import { eventMessages } from './reading/message-events.ts';
@@ -47,23 +47,23 @@ export const genAi: Collector = {
 /** Instrumentations that may send the content of their model spans as log records. */
 const scopesWithRecords: ReadonlySet<string> = new Set(['opentelemetry.instrumentation.openai_v2', 'opentelemetry.instrumentation.vertexai', 'opentelemetry.util.genai.handler', '@opentelemetry/instrumentation-openai']);
 
-function read(span: Span): SpanFacts {
+function read(span: Span, repeats?: Repeats): SpanFacts {
   const sessionId = textAttribute(span, 'gen_ai.conversation.id') ?? textAttribute(span, 'session.id');
-  return { ...(sessionId === undefined ? {} : { sessionId }), ...byOperation(span) };
+  return { ...(sessionId === undefined ? {} : { sessionId }), ...byOperation(span, repeats) };
 }
 
-function byOperation(span: Span): SpanFacts {
+function byOperation(span: Span, repeats: Repeats | undefined): SpanFacts {
   switch (textAttribute(span, 'gen_ai.operation.name')) {
     case 'invoke_agent':
-      return agentFacts(span);
+      return agentFacts(span, repeats);
     case 'invoke_workflow':
-      return { ...agentFacts(span), role: 'workflow' };
+      return { ...agentFacts(span, repeats), role: 'workflow' };
     case 'execute_tool':
       return { role: 'tool', tool: tool(span) };
     case 'chat':
     case 'text_completion':
     case 'generate_content':
-      return modelFacts(span);
+      return modelFacts(span, repeats);
     case 'retrieval':
       return retrievalFacts(span);
     case undefined:
@@ -74,10 +74,10 @@ function byOperation(span: Span): SpanFacts {
 }
 
 /** Some instrumentations write an agent span without a name around the one that has it. */
-function agentFacts(span: Span): SpanFacts {
+function agentFacts(span: Span, repeats: Repeats | undefined): SpanFacts {
   const name = textAttribute(span, 'gen_ai.agent.name');
   const workflow = textAttribute(span, 'gen_ai.workflow.name');
-  const content = contentOf(span);
+  const content = contentOf(span, repeats);
   const input = lastText(content.inputMessages ?? [], 'user');
   return {
     role: name === undefined ? 'workflow' : 'agent',
@@ -87,8 +87,8 @@ function agentFacts(span: Span): SpanFacts {
   };
 }
 
-function modelFacts(span: Span): SpanFacts {
-  const content = contentOf(span);
+function modelFacts(span: Span, repeats: Repeats | undefined): SpanFacts {
+  const content = contentOf(span, repeats);
   const model = textAttribute(span, 'gen_ai.response.model') ?? textAttribute(span, 'gen_ai.request.model');
   const told = content.inputMessages !== undefined || content.outputMessages !== undefined;
   return {
@@ -106,8 +106,8 @@ function retrievalFacts(span: Span): SpanFacts {
 }
 
 /** Attributes of version 1.37 and later; else span events, as those before; else the two attributes of the first versions. */
-function contentOf(span: Span): SpanFacts {
-  const content = readContent(span);
+function contentOf(span: Span, repeats: Repeats | undefined): SpanFacts {
+  const content = readContent(span, repeats);
   if (content.inputMessages !== undefined || content.outputMessages !== undefined) return content;
   const details = span.events.find((event) => event.name === detailsEvent);
   if (details !== undefined) return { ...content, ...readContent(details) };

@@ -2,13 +2,20 @@
 import type { RetrievedDocument, ToolDefinition } from '../src/model/agent-trace.ts';
 import { isJsonArray, isJsonObject, member, parseJson, type JsonObject, type JsonValue } from '../src/model/json.ts';
 import { textAttribute, type Span } from '../src/model/span.ts';
-import type { Collector, Message, SpanFacts, ToolFacts } from './collector.ts';
+import type { Collector, Flattened, Message, Repeats, SpanFacts, ToolFacts } from './collector.ts';
 import { readDefinitions } from './reading/definitions.ts';
-import { unflattened } from './reading/flattened.ts';
-import { readMessages } from './reading/messages.ts';
+import { flattened, unflattened } from './reading/flattened.ts';
+import { messagesIn, readMessages } from './reading/messages.ts';
 import { runInput, runOutput } from './reading/run-values.ts';
 import { parseContainer } from './reading/parsing.ts';
+import { noRepeats } from './reading/repeats.ts';
 import { outcomeOf, readArguments, readResult } from './reading/values.ts';
+
+const inputs = flattened('llm.input_messages.');
+const outputs = flattened('llm.output_messages.');
+const callParts = flattened('message.tool_calls.');
+const tools = flattened('llm.tools.');
+const retrieved = flattened('retrieval.documents.');
 
 export const openInference: Collector = {
   id: 'openinference',
@@ -38,20 +45,20 @@ export const openInference: Collector = {
   read,
 };
 
-function read(span: Span): SpanFacts {
+function read(span: Span, repeats: Repeats = noRepeats): SpanFacts {
   const metadata = objectIn(span, 'metadata');
   const sessionId = textAttribute(span, 'session.id') ?? textIn(metadata, 'session_id') ?? textIn(metadata, 'sessionId') ?? textIn(metadata, 'thread_id');
-  return { ...(sessionId === undefined ? {} : { sessionId }), ...byKind(span, metadata) };
+  return { ...(sessionId === undefined ? {} : { sessionId }), ...byKind(span, metadata, repeats) };
 }
 
-function byKind(span: Span, metadata: JsonObject): SpanFacts {
+function byKind(span: Span, metadata: JsonObject, repeats: Repeats): SpanFacts {
   switch (textAttribute(span, 'openinference.span.kind')?.toUpperCase()) {
     case 'AGENT':
       return { role: 'agent', ...agentFacts(span, metadata) };
     case 'TOOL':
       return toolFacts(span);
     case 'LLM':
-      return modelFacts(span);
+      return modelFacts(span, repeats);
     case 'RETRIEVER':
       return { role: 'retriever', documents: documents(span) };
     case 'CHAIN':
@@ -143,11 +150,11 @@ function plainDescription(text: string | undefined): string | undefined {
   return text?.startsWith('Tool Name:') === true ? (/Tool Description:\s*([^]*)$/.exec(text)?.[1] ?? text) : text;
 }
 
-function modelFacts(span: Span): SpanFacts {
-  const flattened = flattenedMessages(span, 'llm.input_messages.', 'user');
-  const inputMessages = flattened.length > 0 ? flattened : rawMessages(span);
-  const told = outputs(span);
-  const outputMessages = told.length > 0 || flattened.length > 0 || inputMessages.length === 0 ? told : readMessages(span.attribute('output.value'), 'assistant');
+function modelFacts(span: Span, repeats: Repeats): SpanFacts {
+  const told = repeats.items(span, inputs, messageReader('user'));
+  const inputMessages = told.length > 0 ? told : rawMessages(span);
+  const answers = answered(span);
+  const outputMessages = answers.length > 0 || told.length > 0 || inputMessages.length === 0 ? answers : readMessages(span.attribute('output.value'), 'assistant');
   const tokens = {
     ...numberAs(span, 'llm.token_count.prompt', 'inputTokens'),
     ...numberAs(span, 'llm.token_count.completion', 'outputTokens'),
@@ -157,7 +164,7 @@ function modelFacts(span: Span): SpanFacts {
   // Frameworks also mark the preparation of a request as a model call; it has neither messages nor tokens.
   if (inputMessages.length === 0 && outputMessages.length === 0 && Object.keys(tokens).length === 0) return { role: 'step' };
   const model = textAttribute(span, 'llm.model_name');
-  const toolDefinitions = definitions(span);
+  const toolDefinitions = definitions(span, repeats);
   return {
     role: 'model',
     ...(inputMessages.length === 0 ? {} : { inputMessages }),
@@ -175,21 +182,26 @@ function rawMessages(span: Span): readonly Message[] {
 }
 
 /** An SDK that runs the tools by itself tells the calls and results only in its raw answer. */
-function outputs(span: Span): readonly Message[] {
-  const messages = flattenedMessages(span, 'llm.output_messages.', 'assistant');
-  const calls = flattenedMessages(span, 'message.tool_calls.', 'assistant');
-  const raw = parseContainer(textAttribute(span, 'output.value') ?? '');
+function answered(span: Span): readonly Message[] {
+  const messages = flattenedMessages(span, outputs);
+  const calls = flattenedMessages(span, callParts);
+  const value = textAttribute(span, 'output.value') ?? '';
+  const raw = value.includes('automatic_function_calling_history') ? parseContainer(value) : undefined;
   const history = isJsonObject(raw) ? member(raw, 'automatic_function_calling_history') : undefined;
   if (isJsonArray(history)) return [...readMessages(history).filter((message) => message.asked.length > 0 || message.told.length > 0), ...messages];
   return calls.length > 0 ? [...calls, ...messages] : messages;
 }
 
-function flattenedMessages(span: Span, prefix: string, role: Message['role']): readonly Message[] {
-  return unflattened(span, prefix).flatMap((item) => {
+function flattenedMessages(span: Span, list: Flattened): readonly Message[] {
+  return unflattened(span, list).flatMap(messageReader('assistant'));
+}
+
+function messageReader(role: Message['role']): (item: JsonValue) => readonly Message[] {
+  return (item) => {
     if (!isJsonObject(item)) return [];
-    if (isJsonObject(member(item, 'tool_call'))) return readMessages([{ role: 'assistant', tool_calls: [member(item, 'tool_call') ?? null] }], role);
-    return readMessages([plainMessage(item)], role);
-  });
+    const call = member(item, 'tool_call');
+    return messagesIn([isJsonObject(call) ? { role: 'assistant', tool_calls: [call] } : plainMessage(item)], role);
+  };
 }
 
 /** The message in OpenAI's form. */
@@ -224,20 +236,21 @@ function withoutFinalAnswer(message: Message): Message {
   return final === undefined ? message : { ...message, ...(typeof answer === 'string' ? { text: answer } : {}), asked: message.asked.filter((call) => call !== final) };
 }
 
-function definitions(span: Span): readonly ToolDefinition[] {
-  const flattened = unflattened(span, 'llm.tools.').flatMap((item) => {
-    const inner = objectOf(member(objectOf(item), 'tool'));
-    const schema = readDefinitions(member(inner, 'json_schema'))[0];
-    const name = textIn(inner, 'name') ?? schema?.name;
-    const description = textIn(inner, 'description');
-    return name === undefined ? [] : [{ ...(description === undefined ? {} : { description }), ...schema, name }];
-  });
-  if (flattened.length > 0) return flattened;
-  return readDefinitions(member(objectIn(span, 'llm.invocation_parameters'), 'tools'));
+function definitions(span: Span, repeats: Repeats): readonly ToolDefinition[] {
+  const told = repeats.items(span, tools, definition);
+  return told.length > 0 ? told : repeats.value(span, 'llm.invocation_parameters', () => readDefinitions(member(objectIn(span, 'llm.invocation_parameters'), 'tools')));
+}
+
+function definition(item: JsonValue): readonly ToolDefinition[] {
+  const inner = objectOf(member(objectOf(item), 'tool'));
+  const schema = readDefinitions(member(inner, 'json_schema'))[0];
+  const name = textIn(inner, 'name') ?? schema?.name;
+  const description = textIn(inner, 'description');
+  return name === undefined ? [] : [{ ...(description === undefined ? {} : { description }), ...schema, name }];
 }
 
 function documents(span: Span): readonly RetrievedDocument[] {
-  return unflattened(span, 'retrieval.documents.').map((item) => {
+  return unflattened(span, retrieved).map((item) => {
     const document = objectOf(member(objectOf(item), 'document'));
     const id = textIn(document, 'id') ?? numberText(member(document, 'id'));
     const content = textIn(document, 'content');

@@ -1,14 +1,19 @@
 /** OpenLLMetry (Traceloop): `traceloop.span.kind`, entities with inputs and outputs; older versions flatten messages into `gen_ai.prompt.N.*`. */
 import { isJsonArray, isJsonObject, member, type JsonValue } from '../src/model/json.ts';
 import { textAttribute, type Span } from '../src/model/span.ts';
-import type { Collector, Message, SpanFacts, ToolFacts } from './collector.ts';
-import { readDefinitions } from './reading/definitions.ts';
-import { unflattened } from './reading/flattened.ts';
+import type { Collector, Message, Repeats, SpanFacts, ToolFacts } from './collector.ts';
+import { definitionsMax, readDefinitions } from './reading/definitions.ts';
+import { flattened, unflattened } from './reading/flattened.ts';
 import { graphRun } from './reading/graph-run.ts';
-import { readMessages } from './reading/messages.ts';
+import { messagesIn } from './reading/messages.ts';
 import { observedRun, observedTool, type Observation } from './reading/observation.ts';
 import { jsonOf, parseText, writtenValue } from './reading/parsing.ts';
+import { noRepeats } from './reading/repeats.ts';
 import { readResult } from './reading/values.ts';
+
+const prompts = flattened('gen_ai.prompt.');
+const completions = flattened('gen_ai.completion.');
+const functions = flattened('llm.request.functions.');
 
 const sessionKeys = ['session_id', 'thread_id', 'conversation_id', 'chat_id'].map((key) => `traceloop.association.properties.${key}`);
 
@@ -36,12 +41,12 @@ export const traceloop: Collector = {
   read,
 };
 
-function read(span: Span): SpanFacts {
+function read(span: Span, repeats: Repeats = noRepeats): SpanFacts {
   const sessionId = sessionKeys.map((key) => textAttribute(span, key)).find((value) => value !== undefined);
-  return { ...(sessionId === undefined ? {} : { sessionId }), ...byKind(span) };
+  return { ...(sessionId === undefined ? {} : { sessionId }), ...byKind(span, repeats) };
 }
 
-function byKind(span: Span): SpanFacts {
+function byKind(span: Span, repeats: Repeats): SpanFacts {
   const name = textAttribute(span, 'traceloop.entity.name') ?? span.name.replace(/\.(workflow|agent|tool|task)$/, '');
   const observed: Observation = { name, input: span.attribute('traceloop.entity.input'), output: writtenValue(textAttribute(span, 'traceloop.entity.output')) };
   const requestType = textAttribute(span, 'llm.request.type');
@@ -61,7 +66,7 @@ function byKind(span: Span): SpanFacts {
       if (operation === 'execute_tool') return { tool: namedByResult(observed) };
       return isTold ? {} : { role: 'step' };
     default:
-      return requestType === 'chat' || requestType === 'completion' || (requestType === undefined && holdsMessages(span)) ? modelFacts(span) : {};
+      return requestType === 'chat' || requestType === 'completion' || (requestType === undefined && holdsMessages(span)) ? modelFacts(span, repeats) : {};
   }
 }
 
@@ -84,11 +89,11 @@ function holdsMessages(span: Span): boolean {
   return span.attributeKeys().some((key) => /^gen_ai\.(?:prompt|completion)\.0\.(?:role|content)$/.test(key));
 }
 
-function modelFacts(span: Span): SpanFacts {
+function modelFacts(span: Span, repeats: Repeats): SpanFacts {
   const model = textAttribute(span, 'gen_ai.response.model') ?? textAttribute(span, 'gen_ai.request.model');
-  const inputMessages = indexed(span, 'gen_ai.prompt.', 'user');
-  const outputMessages = indexed(span, 'gen_ai.completion.', 'assistant');
-  const toolDefinitions = readDefinitions(unflattened(span, 'llm.request.functions.'));
+  const inputMessages = repeats.items(span, prompts, messageReader('user'));
+  const outputMessages = unflattened(span, completions).flatMap(messageReader('assistant'));
+  const toolDefinitions = repeats.items(span, functions, (item) => readDefinitions([item])).slice(0, definitionsMax);
   const [input, output, cached, reasoning] = ['prompt_tokens', 'completion_tokens', 'cache_read_input_tokens', 'reasoning_tokens'].map((key) => span.attribute(`gen_ai.usage.${key}`));
   return {
     role: 'model',
@@ -103,11 +108,11 @@ function modelFacts(span: Span): SpanFacts {
   };
 }
 
-function indexed(span: Span, prefix: string, role: Message['role']): readonly Message[] {
-  return unflattened(span, prefix).flatMap((item) => {
+function messageReader(role: Message['role']): (item: JsonValue) => readonly Message[] {
+  return (item) => {
     if (!isJsonObject(item)) return [];
     // A plain completion's prompt stands under the name of the role.
     const content = member(item, 'content') ?? member(item, 'user');
-    return readMessages([{ role, ...item, ...(typeof content === 'string' ? { content: parseText(content) } : {}) }], role);
-  });
+    return messagesIn([{ role, ...item, ...(typeof content === 'string' ? { content: parseText(content) } : {}) }], role);
+  };
 }

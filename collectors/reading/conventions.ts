@@ -1,12 +1,13 @@
 /** What the GenAI conventions call the content and the tokens of a request to a model, for the collectors whose spans use these names too. */
 import { isJsonObject, member, type JsonValue } from '../../src/model/json.ts';
 import type { Attributed, Span } from '../../src/model/span.ts';
-import type { Message, SpanFacts } from '../collector.ts';
+import type { Message, Repeats, SpanFacts } from '../collector.ts';
 import { readDefinitions } from './definitions.ts';
 import { readMessages } from './messages.ts';
 import { jsonOf, parseText, textOfParts } from './parsing.ts';
-import { isPlaceholder } from './placeholders.ts';
+import { isPlaceholder, placeholderBytesMax } from './placeholders.ts';
 import { readPythonCalls } from './python-calls.ts';
+import { noRepeats } from './repeats.ts';
 
 export const contentKeys = ['gen_ai.input.messages', 'gen_ai.output.messages', 'gen_ai.system_instructions', 'gen_ai.tool.definitions'] as const;
 
@@ -30,21 +31,24 @@ export function readTokens(span: Span): Pick<SpanFacts, keyof typeof tokenNames>
 }
 
 /** What spans, their events and log records carry under the same names. */
-export function readContent(from: Attributed): SpanFacts {
-  const input = carried(from.attribute('gen_ai.input.messages'));
-  const output = carried(from.attribute('gen_ai.output.messages'));
+export function readContent(from: Attributed, repeats: Repeats = noRepeats): SpanFacts {
+  const inputMessages = isCarried(from, 'gen_ai.input.messages') ? repeats.conversation(from, 'gen_ai.input.messages', 'user') : undefined;
+  const output = from.attribute('gen_ai.output.messages');
   const system = readSystemPrompt(from.attribute('gen_ai.system_instructions'));
-  const toolDefinitions = readDefinitions(from.attribute('gen_ai.tool.definitions'));
+  const toolDefinitions = repeats.value(from, 'gen_ai.tool.definitions', () => readDefinitions(from.attribute('gen_ai.tool.definitions')));
   return {
-    ...(input === undefined ? {} : { inputMessages: readMessages(input, 'user') }),
-    ...(output === undefined ? {} : { outputMessages: readMessages(output, 'assistant').map(withPythonCalls) }),
+    ...(inputMessages === undefined ? {} : { inputMessages }),
+    ...(output === undefined || isPlaceholder(output) ? {} : { outputMessages: readMessages(output, 'assistant').map(withPythonCalls) }),
     ...(system === undefined ? {} : { systemPrompt: system }),
     ...(toolDefinitions.length === 0 ? {} : { toolDefinitions }),
   };
 }
 
-function carried(value: ReturnType<Attributed['attribute']>): typeof value {
-  return isPlaceholder(value) ? undefined : value;
+function isCarried(from: Attributed, key: string): boolean {
+  const text = from.writtenText?.(key);
+  if (text !== undefined && text.end - text.start > placeholderBytesMax) return true;
+  const value = from.attribute(key);
+  return value !== undefined && !isPlaceholder(value);
 }
 
 /** Parts `{type, content}`, or plain text. */

@@ -35,6 +35,11 @@ export function readMessages(raw: AttributeValue | undefined, role: Message['rol
   const list = isJsonArray(value) ? value : [value];
   if (isPair(list)) return [readMessage(list, role)].filter((message) => message !== undefined);
   if (list.length > 0 && list.every((item) => isJsonArray(item) && !isPair(item))) return list.flatMap((inner) => readMessages(inner, role));
+  return messagesIn(list, role);
+}
+
+/** The messages that a list of objects holds, one each. */
+export function messagesIn(list: readonly JsonValue[], role: Message['role']): readonly Message[] {
   return list.slice(-messagesMax).flatMap((item) => readMessage(item, role) ?? []);
 }
 

@@ -1,4 +1,5 @@
 /** Values that an SDK or a length limit cut short on their way to us. What is left of one must not be judged as if it were whole. */
+import type { Attributed } from '../../src/model/span.ts';
 import { parseContainer } from './parsing.ts';
 
 /** The end of a text that says itself that it is not whole: `...[truncated]`, `<truncated due to …>`, `[TRUNCATED - … limit]`. */
@@ -18,6 +19,14 @@ export function isCutContainer(text: string): boolean {
   // Some SDKs put an ellipsis behind the cut.
   const kept = text.replace(/(?:\.\.\.|…)$/, '');
   return hasLimitLength(kept) && parseContainer(text) === undefined && isBeginning(kept);
+}
+
+/** False: the value under a key is surely no container in writing. Where it lies in a body its first byte tells, without decoding it. */
+export function mayBeContainer(from: Attributed, key: string): boolean {
+  const text = from.writtenText?.(key);
+  if (text === undefined) return true;
+  const first = text.bytes[text.start] ?? 0;
+  return first === 0x7b || first === 0x5b || first <= 0x20 || first >= 0x80;
 }
 
 /** SDKs count UTF-16 units, characters or bytes. */

@@ -11,7 +11,7 @@ export const jsonDepthMax = 128;
 
 /** A digit run that a double may not hold. Such texts take the slower, exact way, unless they are so long that it would take too long. */
 const LONG_NUMBER = /\d{16}/;
-const exactCharsMax = 500_000;
+export const exactCharsMax = 500_000;
 /** Longer integers are nobody's ids; making a bigint of them costs the square of their length. */
 const exactDigitsMax = 400;
 

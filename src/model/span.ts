@@ -14,6 +14,8 @@ export interface Attributed {
   attributeKeys(): readonly string[];
   /** As they lie in a body, where they do: for those who compare values, or what follows from the keys alone, without decoding. */
   written?(): WrittenAttributes;
+  /** Where the UTF-8 of the text under a key lies; undefined for another value, or where nothing lies in a body. */
+  writtenText?(key: string): WrittenText | undefined;
 }
 
 export interface WrittenAttributes {
@@ -23,12 +25,20 @@ export interface WrittenAttributes {
   readonly ranges: readonly number[];
 }
 
-/** The keys of some attributes in wire order. Spans that have the same ones share it, so what follows from them can be kept by it. */
+export interface WrittenText {
+  readonly bytes: Buffer;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The keys of some attributes in wire order; spans that have the same ones share it. */
 export interface KeyShape {
   /** Each once. */
   readonly keys: readonly string[];
   /** Of equal keys the last one counts. */
   place(key: string): number | undefined;
+  /** What follows from the keys alone, made once. `by` tells different things apart. */
+  keep<Kept>(by: object, make: (keys: readonly string[]) => Kept): Kept;
 }
 
 export type Resource = Attributed;

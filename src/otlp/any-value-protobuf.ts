@@ -8,7 +8,7 @@
  *
  * Of repeated members of one AnyValue, and of equal keys, the last one counts.
  */
-import type { Attributed, AttributeMap, AttributeValue, KeyShape, WrittenAttributes } from '../model/span.ts';
+import type { Attributed, AttributeMap, AttributeValue, KeyShape, WrittenAttributes, WrittenText } from '../model/span.ts';
 import { emptyMap, noAttributes } from './attributes.ts';
 import type { KeyShapes } from './key-shapes.ts';
 import { cursorAt, enter, leave, malformed, readBool, readBytes, readDouble, readInt64, readTag, readText, skip, wireType, type Body, type Cursor } from './protobuf.ts';
@@ -76,10 +76,25 @@ export class ProtobufAttributes implements Attributed {
     return { shape: this.#shapeOf(), bytes: this.#body.bytes, ranges: this.#ranges };
   }
 
+  writtenText(key: string): WrittenText | undefined {
+    const place = this.#shapeOf().place(key);
+    return place === undefined ? undefined : textAt(this.#body, this.#ranges[place * 4 + 2] ?? 0, this.#ranges[place * 4 + 3] ?? 0);
+  }
+
   #shapeOf(): KeyShape {
     return (this.#shape ??= this.#shapes.of(this.#body.bytes, this.#ranges));
   }
 }
+
+/** Where the text lies of an AnyValue in a checked range that holds a text and nothing else. */
+function textAt(body: Body, start: number, end: number): WrittenText | undefined {
+  const cursor = cursorAt(body, start, end);
+  if (start === end || readTag(cursor) !== textTag) return undefined;
+  enter(cursor, textTag);
+  return cursor.end === end ? { bytes: body.bytes, start: cursor.at, end } : undefined;
+}
+
+const textTag = (1 << 3) | wireType.bytes;
 
 /** The AnyValue that lies in a checked range; an empty range is null. */
 export function anyValueAt(body: Body, start: number, end: number): AttributeValue {

@@ -97,5 +97,14 @@ function ownShape(bytes: Buffer, ranges: AttributeRanges): KeyShape {
 
 function shapeOf(written: readonly string[]): KeyShape {
   const places = new Map(written.map((key, place) => [key, place] as const));
-  return { keys: [...places.keys()], place: (key) => places.get(key) };
+  const keys = [...places.keys()];
+  const kept = new Map<object, unknown>();
+  return {
+    keys,
+    place: (key) => places.get(key),
+    keep<Kept>(by: object, make: (keys: readonly string[]) => Kept): Kept {
+      if (!kept.has(by)) kept.set(by, make(keys));
+      return kept.get(by) as Kept;
+    },
+  };
 }

@@ -1,11 +1,12 @@
 /** What all collectors together tell about one span and the log records that belong to it. */
-import { recognises, type Collector, type SpanFacts, type ToolFacts } from '../../collectors/collector.ts';
+import type { Collector, Repeats, SpanFacts, ToolFacts } from '../../collectors/collector.ts';
 import { unitedDefinitions } from '../../collectors/reading/definitions.ts';
-import { isCutContainer } from '../../collectors/reading/truncation.ts';
+import { isCutContainer, mayBeContainer } from '../../collectors/reading/truncation.ts';
 import type { ToolError } from '../model/agent-trace.ts';
 import type { SpanId } from '../model/ids.ts';
 import type { LogRecord, Span } from '../model/span.ts';
 import { textAttribute } from '../model/span.ts';
+import { readersOf, type Readers } from './readers.ts';
 import { compare } from './times.ts';
 
 export interface Told {
@@ -22,16 +23,18 @@ export interface Reading {
   readonly records: ReadonlyMap<SpanId, readonly LogRecord[]>;
   /** Remembers what was told about a span while neither it nor its records changed. */
   readonly toldCache?: Map<SpanId, Told>;
+  /** What spans of the trace have in common. */
+  readonly repeats?: Repeats;
 }
 
-
-const silent: Told = { facts: {}, dialects: [], fromLogs: new Set() };
+const none: ReadonlySet<keyof SpanFacts> = new Set();
+const silent: Told = { facts: {}, dialects: [], fromLogs: none };
 
 /** What is told about a span and its records, read once while neither changes. */
 export function toldOf(input: Reading, span: Span): Told {
   const known = input.toldCache?.get(span.spanId);
   if (known !== undefined) return known;
-  const told = tell(input.collectors, span, inOrderOfTime(input.records.get(span.spanId) ?? []));
+  const told = tell(input, span, inOrderOfTime(input.records.get(span.spanId) ?? []));
   input.toldCache?.set(span.spanId, told);
   return told;
 }
@@ -42,41 +45,41 @@ function inOrderOfTime(records: readonly LogRecord[]): readonly LogRecord[] {
 }
 
 /** Reads a span with every collector that recognises it; of two collectors that tell a field the earlier one counts. */
-function tell(collectors: readonly Collector[], span: Span, records: readonly LogRecord[]): Told {
+function tell({ collectors, repeats }: Reading, span: Span, records: readonly LogRecord[]): Told {
+  const readers = readersOf(collectors, span);
+  if (readers.collectors.length === 0 && records.length === 0) return silent;
   let facts: SpanFacts = {};
-  const dialects: string[] = [];
+  for (const [at, collector] of readers.collectors.entries()) {
+    const told = collector.read(span, repeats);
+    facts = at === 0 ? told : joined(facts, told);
+  }
+  const spoken = records.length === 0 ? { facts, dialects: readers.ids, fromLogs: none } : withRecords(collectors, { facts, dialects: readers.ids, fromLogs: none }, records);
+  return isTruncated(span, spoken.facts, readers) ? { ...spoken, facts: { ...spoken.facts, truncated: true } } : spoken;
+}
+
+function withRecords(collectors: readonly Collector[], before: Told, records: readonly LogRecord[]): Told {
+  let { facts } = before;
+  const dialects = [...before.dialects];
   const fromLogs = new Set<keyof SpanFacts>();
   for (const collector of collectors) {
-    if (!recognises(collector, span)) continue;
-    dialects.push(collector.id);
-    facts = joined(facts, collector.read(span));
+    const own = records.filter((record) => collector.logs?.events.includes(record.eventName) ?? false);
+    if (own.length === 0 || collector.logs === undefined) continue;
+    if (!dialects.includes(collector.id)) dialects.push(collector.id);
+    const told = collector.logs.read(own);
+    for (const key of Object.keys(told) as (keyof SpanFacts)[]) if (facts[key] === undefined) fromLogs.add(key);
+    facts = joined(facts, told);
   }
-  if (records.length > 0) {
-    for (const collector of collectors) {
-      const own = records.filter((record) => collector.logs?.events.includes(record.eventName) ?? false);
-      if (own.length === 0 || collector.logs === undefined) continue;
-      if (!dialects.includes(collector.id)) dialects.push(collector.id);
-      const told = collector.logs.read(own);
-      for (const key of Object.keys(told) as (keyof SpanFacts)[]) if (facts[key] === undefined) fromLogs.add(key);
-      facts = joined(facts, told);
-    }
-  }
-  if (dialects.length === 0) return silent;
-  return { facts: isTruncated(span, facts, collectors.filter(({ id }) => dialects.includes(id))) ? { ...facts, truncated: true } : facts, dialects, fromLogs };
+  return { facts, dialects, fromLogs };
 }
 
 /** What a tool's span lost shows on its arguments and its result. Of other spans any attribute may hold calls or definitions. */
-function isTruncated(span: Span, facts: SpanFacts, readers: readonly Collector[]): boolean {
+function isTruncated(span: Span, facts: SpanFacts, { read, items }: Readers): boolean {
   const { role } = facts;
   if ((span.droppedAttributes ?? 0) > 0) return true;
   if (role === undefined || role === 'tool' || role === 'step' || role === 'noise') return false;
   // Where all is told, only lists with an attribute an item can have lost one.
   const isTold = role === 'model' && hasItems(facts.inputMessages) && hasItems(facts.outputMessages) && hasItems(facts.toolDefinitions);
-  return span.attributeKeys().some((key) => {
-    if (!readers.some(({ wants }) => (!isTold && wants.keys.includes(key)) || wants.prefixes.some((prefix) => key.startsWith(prefix)))) return false;
-    const value = span.attribute(key);
-    return typeof value === 'string' && isCutContainer(value);
-  });
+  return (isTold ? items : read).some((key) => mayBeContainer(span, key) && isCutContainer(textAttribute(span, key) ?? ''));
 }
 
 function hasItems(list: readonly unknown[] | undefined): boolean {

@@ -9,7 +9,7 @@
  * Spans that come later, within `late`, make the next revision, and only if they change the content.
  * Traces that turn out to hold parts of one run are gathered together (`joining.ts`).
  */
-import type { Collector, SpanFacts } from '../../collectors/collector.ts';
+import type { Collector } from '../../collectors/collector.ts';
 import type { Completeness, Run, ToolDefinition } from '../model/agent-trace.ts';
 import { wire } from '../model/attributes.ts';
 import type { Clock } from '../model/clock.ts';
@@ -19,7 +19,6 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 import { assemble, type Draft } from './assemble.ts';
 import { closesAt, defaultClosing, type ClosingTimes } from './closing.ts';
 import { deadlines } from './deadlines.ts';
-import { toldOf } from './facts.ts';
 import { defaultGroupLimits, type GroupLimits } from './group-limits.ts';
 import { joining } from './joining.ts';
 import { withLastingKeys, type Lasting } from './lasting-keys.ts';
@@ -29,8 +28,8 @@ import { recordKey } from './records.ts';
 import { closedRun, takenBackRuns } from './revisions.ts';
 import { sessionTools } from './sessions.ts';
 import { standing, type Standings } from './standing.ts';
+import { telling } from './telling.ts';
 import { traceTable, type Trace } from './traces.ts';
-import { isElsewhere } from './tree.ts';
 
 export interface Gathering {
   /** `position` tells where the journal has the request that they came with. */
@@ -73,7 +72,8 @@ export function gathering(options: GatheringOptions): Gathering {
   const queue = deadlines<Trace>();
   const ready: Run[] = [];
   const looked = new Map<Trace, Looked>();
-  const looking = looks(closing, canCarryRun);
+  const tell = telling(collectors);
+  const looking = looks(closing, tell.canCarryRun);
   const joins = joining({ traces, telemetry, spansMax: limits.spansPerTraceMax, gone: forget });
   let bytes = 0;
 
@@ -96,33 +96,14 @@ export function gathering(options: GatheringOptions): Gathering {
     queue.set(trace, trace.lookWholeAtMs);
   }
 
-  /** True for a span that a run can hang on: an agent's, or one without a parent in its process. */
-  function canCarryRun(trace: Trace, span: Span): boolean {
-    return span.parentSpanId === undefined || isElsewhere(span) || isAgents(trace, span);
-  }
-
-  /** True also for what cannot be read: it is dropped when the trace is looked at. */
-  function isAgents(trace: Trace, span: Span): boolean {
-    const facts = factsOf(trace, span);
-    return facts === undefined || facts.role === 'agent' || facts.role === 'workflow';
-  }
-
-  function factsOf(trace: Trace, span: Span): SpanFacts | undefined {
-    try {
-      return toldOf({ collectors, records: trace.records, toldCache: trace.told }, span).facts;
-    } catch {
-      return undefined;
-    }
-  }
-
   function hold(opened: Trace, span: Span, position: number | undefined): void {
     const nowMs = clock.nowMs();
-    const trace = span.links.length > 0 && factsOf(opened, span)?.followsLinks === true ? joins.byLinks(opened, span, nowMs) : opened;
+    const trace = span.links.length > 0 && tell.facts(opened, span)?.followsLinks === true ? joins.byLinks(opened, span, nowMs) : opened;
     if (trace.closed.size > 0) telemetry.add('tracejury.spans.late', 1, { 'tracejury.reason': 'after_close' });
     trace.held.set(span.spanId, { span, arrivedMs: nowMs });
     standings.stand(trace, position);
-    trace.mayClose ||= canCarryRun(trace, span);
-    trace.isOneAgents ||= span.parentSpanId === undefined && isAgents(trace, span);
+    trace.mayClose ||= tell.canCarryRun(trace, span);
+    trace.isOneAgents ||= span.parentSpanId === undefined && tell.isAgents(trace, span);
     grew(trace, span.spanId, span.wireBytes);
   }
 
@@ -151,7 +132,7 @@ export function gathering(options: GatheringOptions): Gathering {
   }
 
   function draftsOf(trace: Trace, { held }: Look = looking.whole(trace)): Lasting {
-    const told = assemble({ collectors, tenant: trace.tenant, held, records: trace.records, toldCache: trace.told });
+    const told = assemble({ ...tell.reading(trace), tenant: trace.tenant, held });
     for (const other of sessions.learn(trace, told)) lookAgain(other);
     const drafts = sessions.filled(told);
     if (configuredTools.size === 0) return withLastingKeys(drafts, trace.closed);
@@ -189,6 +170,7 @@ export function gathering(options: GatheringOptions): Gathering {
       standings.finish(trace);
       // Spans that are read a second time are rare, and what they tell takes more memory than they do.
       trace.told.clear();
+      trace.repeats = undefined;
     }
     if (endMs > now) return queue.set(trace, endMs);
     if (drafts.length === 0) telemetry.add('tracejury.traces.dropped', 1, noRun);

@@ -1,4 +1,5 @@
 /** The traces that are gathered: found by tenant and trace id, oldest first, remembered for a while after they are gone. */
+import type { Repeats } from '../../collectors/collector.ts';
 import type { SpanId, Tenant, TraceId } from '../model/ids.ts';
 import type { LogRecord } from '../model/span.ts';
 import type { Held } from './assemble.ts';
@@ -20,6 +21,8 @@ export interface Trace {
   readonly records: Map<SpanId, LogRecord[]>;
   readonly recordKeys: Set<string>;
   readonly told: Map<SpanId, Told>;
+  /** Of what its spans tell again and again. */
+  repeats: Repeats | undefined;
   readonly closed: Map<SpanId, Closed>;
   /** Keys of other traces that turned out to be parts of this one's run. */
   readonly joined: string[];
@@ -78,7 +81,7 @@ export function traceTable(tombstonesMax: number): TraceTable {
       const known = traces.get(key) ?? joinedTo.get(key);
       if (known !== undefined) return known;
       if (tombstones.has(key)) return undefined;
-      const trace: Trace = { key, tenant, held: new Map(), records: new Map(), recordKeys: new Set(), told: new Map(), closed: new Map(), joined: [], positions: new Set(), bytes: 0, lastMs: nowMs, waitsSinceMs: undefined, parts: undefined, lookWholeAtMs: Infinity, isOneAgents: false, mayClose: false, done: false };
+      const trace: Trace = { key, tenant, held: new Map(), records: new Map(), recordKeys: new Set(), told: new Map(), repeats: undefined, closed: new Map(), joined: [], positions: new Set(), bytes: 0, lastMs: nowMs, waitsSinceMs: undefined, parts: undefined, lookWholeAtMs: Infinity, isOneAgents: false, mayClose: false, done: false };
       traces.set(key, trace);
       return trace;
     },

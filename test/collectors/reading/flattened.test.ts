@@ -1,7 +1,7 @@
 /** Lists that were flattened into keys come back as they were. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { flattenedDepthMax, flattenedItemsMax, unflattened } from '../../../collectors/reading/flattened.ts';
+import { flattened, flattenedDepthMax, flattenedItemsMax, unflattened } from '../../../collectors/reading/flattened.ts';
 import type { JsonValue } from '../../../src/model/json.ts';
 import { attributed, type Attributes } from '../../builders/spans.ts';
 
@@ -21,14 +21,14 @@ const cases: readonly { readonly name: string; readonly attributes: Attributes; 
 ];
 
 describe('flattened', () => {
-  for (const { name, attributes, items } of cases) test(`flattened: ${name}`, () => expect(unflattened(attributed(attributes), 'p.')).toEqual(items));
+  for (const { name, attributes, items } of cases) test(`flattened: ${name}`, () => expect(unflattened(attributed(attributes), flattened('p.'))).toEqual(items));
 
   test('flattened: what was flattened comes back', () => {
     const { node } = fc.letrec<{ node: JsonValue }>((tie) => ({
       node: fc.oneof({ maxDepth: 4 }, fc.oneof(fc.string(), fc.integer(), fc.boolean()), fc.array(tie('node'), { minLength: 1, maxLength: 3 }), fc.dictionary(fc.constantFrom('a', 'b', 'role', '__proto__'), tie('node'), { minKeys: 1 })),
     }));
     fc.assert(fc.property(fc.array(node, { maxLength: 4 }), (items) => {
-      expect(unflattened(attributed(flat(items)), 'p.')).toEqual(items);
+      expect(unflattened(attributed(flat(items)), flattened('p.'))).toEqual(items);
     }));
   });
 });

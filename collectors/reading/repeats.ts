@@ -1,0 +1,142 @@
+/** Reads of a request to a model only what no earlier request of its trace told. */
+import { exactCharsMax, isJsonArray, isJsonObject, parseJson, type JsonValue } from '../../src/model/json.ts';
+import type { Attributed, WrittenText } from '../../src/model/span.ts';
+import type { Flattened, Message, Repeats } from '../collector.ts';
+import { outlineOf, valueOf } from './flattened.ts';
+import { messagesIn, messagesMax, readMessages } from './messages.ts';
+
+/** Agents whose requests alternate in one trace; of each the last request is kept. */
+const keptMax = 4;
+
+/** For spans that have nothing to do with each other. */
+export const noRepeats: Repeats = {
+  conversation: (from, key, role) => readMessages(from.attribute(key), role),
+  items: (from, list, read) => outlineOf(from, list).items.flatMap((item) => read(valueOf(item, from))),
+  value: (_from, _key, read) => read(),
+};
+
+/** For the spans of one trace. */
+export function repeats(): Repeats {
+  const conversations = lastFew<string, Conversation>();
+  const lists = lastFew<Flattened, List>();
+  const values = lastFew<string, { readonly text: WrittenText; readonly value: unknown }>();
+
+  return {
+    conversation(from, key, role) {
+      const text = from.writtenText?.(key);
+      if (text === undefined || text.end - text.start > exactCharsMax) return noRepeats.conversation(from, key, role);
+      const told = grown(conversations.of(key), text, role) ?? fresh(from, key, text, role);
+      if (told.items > 0) conversations.keep(key, told);
+      return told.messages;
+    },
+    items<T>(from: Attributed, list: Flattened, read: (item: JsonValue) => readonly T[]) {
+      const { items, keysOf } = outlineOf(from, list);
+      if (keysOf === undefined || items.length === 0) return noRepeats.items(from, list, read);
+      const written = writtenItems(from, keysOf);
+      if (written === undefined) return noRepeats.items(from, list, read);
+      const known = lists.of(list).find((one) => one.ends.length <= written.ends.length && isSame(one, { ...written, end: written.ends[one.ends.length - 1] ?? 0 }));
+      const told = [...((known?.told ?? []) as readonly (readonly T[])[])];
+      for (let at = told.length; at < items.length; at++) told.push(read(valueOf(items[at] ?? nothing, from)));
+      lists.keep(list, { ...written, told });
+      return told.flat();
+    },
+    value<T>(from: Attributed, key: string, read: () => T) {
+      const text = from.writtenText?.(key);
+      if (text === undefined) return read();
+      const known = values.of(key).find((one) => isSame(one.text, text));
+      if (known !== undefined) return known.value as T;
+      const value = read();
+      values.keep(key, { text, value });
+      return value;
+    },
+  };
+}
+
+interface Conversation {
+  readonly text: WrittenText;
+  readonly role: Message['role'];
+  /** In the text, each an object. */
+  readonly items: number;
+  readonly messages: readonly Message[];
+}
+
+/** `[…]` as another request told it, and now with more behind it. */
+function grown(known: readonly Conversation[], text: WrittenText, role: Message['role']): Conversation | undefined {
+  const before = known.find((one) => one.role === role && goesOn(one.text, text));
+  if (before === undefined) return undefined;
+  const length = before.text.end - before.text.start;
+  if (length === text.end - text.start) return before;
+  const more = objectsIn(`[${text.bytes.toString('utf8', text.start + length, text.end)}`);
+  const items = before.items + (more?.length ?? 0);
+  return more === undefined || items > messagesMax ? undefined : { text, role, items, messages: [...before.messages, ...messagesIn(more, role)] };
+}
+
+function fresh(from: Attributed, key: string, text: WrittenText, role: Message['role']): Conversation {
+  const list = text.bytes[text.start] === bracket && text.bytes[text.end - 1] === closingBracket ? objectsIn(text.bytes.toString('utf8', text.start, text.end)) : undefined;
+  if (list === undefined || list.length > messagesMax) return { text, role, items: 0, messages: readMessages(from.attribute(key), role) };
+  return { text, role, items: list.length, messages: messagesIn(list, role) };
+}
+
+const bracket = 0x5b;
+const closingBracket = 0x5d;
+const comma = 0x2c;
+
+/** True: all of the list, up to its closing bracket, begins the other one, and there a next item begins; or they are the same. */
+function goesOn(list: WrittenText, other: WrittenText): boolean {
+  const length = list.end - list.start;
+  if (length > other.end - other.start) return false;
+  if (length === other.end - other.start) return isSame(list, other);
+  return other.bytes[other.start + length - 1] === comma && isSame({ ...list, end: list.end - 1 }, { ...other, end: other.start + length - 1 });
+}
+
+function objectsIn(json: string): readonly JsonValue[] | undefined {
+  const list = parseJson(json);
+  return isJsonArray(list) && list.length > 0 && list.every(isJsonObject) ? list : undefined;
+}
+
+interface List {
+  readonly bytes: Buffer;
+  readonly start: number;
+  readonly end: number;
+  /** Where each item ends. */
+  readonly ends: readonly number[];
+  readonly told: readonly (readonly unknown[])[];
+}
+
+/** Where the items lie; undefined when anything else lies between them. */
+function writtenItems(from: Attributed, keysOf: readonly (readonly string[])[]): Omit<List, 'told'> | undefined {
+  const written = from.written?.();
+  const first = written?.shape.place(keysOf[0]?.[0] ?? '');
+  if (written === undefined || first === undefined) return undefined;
+  const { shape, bytes, ranges } = written;
+  const ends: number[] = [];
+  let place = first;
+  for (const keys of keysOf) {
+    // Of equal keys the last one counts, so the places of all keys must be known to be of one row.
+    for (const key of keys) if (shape.place(key) !== place++) return undefined;
+    ends.push(ranges[place * 4 - 1] ?? 0);
+  }
+  return { bytes, start: ranges[first * 4] ?? 0, end: ends.at(-1) ?? 0, ends };
+}
+
+const nothing = { members: [] };
+
+function isSame(a: WrittenText, b: WrittenText): boolean {
+  return a.end - a.start === b.end - b.start && a.bytes.compare(b.bytes, b.start, b.end, a.start, a.end) === 0;
+}
+
+/** The last few values of each key. */
+function lastFew<Key, Value>(): { of(key: Key): readonly Value[]; keep(key: Key, value: Value): void } {
+  const kept = new Map<Key, Value[]>();
+  return {
+    of: (key) => kept.get(key) ?? [],
+    keep(key, value) {
+      const few = kept.get(key);
+      if (few === undefined) kept.set(key, [value]);
+      else {
+        few.unshift(value);
+        if (few.length > keptMax) few.pop();
+      }
+    },
+  };
+}

@@ -1,0 +1,39 @@
+/** What the spans of a trace tell, as far as the gathering must know it when they come. */
+import type { Collector, SpanFacts } from '../../collectors/collector.ts';
+import { repeats } from '../../collectors/reading/repeats.ts';
+import type { Span } from '../model/span.ts';
+import { toldOf, type Reading } from './facts.ts';
+import type { Trace } from './traces.ts';
+import { isElsewhere } from './tree.ts';
+
+export interface Telling {
+  reading(trace: Trace): Reading;
+  /** Undefined: the span cannot be read. */
+  facts(trace: Trace, span: Span): SpanFacts | undefined;
+  /** True also for what cannot be read: it is dropped when the trace is looked at. */
+  isAgents(trace: Trace, span: Span): boolean;
+  /** True for a span that a run can hang on: an agent's, or one without a parent in its process. */
+  canCarryRun(trace: Trace, span: Span): boolean;
+}
+
+export function telling(collectors: readonly Collector[]): Telling {
+  function reading(trace: Trace): Reading {
+    trace.repeats ??= repeats();
+    return { collectors, records: trace.records, toldCache: trace.told, repeats: trace.repeats };
+  }
+
+  function facts(trace: Trace, span: Span): SpanFacts | undefined {
+    try {
+      return toldOf(reading(trace), span).facts;
+    } catch {
+      return undefined;
+    }
+  }
+
+  function isAgents(trace: Trace, span: Span): boolean {
+    const told = facts(trace, span);
+    return told === undefined || told.role === 'agent' || told.role === 'workflow';
+  }
+
+  return { reading, facts, isAgents, canCarryRun: (trace, span) => span.parentSpanId === undefined || isElsewhere(span) || isAgents(trace, span) };
+}
