@@ -145,6 +145,11 @@ export interface Collector {
   readonly recognisedBy: Recognition;
   readonly wants: Wants;
   read(span: Span, repeats?: Repeats): SpanFacts;
+  /**
+   * Whether `read` would tell the role of an agent or a workflow; undefined: it would tell no role. For dialects that know it without reading the
+   * span: every span is asked when it comes, and most are read only when their run closes.
+   */
+  isAgents?(span: Span): boolean | undefined;
   /** Public pages that it was written from, where no recording of the dialect exists. */
   readonly documentedAt?: readonly string[];
   /** What to switch on in the SDK so that the spans carry what evaluators need, a sentence each. */

@@ -41,6 +41,7 @@ export const genAi: Collector = {
     tokens: ['gen_ai.usage.input_tokens', 'gen_ai.usage.output_tokens'],
   },
   read,
+  isAgents,
   logs: { events: [...messageEvents, detailsEvent], wants: { keys: [...contentKeys, 'event.name'], prefixes: [] }, read: readRecords },
 };
 
@@ -50,6 +51,11 @@ const scopesWithRecords: ReadonlySet<string> = new Set(['opentelemetry.instrumen
 function read(span: Span, repeats?: Repeats): SpanFacts {
   const sessionId = textAttribute(span, 'gen_ai.conversation.id') ?? textAttribute(span, 'session.id');
   return { ...(sessionId === undefined ? {} : { sessionId }), ...byOperation(span, repeats) };
+}
+
+function isAgents(span: Span): boolean | undefined {
+  const operation = textAttribute(span, 'gen_ai.operation.name');
+  return operation === undefined ? undefined : operation === 'invoke_agent' || operation === 'invoke_workflow';
 }
 
 function byOperation(span: Span, repeats: Repeats | undefined): SpanFacts {

@@ -43,6 +43,7 @@ export const openInference: Collector = {
     tokens: ['llm.token_count.prompt', 'llm.token_count.completion'],
   },
   read,
+  isAgents,
 };
 
 function read(span: Span, repeats: Repeats = noRepeats): SpanFacts {
@@ -51,8 +52,18 @@ function read(span: Span, repeats: Repeats = noRepeats): SpanFacts {
   return { ...(sessionId === undefined ? {} : { sessionId }), ...byKind(span, metadata, repeats) };
 }
 
+/** A chain without a parent stands for the whole run. */
+function isAgents(span: Span): boolean {
+  const kind = kindOf(span);
+  return kind === 'AGENT' || (kind === 'CHAIN' && span.parentSpanId === undefined);
+}
+
+function kindOf(span: Span): string | undefined {
+  return textAttribute(span, 'openinference.span.kind')?.toUpperCase();
+}
+
 function byKind(span: Span, metadata: JsonObject, repeats: Repeats): SpanFacts {
-  switch (textAttribute(span, 'openinference.span.kind')?.toUpperCase()) {
+  switch (kindOf(span)) {
     case 'AGENT':
       return { role: 'agent', ...agentFacts(span, metadata) };
     case 'TOOL':

@@ -3,6 +3,7 @@ import type { Collector, SpanFacts } from '../../collectors/collector.ts';
 import { repeats } from '../../collectors/reading/repeats.ts';
 import type { Span } from '../model/span.ts';
 import { toldOf, type Reading } from './facts.ts';
+import { readersOf } from './readers.ts';
 import type { Trace } from './traces.ts';
 import { isElsewhere } from './tree.ts';
 
@@ -31,9 +32,22 @@ export function telling(collectors: readonly Collector[]): Telling {
   }
 
   function isAgents(trace: Trace, span: Span): boolean {
+    const known = isAgentsBySign(collectors, trace, span);
+    if (known !== undefined) return known;
     const told = facts(trace, span);
     return told === undefined || told.role === 'agent' || told.role === 'workflow';
   }
 
   return { reading, facts, isAgents, canCarryRun: (trace, span) => span.parentSpanId === undefined || isElsewhere(span) || isAgents(trace, span) };
+}
+
+/** What the first collector that tells a role says, where it needs not read the span for that. */
+function isAgentsBySign(collectors: readonly Collector[], trace: Trace, span: Span): boolean | undefined {
+  if (trace.told.has(span.spanId) || trace.records.has(span.spanId)) return undefined;
+  for (const collector of readersOf(collectors, span).collectors) {
+    if (collector.isAgents === undefined) return undefined;
+    const known = collector.isAgents(span);
+    if (known !== undefined) return known;
+  }
+  return false;
 }
