@@ -108,15 +108,15 @@ function writtenItems(from: Attributed, keysOf: readonly (readonly string[])[]):
   const written = from.written?.();
   const first = written?.shape.place(keysOf[0]?.[0] ?? '');
   if (written === undefined || first === undefined) return undefined;
-  const { shape, bytes, ranges } = written;
+  const { shape, bytes, ranges, from: row } = written;
   const ends: number[] = [];
   let place = first;
   for (const keys of keysOf) {
     // Of equal keys the last one counts, so the places of all keys must be known to be of one row.
     for (const key of keys) if (shape.place(key) !== place++) return undefined;
-    ends.push(ranges[place * 4 - 1] ?? 0);
+    ends.push(ranges[row + place * 4 - 1] ?? 0);
   }
-  return { bytes, start: ranges[first * 4] ?? 0, end: ends.at(-1) ?? 0, ends };
+  return { bytes, start: ranges[row + first * 4] ?? 0, end: ends.at(-1) ?? 0, ends };
 }
 
 const nothing = { members: [] };

@@ -21,8 +21,9 @@ export interface Attributed {
 export interface WrittenAttributes {
   readonly shape: KeyShape;
   readonly bytes: Buffer;
-  /** Four numbers a place: where the key starts and ends, and where the protobuf AnyValue under it does. */
-  readonly ranges: readonly number[];
+  /** Four numbers a place: where the key starts and ends, and where the protobuf AnyValue under it does. The first place begins at `from`. */
+  readonly ranges: Int32Array;
+  readonly from: number;
 }
 
 export interface WrittenText {

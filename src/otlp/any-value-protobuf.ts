@@ -9,13 +9,11 @@
  * Of repeated members of one AnyValue, and of equal keys, the last one counts.
  */
 import type { Attributed, AttributeMap, AttributeValue, KeyShape, WrittenAttributes, WrittenText } from '../model/span.ts';
-import { emptyMap, noAttributes } from './attributes.ts';
+import { addRanges, type AttributeRanges, type AttributeTable } from './attribute-table.ts';
+import { emptyMap } from './attributes.ts';
 import type { KeyShapes } from './key-shapes.ts';
 import { cursorAt, enter, leave, malformed, readBool, readBytes, readDouble, readInt64, readTag, readText, skip, wireType, type Body, type Cursor } from './protobuf.ts';
 import { note, takeItem, type Scan } from './scan.ts';
-
-/** Byte ranges of attributes, four numbers each: key start, key end, value start, value end. */
-export type AttributeRanges = number[];
 
 /** Checks one attribute as deep as it goes and notes where it lies. */
 export function scanAttribute(cursor: Cursor, tag: number, ranges: AttributeRanges, scan: Scan): void {
@@ -45,27 +43,34 @@ export function scanAnyValue(cursor: Cursor, depth: number, scan: Scan): void {
   }
 }
 
-/** Attributes at ranges that `scanAttribute` has checked. */
-export function attributesAt(body: Body, ranges: AttributeRanges, shapes: KeyShapes): Attributed {
-  return ranges.length === 0 ? noAttributes : new ProtobufAttributes(body, ranges, shapes);
+/** What all items of one request share. */
+export interface Scanned {
+  readonly table: AttributeTable;
+  readonly shapes: KeyShapes;
 }
 
 /** Values are decoded when they are asked for and not kept: spans are held for long, and each is read once. */
 export class ProtobufAttributes implements Attributed {
-  readonly #body: Body;
-  readonly #ranges: AttributeRanges;
+  readonly #table: AttributeTable;
+  readonly #from: number;
+  readonly #count: number;
   readonly #shapes: KeyShapes;
   #shape: KeyShape | undefined;
 
-  constructor(body: Body, ranges: AttributeRanges, shapes: KeyShapes) {
-    this.#body = body;
-    this.#ranges = ranges;
+  /** `ranges` were checked by `scanAttribute`; they are not kept. */
+  constructor({ table, shapes }: Scanned, ranges: AttributeRanges) {
+    this.#table = table;
+    this.#from = addRanges(table, ranges);
+    this.#count = ranges.length / 4;
     this.#shapes = shapes;
   }
 
   attribute(key: string): AttributeValue | undefined {
     const place = this.#shapeOf().place(key);
-    return place === undefined ? undefined : anyValueAt(this.#body, this.#ranges[place * 4 + 2] ?? 0, this.#ranges[place * 4 + 3] ?? 0);
+    if (place === undefined) return undefined;
+    const { body, ranges } = this.#table;
+    const at = this.#from + place * 4;
+    return anyValueAt(body, ranges[at + 2] ?? 0, ranges[at + 3] ?? 0);
   }
 
   attributeKeys(): readonly string[] {
@@ -73,16 +78,19 @@ export class ProtobufAttributes implements Attributed {
   }
 
   written(): WrittenAttributes {
-    return { shape: this.#shapeOf(), bytes: this.#body.bytes, ranges: this.#ranges };
+    return { shape: this.#shapeOf(), bytes: this.#table.body.bytes, ranges: this.#table.ranges, from: this.#from };
   }
 
   writtenText(key: string): WrittenText | undefined {
     const place = this.#shapeOf().place(key);
-    return place === undefined ? undefined : textAt(this.#body, this.#ranges[place * 4 + 2] ?? 0, this.#ranges[place * 4 + 3] ?? 0);
+    if (place === undefined) return undefined;
+    const { body, ranges } = this.#table;
+    const at = this.#from + place * 4;
+    return textAt(body, ranges[at + 2] ?? 0, ranges[at + 3] ?? 0);
   }
 
   #shapeOf(): KeyShape {
-    return (this.#shape ??= this.#shapes.of(this.#body.bytes, this.#ranges));
+    return (this.#shape ??= this.#shapes.of(this.#table, this.#from, this.#count));
   }
 }
 

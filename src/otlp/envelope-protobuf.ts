@@ -13,11 +13,11 @@
  */
 import { JuryError } from '../model/errors.ts';
 import type { Resource, Scope } from '../model/span.ts';
-import { attributesAt, ProtobufAttributes, scanAttribute, type AttributeRanges } from './any-value-protobuf.ts';
+import { ProtobufAttributes, scanAttribute, type Scanned } from './any-value-protobuf.ts';
+import { closeTable, type AttributeRanges } from './attribute-table.ts';
 import { noAttributes } from './attributes.ts';
-import type { KeyShapes } from './key-shapes.ts';
-import { cursorOver, enter, leave, readTag, readText, skip, type Body, type Cursor } from './protobuf.ts';
-import { note, reject, takeBlock, takeFault, type Fault, type Scan } from './scan.ts';
+import { cursorAt, enter, leave, readTag, readText, skip, type Cursor } from './protobuf.ts';
+import { note, reject, startRanges, takeBlock, takeFault, type Fault, type Scan } from './scan.ts';
 import { isPauseDue, newPace, type Steps } from './steps.ts';
 
 /** Reads one item; the cursor has entered it. Undefined: it is not wanted, or it has a fault, which `scan.fault` tells. */
@@ -29,8 +29,9 @@ export interface ItemKind<Item> {
   readonly read: ReadItem<Item>;
 }
 
-export function* readEnvelope<Item>(body: Buffer, scan: Scan, kind: ItemKind<Item>): Steps<Item[]> {
-  const cursor = cursorOver(body);
+export function* readEnvelope<Item>(scan: Scan, kind: ItemKind<Item>): Steps<Item[]> {
+  const { table } = scan.scanned;
+  const cursor = cursorAt(table.body, 0, table.body.bytes.length);
   const items: Item[] = [];
   const pace = newPace();
   for (let outer = entered(cursor, 1, scan); outer !== none; outer = entered(cursor, 1, scan)) {
@@ -59,6 +60,7 @@ export function* readEnvelope<Item>(body: Buffer, scan: Scan, kind: ItemKind<Ite
     leave(cursor, outer);
     if (isPauseDue(pace, 0)) yield;
   }
+  closeTable(table);
   return items;
 }
 
@@ -128,17 +130,17 @@ function readWhole<Item>(cursor: Cursor, scan: Scan, kind: ItemKind<Item>, resou
 }
 
 function readResource(cursor: Cursor, scan: Scan): Resource {
-  const ranges: AttributeRanges = [];
+  const ranges = startRanges(scan);
   while (cursor.at < cursor.end) {
     const tag = readTag(cursor);
     if (tag >>> 3 === 1) scanAttribute(cursor, tag, ranges, scan);
     else skip(cursor, tag);
   }
-  return attributesAt(cursor, ranges, scan.shapes);
+  return ranges.length === 0 ? noAttributes : new ProtobufAttributes(scan.scanned, ranges);
 }
 
 function readScope(cursor: Cursor, scan: Scan): Scope {
-  const ranges: AttributeRanges = [];
+  const ranges = startRanges(scan);
   let name = '';
   let version = '';
   while (cursor.at < cursor.end) {
@@ -149,15 +151,15 @@ function readScope(cursor: Cursor, scan: Scan): Scope {
     else if (field === 3) scanAttribute(cursor, tag, ranges, scan);
     else skip(cursor, tag);
   }
-  return new ProtobufScope(name, version, ranges, cursor, scan.shapes);
+  return new ProtobufScope(name, version, scan.scanned, ranges);
 }
 
 class ProtobufScope extends ProtobufAttributes implements Scope {
   readonly name: string;
   readonly version: string;
 
-  constructor(name: string, version: string, ranges: AttributeRanges, body: Body, shapes: KeyShapes) {
-    super(body, ranges, shapes);
+  constructor(name: string, version: string, scanned: Scanned, ranges: AttributeRanges) {
+    super(scanned, ranges);
     this.name = name;
     this.version = version;
   }

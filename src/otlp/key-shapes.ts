@@ -3,11 +3,11 @@
  * keys finds it without making a text of each key: along the way that was taken last the bytes only have to be compared.
  */
 import type { KeyShape } from '../model/span.ts';
-import type { AttributeRanges } from './any-value-protobuf.ts';
+import type { AttributeTable } from './attribute-table.ts';
 
 export interface KeyShapes {
-  /** The shape of the attributes at these ranges. */
-  of(bytes: Buffer, ranges: AttributeRanges): KeyShape;
+  /** The shape of so many attributes of a table. */
+  of(table: AttributeTable, from: number, count: number): KeyShape;
 }
 
 interface Node {
@@ -42,15 +42,15 @@ export function keyShapes(keysMax = shapeKeysMax): KeyShapes {
   }
 
   return {
-    of(bytes, ranges) {
-      const count = ranges.length / 4;
-      if (count > sharedKeysMax) return ownShape(bytes, ranges);
+    of({ body: { bytes }, ranges }, from, count) {
+      const to = from + count * 4;
+      if (count > sharedKeysMax) return ownShape(bytes, ranges.subarray(from, to));
       if (keys > keysMax) {
         root = newNode('', undefined);
         keys = 0;
       }
       let at = root;
-      for (let place = 0; place < ranges.length; place += 4) {
+      for (let place = from; place < to; place += 4) {
         const start = ranges[place] ?? 0;
         const end = ranges[place + 1] ?? 0;
         const { last } = at;
@@ -89,7 +89,7 @@ function keysTo(node: Node, count: number): readonly string[] {
   return keys;
 }
 
-function ownShape(bytes: Buffer, ranges: AttributeRanges): KeyShape {
+function ownShape(bytes: Buffer, ranges: Int32Array): KeyShape {
   const keys: string[] = [];
   for (let at = 0; at < ranges.length; at += 4) keys.push(bytes.toString('utf8', ranges[at], ranges[at + 1]));
   return shapeOf(keys);

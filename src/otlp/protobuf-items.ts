@@ -1,9 +1,8 @@
 /** Spans, events and links whose attributes lie in a protobuf body. */
 import type { SpanId, TraceId } from '../model/ids.ts';
 import type { Resource, Scope, Span, SpanEvent, SpanKind, SpanLink, SpanStatus } from '../model/span.ts';
-import { ProtobufAttributes, type AttributeRanges } from './any-value-protobuf.ts';
-import type { KeyShapes } from './key-shapes.ts';
-import type { Body } from './protobuf.ts';
+import { ProtobufAttributes, type Scanned } from './any-value-protobuf.ts';
+import type { AttributeRanges } from './attribute-table.ts';
 
 /** Everything of a span but its attributes. */
 export type SpanFields = Omit<Span, 'attribute' | 'attributeKeys' | 'written' | 'droppedAttributes'>;
@@ -26,8 +25,8 @@ export class ProtobufSpan extends ProtobufAttributes implements Span {
   declare readonly droppedAttributes?: number;
   readonly wireBytes: number;
 
-  constructor(fields: SpanFields, droppedAttributes: number, ranges: AttributeRanges, body: Body, shapes: KeyShapes) {
-    super(body, ranges, shapes);
+  constructor(fields: SpanFields, droppedAttributes: number, scanned: Scanned, ranges: AttributeRanges) {
+    super(scanned, ranges);
     this.resource = fields.resource;
     this.scope = fields.scope;
     this.traceId = fields.traceId;
@@ -51,8 +50,8 @@ export class ProtobufEvent extends ProtobufAttributes implements SpanEvent {
   readonly name: string;
   readonly timeUnixNano: bigint;
 
-  constructor(name: string, timeUnixNano: bigint, ranges: AttributeRanges, body: Body, shapes: KeyShapes) {
-    super(body, ranges, shapes);
+  constructor(name: string, timeUnixNano: bigint, scanned: Scanned, ranges: AttributeRanges) {
+    super(scanned, ranges);
     this.name = name;
     this.timeUnixNano = timeUnixNano;
   }
@@ -62,8 +61,8 @@ export class ProtobufLink extends ProtobufAttributes implements SpanLink {
   readonly traceId: TraceId;
   readonly spanId: SpanId;
 
-  constructor(traceId: TraceId, spanId: SpanId, ranges: AttributeRanges, body: Body, shapes: KeyShapes) {
-    super(body, ranges, shapes);
+  constructor(traceId: TraceId, spanId: SpanId, scanned: Scanned, ranges: AttributeRanges) {
+    super(scanned, ranges);
     this.traceId = traceId;
     this.spanId = spanId;
   }

@@ -83,6 +83,29 @@ export function readHex(cursor: Cursor, tag: number): string {
   return hex;
 }
 
+/** As `readHex`, of bytes that are often those of `known`: then the same text is given, and none is made. */
+export function readHexAgain(cursor: Cursor, tag: number, known: KnownHex): string {
+  const outerEnd = enter(cursor, tag);
+  const { at, end, view } = cursor;
+  if (end - at !== 16 || known.at < 0 || !isSame16(view, at, known.at)) {
+    known.at = end - at === 16 ? at : -1;
+    known.hex = cursor.bytes.toString('hex', at, end);
+  }
+  leave(cursor, outerEnd);
+  return known.hex;
+}
+
+/** 16 bytes that were read last, in the same body. */
+export interface KnownHex {
+  /** Below 0: nothing yet. */
+  at: number;
+  hex: string;
+}
+
+function isSame16(view: DataView, a: number, b: number): boolean {
+  return view.getInt32(a) === view.getInt32(b) && view.getInt32(a + 4) === view.getInt32(b + 4) && view.getInt32(a + 8) === view.getInt32(b + 8) && view.getInt32(a + 12) === view.getInt32(b + 12);
+}
+
 /** A copy, so that a value that is kept does not keep the whole body. */
 export function readBytes(cursor: Cursor, tag: number): Uint8Array {
   const outerEnd = enter(cursor, tag);

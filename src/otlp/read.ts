@@ -1,10 +1,11 @@
 /** Bytes of an OTLP request → spans or log records. */
 import type { LogRecord, Span } from '../model/span.ts';
+import { attributeTable } from './attribute-table.ts';
 import { keyShapes, type KeyShapes } from './key-shapes.ts';
 import { defaultOtlpLimits, type OtlpLimits } from './limits.ts';
 import { readLogsJson } from './records-json.ts';
 import { readLogsProtobuf } from './records-protobuf.ts';
-import { rejections, scanWithin, type Rejection } from './scan.ts';
+import { rejections, scanWithin, type Rejection, type Scan } from './scan.ts';
 import { readTracesJson } from './spans-json.ts';
 import { readTracesProtobuf } from './spans-protobuf.ts';
 import { atOnce, type Steps } from './steps.ts';
@@ -37,17 +38,21 @@ export function readLogs(body: Uint8Array, encoding: OtlpEncoding, limits?: Otlp
 
 /** `shapes`: what was learned of attribute keys in earlier requests. */
 export function* tracesInSteps(body: Uint8Array, encoding: OtlpEncoding, limits: OtlpLimits = defaultOtlpLimits, shapes: KeyShapes = keyShapes()): Steps<ReadTraces> {
-  const scan = scanWithin(limits, shapes);
   const bytes = bufferOver(body);
-  const spans = yield* encoding === 'json' ? readTracesJson(bytes, scan) : readTracesProtobuf(bytes, scan);
+  const scan = scanOver(bytes, limits, shapes);
+  const spans = yield* encoding === 'json' ? readTracesJson(bytes, scan) : readTracesProtobuf(scan);
   return { spans, rejections: rejections(scan) };
 }
 
 export function* logsInSteps(body: Uint8Array, encoding: OtlpEncoding, limits: OtlpLimits = defaultOtlpLimits, shapes: KeyShapes = keyShapes()): Steps<ReadLogs> {
-  const scan = scanWithin(limits, shapes);
   const bytes = bufferOver(body);
-  const { records, ignored } = yield* encoding === 'json' ? readLogsJson(bytes, scan) : readLogsProtobuf(bytes, scan);
+  const scan = scanOver(bytes, limits, shapes);
+  const { records, ignored } = yield* encoding === 'json' ? readLogsJson(bytes, scan) : readLogsProtobuf(scan);
   return { records, ignored, rejections: rejections(scan) };
+}
+
+function scanOver(bytes: Buffer, limits: OtlpLimits, shapes: KeyShapes): Scan {
+  return scanWithin(limits, { table: attributeTable({ bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength) }), shapes });
 }
 
 function bufferOver(body: Uint8Array): Buffer {

@@ -1,16 +1,16 @@
 /** Log records out of protobuf bodies. As with spans, structure is checked in the walk and values are decoded later. */
 import type { SpanId, TraceId } from '../model/ids.ts';
 import type { AttributeValue, LogRecord, Resource, Scope } from '../model/span.ts';
-import { anyValueAt, ProtobufAttributes, scanAnyValue, scanAttribute, type AttributeRanges } from './any-value-protobuf.ts';
+import { anyValueAt, ProtobufAttributes, scanAnyValue, scanAttribute, type Scanned } from './any-value-protobuf.ts';
+import type { AttributeRanges } from './attribute-table.ts';
 import { readEnvelope } from './envelope-protobuf.ts';
 import { eventNameIn, optionalSpanId, recordTraceId } from './identity.ts';
-import type { KeyShapes } from './key-shapes.ts';
-import { enter, leave, readFixed64, readHex, readTag, readText, skip, type Body, type Cursor } from './protobuf.ts';
-import type { Scan } from './scan.ts';
+import { enter, leave, readFixed64, readHex, readTag, readText, skip, type Cursor } from './protobuf.ts';
+import { startRanges, type Scan } from './scan.ts';
 import type { Steps } from './steps.ts';
 
 /** Records without a trace id are left out and counted in `ignored`. */
-export function* readLogsProtobuf(body: Buffer, scan: Scan): Steps<{ readonly records: readonly LogRecord[]; readonly ignored: number }> {
+export function* readLogsProtobuf(scan: Scan): Steps<{ readonly records: readonly LogRecord[]; readonly ignored: number }> {
   const itemsMax = scan.limits.recordsPerRequest;
   let ignored = 0;
   const read = (cursor: Cursor, inScan: Scan, resource: Resource, scope: Scope): LogRecord | undefined => {
@@ -18,7 +18,7 @@ export function* readLogsProtobuf(body: Buffer, scan: Scan): Steps<{ readonly re
     if (record === 'ignored') ignored++;
     return record === 'ignored' ? undefined : record;
   };
-  const records = yield* readEnvelope(body, scan, { itemsMax, tooMany: { reason: 'too_many_records', detail: `more than ${itemsMax} records in one request` }, read });
+  const records = yield* readEnvelope(scan, { itemsMax, tooMany: { reason: 'too_many_records', detail: `more than ${itemsMax} records in one request` }, read });
   return { records, ignored };
 }
 
@@ -28,7 +28,7 @@ export function* readLogsProtobuf(body: Buffer, scan: Scan): Steps<{ readonly re
  */
 function readLogRecord(cursor: Cursor, scan: Scan, resource: Resource, scope: Scope): LogRecord | 'ignored' | undefined {
   const start = cursor.at;
-  const draft: RecordDraft = { ranges: [], traceIdHex: '', spanIdHex: '', time: 0n, observedTime: 0n, name: '', bodyStart: -1, bodyEnd: -1 };
+  const draft: RecordDraft = { ranges: startRanges(scan), traceIdHex: '', spanIdHex: '', time: 0n, observedTime: 0n, name: '', bodyStart: -1, bodyEnd: -1 };
   while (cursor.at < cursor.end) readRecordField(cursor, readTag(cursor), draft, scan);
   const traceId = recordTraceId(scan, draft.traceIdHex);
   if (traceId === 'none') {
@@ -37,7 +37,7 @@ function readLogRecord(cursor: Cursor, scan: Scan, resource: Resource, scope: Sc
   }
   const spanId = optionalSpanId(scan, draft.spanIdHex, 'invalid_span_id');
   if (traceId === undefined || scan.fault !== undefined) return undefined;
-  return new ProtobufRecord({ resource, scope, traceId, spanId }, draft, { body: cursor, shapes: scan.shapes, wireBytes: cursor.end - start });
+  return new ProtobufRecord({ resource, scope, traceId, spanId }, draft, scan.scanned, cursor.end - start);
 }
 
 class ProtobufRecord extends ProtobufAttributes implements LogRecord {
@@ -51,8 +51,8 @@ class ProtobufRecord extends ProtobufAttributes implements LogRecord {
   readonly #readBody: () => AttributeValue | undefined;
   #body: AttributeValue | undefined;
 
-  constructor({ resource, scope, traceId, spanId }: Pick<LogRecord, 'resource' | 'scope' | 'traceId' | 'spanId'>, draft: RecordDraft, { body, shapes, wireBytes }: { readonly body: Body; readonly shapes: KeyShapes; readonly wireBytes: number }) {
-    super(body, draft.ranges, shapes);
+  constructor({ resource, scope, traceId, spanId }: Pick<LogRecord, 'resource' | 'scope' | 'traceId' | 'spanId'>, draft: RecordDraft, scanned: Scanned, wireBytes: number) {
+    super(scanned, draft.ranges);
     const { name, time, observedTime, bodyStart, bodyEnd } = draft;
     this.resource = resource;
     this.scope = scope;
@@ -61,7 +61,7 @@ class ProtobufRecord extends ProtobufAttributes implements LogRecord {
     this.timeUnixNano = time === 0n ? observedTime : time;
     this.wireBytes = wireBytes;
     this.#name = name;
-    this.#readBody = () => (bodyStart < 0 ? undefined : anyValueAt(body, bodyStart, bodyEnd));
+    this.#readBody = () => (bodyStart < 0 ? undefined : anyValueAt(scanned.table.body, bodyStart, bodyEnd));
   }
 
   get eventName(): string {

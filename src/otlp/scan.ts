@@ -1,7 +1,8 @@
 /** What a walk over one request keeps: what is left of its limits, the first fault of the span at hand, and what was rejected. */
-import type { KeyShapes } from './key-shapes.ts';
+import type { Scanned } from './any-value-protobuf.ts';
+import type { AttributeRanges } from './attribute-table.ts';
 import type { OtlpLimits } from './limits.ts';
-import { malformed } from './protobuf.ts';
+import { malformed, type KnownHex } from './protobuf.ts';
 
 /** Why a span or a log record was rejected by itself. Machine readable: it is a metric label and part of the answer. */
 export type RejectionReason =
@@ -35,7 +36,12 @@ export interface Fault {
 
 export interface Scan {
   readonly limits: OtlpLimits;
-  readonly shapes: KeyShapes;
+  readonly scanned: Scanned;
+  /** Of the item at hand, and of an event or a link in it: used again for the next one. */
+  readonly ranges: AttributeRanges;
+  readonly innerRanges: AttributeRanges;
+  /** Of the span that was read last. */
+  readonly traceId: KnownHex;
   itemsLeft: number;
   blocksLeft: number;
   /** Spans or records seen, rejected ones included. */
@@ -49,8 +55,20 @@ export interface Scan {
   readonly rejected: Map<RejectionReason, { count: number; readonly example: string }>;
 }
 
-export function scanWithin(limits: OtlpLimits, shapes: KeyShapes): Scan {
-  return { limits, shapes, itemsLeft: limits.itemsPerRequest, blocksLeft: limits.blocksPerRequest, seen: 0, place: { resource: -1, scope: -1, item: -1 }, fault: undefined, bytes: 0, rejected: new Map() };
+export function scanWithin(limits: OtlpLimits, scanned: Scanned): Scan {
+  return { limits, scanned, ranges: [], innerRanges: [], traceId: { at: -1, hex: '' }, itemsLeft: limits.itemsPerRequest, blocksLeft: limits.blocksPerRequest, seen: 0, place: { resource: -1, scope: -1, item: -1 }, fault: undefined, bytes: 0, rejected: new Map() };
+}
+
+/** The list for the ranges of the next item, or of what stands around it. */
+export function startRanges({ ranges }: Scan): AttributeRanges {
+  ranges.length = 0;
+  return ranges;
+}
+
+/** The list for those of an event or a link. */
+export function startInnerRanges({ innerRanges }: Scan): AttributeRanges {
+  innerRanges.length = 0;
+  return innerRanges;
 }
 
 export function note(scan: Scan, reason: RejectionReason, detail: string): void {

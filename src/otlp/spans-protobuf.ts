@@ -1,17 +1,18 @@
 /** Spans out of protobuf bodies. Structure is checked here, once, all the way down; attribute values are decoded later. */
 import { parseSpanId, parseTraceId } from '../model/ids.ts';
 import type { Resource, Scope, Span, SpanEvent, SpanKind, SpanLink, SpanStatus } from '../model/span.ts';
-import { scanAttribute, type AttributeRanges } from './any-value-protobuf.ts';
+import { scanAttribute } from './any-value-protobuf.ts';
+import type { AttributeRanges } from './attribute-table.ts';
 import { readEnvelope } from './envelope-protobuf.ts';
 import { optionalSpanId, requiredIds } from './identity.ts';
-import { enter, leave, readFixed32, readFixed64, readHex, readTag, readText, readUint32, skip, type Cursor } from './protobuf.ts';
+import { enter, leave, readFixed32, readFixed64, readHex, readHexAgain, readTag, readText, readUint32, skip, type Cursor } from './protobuf.ts';
 import { ProtobufEvent, ProtobufLink, ProtobufSpan } from './protobuf-items.ts';
-import { note, takeItem, type Scan } from './scan.ts';
+import { note, startInnerRanges, startRanges, takeItem, type Scan } from './scan.ts';
 import type { Steps } from './steps.ts';
 
-export function readTracesProtobuf(body: Buffer, scan: Scan): Steps<readonly Span[]> {
+export function readTracesProtobuf(scan: Scan): Steps<readonly Span[]> {
   const itemsMax = scan.limits.spansPerRequest;
-  return readEnvelope(body, scan, { itemsMax, tooMany: { reason: 'too_many_spans', detail: `more than ${itemsMax} spans in one request` }, read: readSpan });
+  return readEnvelope(scan, { itemsMax, tooMany: { reason: 'too_many_spans', detail: `more than ${itemsMax} spans in one request` }, read: readSpan });
 }
 
 /**
@@ -20,7 +21,7 @@ export function readTracesProtobuf(body: Buffer, scan: Scan): Steps<readonly Spa
  */
 function readSpan(cursor: Cursor, scan: Scan, resource: Resource, scope: Scope): Span | undefined {
   const start = cursor.at;
-  const draft = emptyDraft();
+  const draft = emptyDraft(scan);
   while (cursor.at < cursor.end) readSpanField(cursor, readTag(cursor), draft, scan);
   if (draft.eventsSeen > scan.limits.eventsPerSpan) note(scan, 'too_many_events', `${draft.eventsSeen} events`);
   if (draft.linksSeen > scan.limits.linksPerSpan) note(scan, 'too_many_links', `${draft.linksSeen} links`);
@@ -30,13 +31,13 @@ function readSpan(cursor: Cursor, scan: Scan, resource: Resource, scope: Scope):
   const { traceId, spanId } = ids;
   const { traceState, flags, name, kind, startUnixNano, endUnixNano, status, events, links } = draft;
   const fields = { resource, scope, traceId, spanId, parentSpanId, traceState, flags, name, kind, startUnixNano, endUnixNano, status, events, links, wireBytes: cursor.end - start };
-  return new ProtobufSpan(fields, draft.droppedAttributes, draft.ranges, cursor, scan.shapes);
+  return new ProtobufSpan(fields, draft.droppedAttributes, scan.scanned, draft.ranges);
 }
 
 interface SpanDraft {
   readonly ranges: AttributeRanges;
-  readonly events: SpanEvent[];
-  readonly links: SpanLink[];
+  events: SpanEvent[];
+  links: SpanLink[];
   eventsSeen: number;
   linksSeen: number;
   traceIdHex: string;
@@ -52,14 +53,18 @@ interface SpanDraft {
   status: SpanStatus;
 }
 
+/** Most spans have none. */
+const noEvents: SpanEvent[] = [];
+const noLinks: SpanLink[] = [];
+
 const unset: SpanStatus = { code: 'unset', message: '' };
 const okStatus: SpanStatus = { code: 'ok', message: '' };
 
-function emptyDraft(): SpanDraft {
+function emptyDraft(scan: Scan): SpanDraft {
   return {
-    ranges: [],
-    events: [],
-    links: [],
+    ranges: startRanges(scan),
+    events: noEvents,
+    links: noLinks,
     eventsSeen: 0,
     linksSeen: 0,
     traceIdHex: '',
@@ -79,7 +84,8 @@ function emptyDraft(): SpanDraft {
 function readSpanField(cursor: Cursor, tag: number, draft: SpanDraft, scan: Scan): void {
   switch (tag >>> 3) {
     case 1:
-      draft.traceIdHex = readHex(cursor, tag);
+      // Spans of a trace mostly come together.
+      draft.traceIdHex = readHexAgain(cursor, tag, scan.traceId);
       return;
     case 2:
       draft.spanIdHex = readHex(cursor, tag);
@@ -110,11 +116,11 @@ function readSpanField(cursor: Cursor, tag: number, draft: SpanDraft, scan: Scan
       return;
     case 11:
       if (++draft.eventsSeen > scan.limits.eventsPerSpan) skip(cursor, tag);
-      else readEvent(cursor, tag, draft.events, scan);
+      else readEvent(cursor, tag, draft.events === noEvents ? (draft.events = []) : draft.events, scan);
       return;
     case 13:
       if (++draft.linksSeen > scan.limits.linksPerSpan) skip(cursor, tag);
-      else readLink(cursor, tag, draft.links, scan);
+      else readLink(cursor, tag, draft.links === noLinks ? (draft.links = []) : draft.links, scan);
       return;
     case 15:
       draft.status = readStatus(cursor, tag);
@@ -149,7 +155,7 @@ function readStatus(cursor: Cursor, tag: number): SpanStatus {
 
 /** Event = time (fixed64) = 1, name = 2, attribute = 3, dropped count = 4. */
 function readEvent(cursor: Cursor, tag: number, events: SpanEvent[], scan: Scan): void {
-  const ranges: AttributeRanges = [];
+  const ranges = startInnerRanges(scan);
   let timeUnixNano = 0n;
   let name = '';
   const outerEnd = enter(cursor, tag);
@@ -163,12 +169,12 @@ function readEvent(cursor: Cursor, tag: number, events: SpanEvent[], scan: Scan)
     else skip(cursor, inner);
   }
   leave(cursor, outerEnd);
-  events.push(new ProtobufEvent(name, timeUnixNano, ranges, cursor, scan.shapes));
+  events.push(new ProtobufEvent(name, timeUnixNano, scan.scanned, ranges));
 }
 
 /** Link = trace id = 1, span id = 2, trace state = 3, attribute = 4, dropped count = 5, flags = 6. A link to no valid span is left out. */
 function readLink(cursor: Cursor, tag: number, links: SpanLink[], scan: Scan): void {
-  const ranges: AttributeRanges = [];
+  const ranges = startInnerRanges(scan);
   let traceIdHex = '';
   let spanIdHex = '';
   const outerEnd = enter(cursor, tag);
@@ -184,5 +190,5 @@ function readLink(cursor: Cursor, tag: number, links: SpanLink[], scan: Scan): v
   leave(cursor, outerEnd);
   const traceId = parseTraceId(traceIdHex);
   const spanId = parseSpanId(spanIdHex);
-  if (traceId !== undefined && spanId !== undefined) links.push(new ProtobufLink(traceId, spanId, ranges, cursor, scan.shapes));
+  if (traceId !== undefined && spanId !== undefined) links.push(new ProtobufLink(traceId, spanId, scan.scanned, ranges));
 }

@@ -1,23 +1,23 @@
 /** A draft that closes becomes a run: its place in the stream, its resource and the hash of its content. */
-import { createHash } from 'node:crypto';
 import type { AgentTrace, Completeness, Run, RunKey } from '../model/agent-trace.ts';
 import { wire } from '../model/attributes.ts';
 import type { TraceId } from '../model/ids.ts';
-import { jsonText, parseJson, type JsonObject, type JsonValue } from '../model/json.ts';
-import { textAttribute, type Attributed, type Resource } from '../model/span.ts';
+import { parseJson, type JsonObject, type JsonValue } from '../model/json.ts';
+import { textAttribute, type Attributed, type AttributeValue, type Resource } from '../model/span.ts';
 import type { Draft } from './assemble.ts';
+import { fingerprint, type Printable } from './fingerprint.ts';
 
 /** Hash of everything that a verdict can depend on: a revision with the same hash says nothing new. */
-export function contentHash(draft: Draft): string {
-  const content = { trace: draft.trace, parent: draft.parent, expected: expected(draft) } as unknown as JsonValue;
-  return createHash('sha256').update(jsonText(content, { sortKeys: true })).digest('hex');
+export function contentHash({ trace, parent, spans, span }: Draft): string {
+  const content: object = { trace, parent, expected: expected(spans, span.resource) };
+  return fingerprint(content as Printable);
 }
 
 export function runOf(draft: Draft, closed: { readonly completeness: Completeness; readonly revision: number; readonly contentHash: string }): Run {
   const resource = draft.span.resource;
   const service = textAttribute(resource, wire.serviceName);
   const serviceVersion = textAttribute(resource, wire.serviceVersion);
-  const expectation = expected(draft);
+  const expectation = expected(draft.spans, resource);
   return {
     ...draft.key,
     ...(draft.spanTraceId === draft.key.traceId ? {} : { spanTraceId: draft.spanTraceId }),
@@ -47,11 +47,18 @@ export function partOf(whole: Draft, part: Pick<RunKey, 'traceId' | 'spanId'> & 
 const nothing = { toolCalls: [], toolDefinitions: [], modelCalls: [], documents: [], reasoningSteps: [], subAgents: [], toolCallsCarried: false } as const;
 
 /** What the agent's span, its frames or its resource say is expected of the run. */
-function expected(draft: Draft): JsonValue | undefined {
-  const from: readonly Attributed[] = [...draft.spans, draft.span.resource];
-  const told = from.map((one) => one.attribute(wire.expected)).find((value) => value !== undefined && value !== null);
+function expected(spans: readonly Attributed[], resource: Resource): JsonValue | undefined {
+  const told = toldIn(spans) ?? resource.attribute(wire.expected) ?? undefined;
   if (told === undefined) return undefined;
   return typeof told === 'string' ? (parseJson(told) ?? told) : (told as JsonValue);
+}
+
+function toldIn(spans: readonly Attributed[]): AttributeValue | undefined {
+  for (const span of spans) {
+    const value = span.attribute(wire.expected) ?? undefined;
+    if (value !== undefined) return value;
+  }
+  return undefined;
 }
 
 function resourceAttributes(resource: Resource): JsonObject {

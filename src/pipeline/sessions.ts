@@ -4,9 +4,10 @@
  */
 import type { ToolDefinition } from '../model/agent-trace.ts';
 import { wire } from '../model/attributes.ts';
-import { jsonText, type JsonValue } from '../model/json.ts';
+import type { JsonValue } from '../model/json.ts';
 import { textAttribute } from '../model/span.ts';
 import type { Draft } from './assemble.ts';
+import { fingerprint } from './fingerprint.ts';
 
 /** Sessions that are remembered; beyond, the one that was heard of longest ago is forgotten. */
 export const sessionsMax = 10_000;
@@ -104,7 +105,7 @@ function learned(tools: Map<string, KnownTool>, { name, description, inputSchema
 }
 
 function isSame(a: JsonValue, b: JsonValue): boolean {
-  return a === b || jsonText(a, { sortKeys: true }) === jsonText(b, { sortKeys: true });
+  return a === b || fingerprint(a) === fingerprint(b);
 }
 
 function completed(definition: ToolDefinition, known: KnownTool | undefined): ToolDefinition {
