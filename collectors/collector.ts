@@ -134,8 +134,8 @@ export interface Repeats {
   conversation(from: Attributed, key: string, role: Message['role']): readonly Message[];
   /** What the items of a flattened list tell. */
   items<T>(from: Attributed, list: Flattened, read: (item: JsonValue) => readonly T[]): readonly T[];
-  /** What the text under a key tells. */
-  value<T>(from: Attributed, key: string, read: () => T): T;
+  /** What the text under a key, or a flattened list, tells; for what is mostly the same in many traces. It must not be changed. */
+  value<T>(from: Attributed, where: string | Flattened, read: () => T): T;
 }
 
 export interface Collector {

@@ -248,7 +248,7 @@ function withoutFinalAnswer(message: Message): Message {
 }
 
 function definitions(span: Span, repeats: Repeats): readonly ToolDefinition[] {
-  const told = repeats.items(span, tools, definition);
+  const told = repeats.value(span, tools, () => unflattened(span, tools).flatMap(definition));
   return told.length > 0 ? told : repeats.value(span, 'llm.invocation_parameters', () => readDefinitions(member(objectIn(span, 'llm.invocation_parameters'), 'tools')));
 }
 

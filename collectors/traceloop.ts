@@ -2,7 +2,7 @@
 import { isJsonArray, isJsonObject, member, type JsonValue } from '../src/model/json.ts';
 import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, Message, Repeats, SpanFacts, ToolFacts } from './collector.ts';
-import { definitionsMax, readDefinitions } from './reading/definitions.ts';
+import { readDefinitions } from './reading/definitions.ts';
 import { flattened, unflattened } from './reading/flattened.ts';
 import { graphRun } from './reading/graph-run.ts';
 import { messagesIn } from './reading/messages.ts';
@@ -93,7 +93,7 @@ function modelFacts(span: Span, repeats: Repeats): SpanFacts {
   const model = textAttribute(span, 'gen_ai.response.model') ?? textAttribute(span, 'gen_ai.request.model');
   const inputMessages = repeats.items(span, prompts, messageReader('user'));
   const outputMessages = unflattened(span, completions).flatMap(messageReader('assistant'));
-  const toolDefinitions = repeats.items(span, functions, (item) => readDefinitions([item])).slice(0, definitionsMax);
+  const toolDefinitions = repeats.value(span, functions, () => readDefinitions(unflattened(span, functions)));
   const [input, output, cached, reasoning] = ['prompt_tokens', 'completion_tokens', 'cache_read_input_tokens', 'reasoning_tokens'].map((key) => span.attribute(`gen_ai.usage.${key}`));
   return {
     role: 'model',

@@ -4,6 +4,7 @@ import type { Attributed, WrittenText } from '../../src/model/span.ts';
 import type { Flattened, Message, Repeats } from '../collector.ts';
 import { outlineOf, valueOf } from './flattened.ts';
 import { messagesIn, messagesMax, readMessages } from './messages.ts';
+import { sharedValues, type SharedValues } from './shared-values.ts';
 
 /** Agents whose requests alternate in one trace; of each the last request is kept. */
 const keptMax = 4;
@@ -12,14 +13,13 @@ const keptMax = 4;
 export const noRepeats: Repeats = {
   conversation: (from, key, role) => readMessages(from.attribute(key), role),
   items: (from, list, read) => outlineOf(from, list).items.flatMap((item) => read(valueOf(item, from))),
-  value: (_from, _key, read) => read(),
+  value: (_from, _where, read) => read(),
 };
 
-/** For the spans of one trace. */
-export function repeats(): Repeats {
+/** For the spans of one trace; `shared` are those of all. */
+export function repeats(shared: SharedValues = sharedValues()): Repeats {
   const conversations = lastFew<string, Conversation>();
   const lists = lastFew<Flattened, List>();
-  const values = lastFew<string, { readonly text: WrittenText; readonly value: unknown }>();
 
   return {
     conversation(from, key, role) {
@@ -40,14 +40,9 @@ export function repeats(): Repeats {
       lists.keep(list, { ...written, told });
       return told.flat();
     },
-    value<T>(from: Attributed, key: string, read: () => T) {
-      const text = from.writtenText?.(key);
-      if (text === undefined) return read();
-      const known = values.of(key).find((one) => isSame(one.text, text));
-      if (known !== undefined) return known.value as T;
-      const value = read();
-      values.keep(key, { text, value });
-      return value;
+    value(from, where, read) {
+      const written = typeof where === 'string' ? from.writtenText?.(where) : writtenList(from, where);
+      return written === undefined ? read() : shared.of(where, written, read);
     },
   };
 }
@@ -101,6 +96,11 @@ interface List {
   /** Where each item ends. */
   readonly ends: readonly number[];
   readonly told: readonly (readonly unknown[])[];
+}
+
+function writtenList(from: Attributed, list: Flattened): WrittenText | undefined {
+  const { items, keysOf } = outlineOf(from, list);
+  return keysOf === undefined || items.length === 0 ? undefined : writtenItems(from, keysOf);
 }
 
 /** Where the items lie; undefined when anything else lies between them. */

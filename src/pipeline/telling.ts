@@ -1,6 +1,7 @@
 /** What the spans of a trace tell, as far as the gathering must know it when they come. */
 import type { Collector, SpanFacts } from '../../collectors/collector.ts';
 import { repeats } from '../../collectors/reading/repeats.ts';
+import { sharedValues } from '../../collectors/reading/shared-values.ts';
 import type { Span } from '../model/span.ts';
 import { toldOf, type Reading } from './facts.ts';
 import { readersOf } from './readers.ts';
@@ -18,8 +19,10 @@ export interface Telling {
 }
 
 export function telling(collectors: readonly Collector[]): Telling {
+  const shared = sharedValues();
+
   function reading(trace: Trace): Reading {
-    trace.repeats ??= repeats();
+    trace.repeats ??= repeats(shared);
     return { collectors, records: trace.records, toldCache: trace.told, repeats: trace.repeats };
   }
 

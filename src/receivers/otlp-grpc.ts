@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import type { Clock } from '../model/clock.ts';
 import { JuryError } from '../model/errors.ts';
 import type { Tenant } from '../model/ids.ts';
+import { keyShapes } from '../otlp/key-shapes.ts';
 import { exportResponse, type OtlpSignal } from '../otlp/responses.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { aborted, contentEncoding, type ContentEncoding } from './body.ts';
@@ -112,6 +113,7 @@ function isWaiting(stream: ServerHttp2Stream): boolean {
 
 function openDoor({ limits, telemetry, ingest, lease, tokens }: OtlpGrpcOptions, state: State, warn: (refusal: Refusal) => void): Door {
   const tenantOf = tenantByToken(tokens);
+  const shapes = keyShapes();
   const count = (signal: OtlpSignal | 'other', status: string, reason: string): void =>
     telemetry.add('tracejury.receiver.requests', 1, { 'tracejury.transport': 'grpc', 'tracejury.signal': signal, 'tracejury.status': status, 'tracejury.reason': reason });
 
@@ -148,7 +150,7 @@ function openDoor({ limits, telemetry, ingest, lease, tokens }: OtlpGrpcOptions,
 
     async take(stream, { signal, tenant }, { body, sent, encoding }) {
       const take = signal === 'traces' ? takeTraces : takeLogs;
-      const partial = await take({ ingest, telemetry, tenant, body, encoding: 'protobuf', request: { contentType: 'application/x-protobuf', contentEncoding: encoding === 'identity' ? '' : encoding, body: sent }, isGone: () => !isWaiting(stream) });
+      const partial = await take({ ingest, telemetry, tenant, body, encoding: 'protobuf', request: { contentType: 'application/x-protobuf', contentEncoding: encoding === 'identity' ? '' : encoding, body: sent }, shapes, isGone: () => !isWaiting(stream) });
       // It may have come too late while the request was written down: it was told so.
       if (!isWaiting(stream)) return;
       count(signal, 'OK', '');

@@ -4,6 +4,7 @@ import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Clock } from '../model/clock.ts';
 import { JuryError } from '../model/errors.ts';
 import type { Tenant } from '../model/ids.ts';
+import { keyShapes } from '../otlp/key-shapes.ts';
 import type { OtlpEncoding } from '../otlp/read.ts';
 import { exportResponse, grpcCode, statusResponse, type OtlpSignal } from '../otlp/responses.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
@@ -166,6 +167,7 @@ function openDoor(options: OtlpHttpOptions, state: State, warn: (refusal: Refusa
   const { limits, telemetry, ingest, lease } = options;
   const tenantOf = tenantByToken(options.tokens);
   const rest = restLimits(limits.bodyBytes);
+  const shapes = keyShapes();
   const send = (request: FastifyRequest, reply: FastifyReply, mediaType: string, body: Buffer, refusal?: Refusal): void => {
     const status = refusal?.status ?? 200;
     countRequest(telemetry, signals.get(pathOf(request)) ?? 'other', status, refusal?.kind ?? '');
@@ -216,7 +218,7 @@ function openDoor(options: OtlpHttpOptions, state: State, warn: (refusal: Refusa
 
     async take(request, reply, ticket, { body, sent }) {
       const take = ticket.signal === 'traces' ? takeTraces : takeLogs;
-      const partial = await take({ ingest, telemetry, tenant: ticket.tenant, body, encoding: ticket.encoding, request: { contentType: ticket.mediaType, contentEncoding: ticket.contentEncoding === 'identity' ? '' : ticket.contentEncoding, body: sent }, isGone: () => reply.raw.destroyed });
+      const partial = await take({ ingest, telemetry, tenant: ticket.tenant, body, encoding: ticket.encoding, request: { contentType: ticket.mediaType, contentEncoding: ticket.contentEncoding === 'identity' ? '' : ticket.contentEncoding, body: sent }, shapes, isGone: () => reply.raw.destroyed });
       send(request, reply, ticket.mediaType, exportResponse(ticket.signal, ticket.encoding, partial));
     },
   };

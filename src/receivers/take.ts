@@ -1,5 +1,6 @@
 /** Body → spans or records → the service, with everything counted. Gives what the answer has to tell about rejected ones. */
 import type { Tenant } from '../model/ids.ts';
+import type { KeyShapes } from '../otlp/key-shapes.ts';
 import { logsInSteps, tracesInSteps, type OtlpEncoding, type Rejection } from '../otlp/read.ts';
 import type { PartialSuccess } from '../otlp/responses.ts';
 import type { MetricName } from '../telemetry/metrics.ts';
@@ -14,19 +15,21 @@ export interface Delivery {
   readonly body: Buffer;
   readonly encoding: OtlpEncoding;
   readonly request: Received;
+  /** What earlier requests showed of attribute keys. */
+  readonly shapes: KeyShapes;
   /** Nobody waits for the answer any more. */
   readonly isGone: () => boolean;
 }
 
 /** Both reject with `aborted` when the client goes away before its request was read. */
-export async function takeTraces({ ingest, telemetry, tenant, body, encoding, request, isGone }: Delivery): Promise<PartialSuccess | undefined> {
-  const { spans, rejections } = await inTurns(tracesInSteps(body, encoding), isGone);
+export async function takeTraces({ ingest, telemetry, tenant, body, encoding, request, shapes, isGone }: Delivery): Promise<PartialSuccess | undefined> {
+  const { spans, rejections } = await inTurns(tracesInSteps(body, encoding, undefined, shapes), isGone);
   if (spans.length > 0) await ingest.spans(tenant, spans, request);
   return counted(telemetry, 'tracejury.receiver.spans', spans.length, rejections);
 }
 
-export async function takeLogs({ ingest, telemetry, tenant, body, encoding, request, isGone }: Delivery): Promise<PartialSuccess | undefined> {
-  const { records, ignored, rejections } = await inTurns(logsInSteps(body, encoding), isGone);
+export async function takeLogs({ ingest, telemetry, tenant, body, encoding, request, shapes, isGone }: Delivery): Promise<PartialSuccess | undefined> {
+  const { records, ignored, rejections } = await inTurns(logsInSteps(body, encoding, undefined, shapes), isGone);
   if (records.length > 0) await ingest.logs(tenant, records, request);
   if (ignored > 0) telemetry.add('tracejury.receiver.log_records', ignored, { 'tracejury.outcome': 'ignored', 'tracejury.reason': 'no_trace_id' });
   return counted(telemetry, 'tracejury.receiver.log_records', records.length, rejections);
