@@ -12,8 +12,15 @@ export const flattenedDepthMax = 12;
 export interface Outline {
   /** In the order of their indexes; gaps are closed up. */
   readonly items: readonly Shape[];
-  /** The keys of each item lie together and the items in order, so this is what each has of them. Undefined: they do not. */
-  readonly keysOf: readonly (readonly string[])[] | undefined;
+  /** Undefined: the items do not lie one after the other with nothing between them, or nothing tells how they lie. */
+  readonly row: Row | undefined;
+}
+
+/** Places of attributes. */
+export interface Row {
+  readonly first: number;
+  /** The last place of each item. */
+  readonly lasts: readonly number[];
 }
 
 /** A value as the keys tell it. */
@@ -30,18 +37,24 @@ export function unflattened(from: Attributed, list: Flattened): readonly JsonVal
 
 export function outlineOf(from: Attributed, list: Flattened): Outline {
   const shape = from.written?.().shape;
-  return shape === undefined ? outline(from.attributeKeys(), list) : shape.keep(list, (keys) => outline(keys, list));
+  return shape === undefined ? outline(from.attributeKeys(), list) : shape.keep(list, ({ keys, place }) => outline(keys, list, place));
 }
 
 export function valueOf(shape: Shape, from: Attributed): JsonValue {
   if ('key' in shape) return jsonOf(from.attribute(shape.key) ?? null);
   if ('list' in shape) return shape.list.map((item) => valueOf(item, from));
-  return Object.fromEntries(shape.members.map(([name, inner]) => [name, valueOf(inner, from)]));
+  const object: { [name: string]: JsonValue } = {};
+  for (const [name, inner] of shape.members) {
+    // An ordinary name here, and not in JavaScript.
+    if (name === '__proto__') Object.defineProperty(object, name, { value: valueOf(inner, from), configurable: true, enumerable: true, writable: true });
+    else object[name] = valueOf(inner, from);
+  }
+  return object;
 }
 
 type Branch = Map<string, Branch | { readonly key: string }>;
 
-function outline(keys: readonly string[], { prefix }: Flattened): Outline {
+function outline(keys: readonly string[], { prefix }: Flattened, placeOf?: (key: string) => number | undefined): Outline {
   const root: Branch = new Map();
   const firsts: { readonly index: string; readonly key: string }[] = [];
   for (const key of keys) {
@@ -54,18 +67,21 @@ function outline(keys: readonly string[], { prefix }: Flattened): Outline {
   }
   const grown = shapeOf(root);
   const items = 'list' in grown ? grown.list : [];
-  return { items, keysOf: keysInOrder(firsts, items.length) };
+  return { items, row: placeOf === undefined || items.length === 0 ? undefined : rowOf(firsts, items.length, placeOf) };
 }
 
-/** Undefined unless the items come one after the other, from the first to the last. */
-function keysInOrder(keys: readonly { readonly index: string; readonly key: string }[], items: number): Outline['keysOf'] {
-  const found: string[][] = [];
-  for (const { index, key } of keys) {
-    if (index === String(found.length)) found.push([]);
-    else if (index !== String(found.length - 1)) return undefined;
-    found.at(-1)?.push(key);
+/** Of equal keys the last one counts, so it is the places that must follow each other. */
+function rowOf(keys: readonly { readonly index: string; readonly key: string }[], items: number, placeOf: (key: string) => number | undefined): Row | undefined {
+  const first = placeOf(keys[0]?.key ?? '');
+  if (first === undefined) return undefined;
+  const lasts: number[] = [];
+  for (const [at, { index, key }] of keys.entries()) {
+    if (placeOf(key) !== first + at) return undefined;
+    if (index === String(lasts.length)) lasts.push(first + at);
+    else if (index === String(lasts.length - 1)) lasts[lasts.length - 1] = first + at;
+    else return undefined;
   }
-  return found.length === items ? found : undefined;
+  return lasts.length === items ? { first, lasts } : undefined;
 }
 
 function isIndex(segment: string): boolean {

@@ -6,8 +6,11 @@ const placeholderCharsMax = 199;
 /** A text of more UTF-8 than this is none. */
 export const placeholderBytesMax = placeholderCharsMax * 3;
 
+/** How they all begin: most texts need no further look. */
+const OPENINGS = /^[_<[H]/;
+
 const SCRUBBED = /^\[Scrubbed due to '[^']{1,100}'\]$/;
 
 export function isPlaceholder(value: unknown): boolean {
-  return typeof value === 'string' && value.length <= placeholderCharsMax && (placeholders.has(value) || SCRUBBED.test(value));
+  return typeof value === 'string' && value.length <= placeholderCharsMax && OPENINGS.test(value) && (placeholders.has(value) || SCRUBBED.test(value));
 }

@@ -1,8 +1,8 @@
 /** Reads of a request to a model only what no earlier request of its trace told. */
 import { exactCharsMax, isJsonArray, isJsonObject, parseJson, type JsonValue } from '../../src/model/json.ts';
-import type { Attributed, WrittenText } from '../../src/model/span.ts';
+import type { Attributed, WrittenAttributes, WrittenText } from '../../src/model/span.ts';
 import type { Flattened, Message, Repeats } from '../collector.ts';
-import { outlineOf, valueOf } from './flattened.ts';
+import { outlineOf, valueOf, type Row } from './flattened.ts';
 import { messagesIn, messagesMax, readMessages } from './messages.ts';
 import { sharedValues, type SharedValues } from './shared-values.ts';
 
@@ -30,14 +30,13 @@ export function repeats(shared: SharedValues = sharedValues()): Repeats {
       return told.messages;
     },
     items<T>(from: Attributed, list: Flattened, read: (item: JsonValue) => readonly T[]) {
-      const { items, keysOf } = outlineOf(from, list);
-      if (keysOf === undefined || items.length === 0) return noRepeats.items(from, list, read);
-      const written = writtenItems(from, keysOf);
-      if (written === undefined) return noRepeats.items(from, list, read);
-      const known = lists.of(list).find((one) => one.ends.length <= written.ends.length && isSame(one, { ...written, end: written.ends[one.ends.length - 1] ?? 0 }));
+      const { items, row } = outlineOf(from, list);
+      const written = row === undefined ? undefined : from.written?.();
+      if (row === undefined || written === undefined) return noRepeats.items(from, list, read);
+      const known = lists.of(list).find((one) => one.told.length <= items.length && isSame(one, writtenRow(written, row, one.told.length)));
       const told = [...((known?.told ?? []) as readonly (readonly T[])[])];
       for (let at = told.length; at < items.length; at++) told.push(read(valueOf(items[at] ?? nothing, from)));
-      lists.keep(list, { ...written, told });
+      lists.keep(list, { ...writtenRow(written, row, items.length), told });
       return told.flat();
     },
     value(from, where, read) {
@@ -89,34 +88,20 @@ function objectsIn(json: string): readonly JsonValue[] | undefined {
   return isJsonArray(list) && list.length > 0 && list.every(isJsonObject) ? list : undefined;
 }
 
-interface List {
-  readonly bytes: Buffer;
-  readonly start: number;
-  readonly end: number;
-  /** Where each item ends. */
-  readonly ends: readonly number[];
+interface List extends WrittenText {
+  /** By item. */
   readonly told: readonly (readonly unknown[])[];
 }
 
 function writtenList(from: Attributed, list: Flattened): WrittenText | undefined {
-  const { items, keysOf } = outlineOf(from, list);
-  return keysOf === undefined || items.length === 0 ? undefined : writtenItems(from, keysOf);
+  const { items, row } = outlineOf(from, list);
+  const written = row === undefined ? undefined : from.written?.();
+  return row === undefined || written === undefined ? undefined : writtenRow(written, row, items.length);
 }
 
-/** Where the items lie; undefined when anything else lies between them. */
-function writtenItems(from: Attributed, keysOf: readonly (readonly string[])[]): Omit<List, 'told'> | undefined {
-  const written = from.written?.();
-  const first = written?.shape.place(keysOf[0]?.[0] ?? '');
-  if (written === undefined || first === undefined) return undefined;
-  const { shape, bytes, ranges, from: row } = written;
-  const ends: number[] = [];
-  let place = first;
-  for (const keys of keysOf) {
-    // Of equal keys the last one counts, so the places of all keys must be known to be of one row.
-    for (const key of keys) if (shape.place(key) !== place++) return undefined;
-    ends.push(ranges[row + place * 4 - 1] ?? 0);
-  }
-  return { bytes, start: ranges[row + first * 4] ?? 0, end: ends.at(-1) ?? 0, ends };
+/** Where the first so many items lie. */
+function writtenRow({ bytes, ranges, from }: WrittenAttributes, { first, lasts }: Row, items: number): WrittenText {
+  return { bytes, start: ranges[from + first * 4] ?? 0, end: ranges[from + (lasts[items - 1] ?? first) * 4 + 3] ?? 0 };
 }
 
 const nothing = { members: [] };

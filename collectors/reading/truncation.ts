@@ -23,9 +23,8 @@ export function isCutContainer(text: string): boolean {
 
 /** False: the value under a key is surely no container in writing. Where it lies in a body its first byte tells, without decoding it. */
 export function mayBeContainer(from: Attributed, key: string): boolean {
-  const text = from.writtenText?.(key);
-  if (text === undefined) return true;
-  const first = text.bytes[text.start] ?? 0;
+  if (from.textStart === undefined) return true;
+  const first = from.textStart(key) ?? 0;
   return first === 0x7b || first === 0x5b || first <= 0x20 || first >= 0x80;
 }
 

@@ -16,6 +16,8 @@ export interface Attributed {
   written?(): WrittenAttributes;
   /** Where the UTF-8 of the text under a key lies; undefined for another value, or where nothing lies in a body. */
   writtenText?(key: string): WrittenText | undefined;
+  /** The first byte of that text; undefined also for an empty one. */
+  textStart?(key: string): number | undefined;
 }
 
 export interface WrittenAttributes {
@@ -39,7 +41,7 @@ export interface KeyShape {
   /** Of equal keys the last one counts. */
   place(key: string): number | undefined;
   /** What follows from the keys alone, made once. `by` tells different things apart. */
-  keep<Kept>(by: object, make: (keys: readonly string[]) => Kept): Kept;
+  keep<Kept>(by: object, make: (shape: KeyShape) => Kept): Kept;
 }
 
 export type Resource = Attributed;

@@ -9,7 +9,7 @@
  * Of repeated members of one AnyValue, and of equal keys, the last one counts.
  */
 import type { Attributed, AttributeMap, AttributeValue, KeyShape, WrittenAttributes, WrittenText } from '../model/span.ts';
-import { addRanges, type AttributeRanges, type AttributeTable } from './attribute-table.ts';
+import { addRanges, pushRange, type AttributeRanges, type AttributeTable } from './attribute-table.ts';
 import { emptyMap } from './attributes.ts';
 import type { KeyShapes } from './key-shapes.ts';
 import { cursorAt, enter, leave, malformed, readBool, readBytes, readDouble, readInt64, readTag, readText, skip, wireType, type Body, type Cursor } from './protobuf.ts';
@@ -89,6 +89,21 @@ export class ProtobufAttributes implements Attributed {
     return textAt(body, ranges[at + 2] ?? 0, ranges[at + 3] ?? 0);
   }
 
+  textStart(key: string): number | undefined {
+    const place = this.#shapeOf().place(key);
+    if (place === undefined) return undefined;
+    const { body: { bytes }, ranges } = this.#table;
+    const at = this.#from + place * 4;
+    const end = ranges[at + 3] ?? 0;
+    let start = ranges[at + 2] ?? 0;
+    if (start === end || bytes[start++] !== textTag) return undefined;
+    let length = 0;
+    let shift = 0;
+    for (; (bytes[start] ?? 0) >= 0x80; start++, shift += 7) length |= ((bytes[start] ?? 0) & 0x7f) << shift;
+    length |= (bytes[start++] ?? 0) << shift;
+    return length > 0 && start + length === end ? bytes[start] : undefined;
+  }
+
   #shapeOf(): KeyShape {
     return (this.#shape ??= this.#shapes.of(this.#table, this.#from, this.#count));
   }
@@ -133,7 +148,7 @@ function scanKeyValue(cursor: Cursor, depth: number, ranges: AttributeRanges | u
     } else skip(cursor, tag);
   }
   if (keyEnd - keyStart > scan.limits.attributeKeyBytes) note(scan, 'attribute_key_too_long', `a key of ${keyEnd - keyStart} bytes`);
-  ranges?.push(keyStart, keyEnd, valueStart, valueEnd);
+  if (ranges !== undefined) pushRange(ranges, keyStart, keyEnd, valueStart, valueEnd);
 }
 
 /** The members of a list or a map. Beyond the nesting limit nothing is walked: the span is rejected as a whole. */

@@ -9,25 +9,40 @@ export interface AttributeTable {
   length: number;
 }
 
-/** While one item is walked: its ranges, four numbers an attribute. */
-export type AttributeRanges = number[];
+/** While one item is walked: its ranges, four numbers an attribute. The same list serves the items one after the other. */
+export interface AttributeRanges {
+  numbers: Int32Array;
+  /** Numbers in use. */
+  length: number;
+}
 
-const firstLength = 1_024;
+const firstLength = 256;
 
 export function attributeTable(body: AttributeTable['body']): AttributeTable {
   return { body, ranges: new Int32Array(firstLength), length: 0 };
+}
+
+export function attributeRanges(): AttributeRanges {
+  return { numbers: new Int32Array(firstLength), length: 0 };
+}
+
+export function pushRange(ranges: AttributeRanges, keyStart: number, keyEnd: number, valueStart: number, valueEnd: number): void {
+  const { length } = ranges;
+  if (length + 4 > ranges.numbers.length) ranges.numbers = larger(ranges.numbers, length + 4);
+  const { numbers } = ranges;
+  numbers[length] = keyStart;
+  numbers[length + 1] = keyEnd;
+  numbers[length + 2] = valueStart;
+  numbers[length + 3] = valueEnd;
+  ranges.length = length + 4;
 }
 
 /** Takes over the ranges of one item; gives where they begin. */
 export function addRanges(table: AttributeTable, ranges: AttributeRanges): number {
   const from = table.length;
   const length = from + ranges.length;
-  if (length > table.ranges.length) {
-    const larger = new Int32Array(Math.max(length, table.ranges.length * 2));
-    larger.set(table.ranges);
-    table.ranges = larger;
-  }
-  for (let at = 0; at < ranges.length; at++) table.ranges[from + at] = ranges[at] ?? 0;
+  if (length > table.ranges.length) table.ranges = larger(table.ranges, length);
+  for (let at = 0; at < ranges.length; at++) table.ranges[from + at] = ranges.numbers[at] ?? 0;
   table.length = length;
   return from;
 }
@@ -35,4 +50,10 @@ export function addRanges(table: AttributeTable, ranges: AttributeRanges): numbe
 /** Lets go of what was set aside for more. */
 export function closeTable(table: AttributeTable): void {
   table.ranges = table.ranges.slice(0, table.length);
+}
+
+function larger(numbers: Int32Array, length: number): Int32Array {
+  const grown = new Int32Array(Math.max(length, numbers.length * 2));
+  grown.set(numbers);
+  return grown;
 }

@@ -99,12 +99,16 @@ function shapeOf(written: readonly string[]): KeyShape {
   const places = new Map(written.map((key, place) => [key, place] as const));
   const keys = [...places.keys()];
   const kept = new Map<object, unknown>();
-  return {
+  const shape: KeyShape = {
     keys,
     place: (key) => places.get(key),
-    keep<Kept>(by: object, make: (keys: readonly string[]) => Kept): Kept {
-      if (!kept.has(by)) kept.set(by, make(keys));
-      return kept.get(by) as Kept;
+    keep<Kept>(by: object, make: (of: KeyShape) => Kept): Kept {
+      const known = kept.get(by);
+      if (known !== undefined) return known as Kept;
+      const made = make(shape);
+      kept.set(by, made);
+      return made;
     },
   };
+  return shape;
 }

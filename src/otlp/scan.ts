@@ -1,6 +1,6 @@
 /** What a walk over one request keeps: what is left of its limits, the first fault of the span at hand, and what was rejected. */
 import type { Scanned } from './any-value-protobuf.ts';
-import type { AttributeRanges } from './attribute-table.ts';
+import { attributeRanges, type AttributeRanges } from './attribute-table.ts';
 import type { OtlpLimits } from './limits.ts';
 import { malformed, type KnownHex } from './protobuf.ts';
 
@@ -56,7 +56,7 @@ export interface Scan {
 }
 
 export function scanWithin(limits: OtlpLimits, scanned: Scanned): Scan {
-  return { limits, scanned, ranges: [], innerRanges: [], traceId: { at: -1, hex: '' }, itemsLeft: limits.itemsPerRequest, blocksLeft: limits.blocksPerRequest, seen: 0, place: { resource: -1, scope: -1, item: -1 }, fault: undefined, bytes: 0, rejected: new Map() };
+  return { limits, scanned, ranges: attributeRanges(), innerRanges: attributeRanges(), traceId: { at: -1, hex: '' }, itemsLeft: limits.itemsPerRequest, blocksLeft: limits.blocksPerRequest, seen: 0, place: { resource: -1, scope: -1, item: -1 }, fault: undefined, bytes: 0, rejected: new Map() };
 }
 
 /** The list for the ranges of the next item, or of what stands around it. */
