@@ -1,26 +1,18 @@
 /** Builds the parts, connects them and runs them. Nothing else does: everywhere else, effects come as arguments. */
 import { randomBytes } from 'node:crypto';
-import { setTimeout as sleepFor } from 'node:timers/promises';
 import { pino, type Logger } from 'pino';
 import { collectors } from '../collectors/index.ts';
 import { evaluationContext } from '../evaluators/context.ts';
-import type { Config, JudgeConfig } from './config/config.ts';
+import type { Config } from './config/config.ts';
 import type { ConfigWarning } from './config/fault.ts';
 import { configuredRedaction } from './config/redaction.ts';
 import type { ScoredRun } from './exporters/exporter.ts';
 import { exporters } from './exporters/index.ts';
 import { outbox } from './exporters/outbox.ts';
-import { httpCalls } from './judges/http-calls.ts';
-import { judges } from './judges/index.ts';
-import { judgeLane, type JudgeLane, type Party } from './judges/lane.ts';
-import type { Run } from './model/agent-trace.ts';
-import type { Clock, Sleep } from './model/clock.ts';
-import { askOf } from './pipeline/ask.ts';
 import { roughBytes } from './model/weight.ts';
 import { contentNotices } from './pipeline/content-notices.ts';
 import { defaultGroupLimits } from './pipeline/group-limits.ts';
-import { pipeline, type AskEnd, type Pipeline } from './pipeline/pipeline.ts';
-import type { ToJudge } from './pipeline/evaluate.ts';
+import { pipeline, type Pipeline } from './pipeline/pipeline.ts';
 import { taskGroups, type TaskGroups } from './pipeline/task-groups.ts';
 import { inFlightBytes } from './receivers/in-flight.ts';
 import { otlpGrpcReceiver } from './receivers/otlp-grpc.ts';
@@ -33,6 +25,9 @@ import { evaluabilityRows } from './web/api/json.ts';
 import { openStore } from './stores/index.ts';
 import { otlpHttpReceiver } from './receivers/otlp-http.ts';
 import type { Admission, Ingest, Receiver } from './receivers/receiver.ts';
+import { judgeBench } from './serving/judge-bench.ts';
+import { clock, sleep } from './serving/machine.ts';
+import { tickerOf } from './serving/ticker.ts';
 import { openMetricsContentType, openMetricsText } from './telemetry/openmetrics.ts';
 import { metricRegistry, type MetricRegistry } from './telemetry/registry.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
@@ -45,10 +40,6 @@ const inFlightShare = 0.25;
 const grpcReserveShare = 1 / 32;
 /** How long a stop waits for judges, and then again for backends. */
 const stopMsDefault = 10_000;
-/** Traces that are closed in one go: requests are answered in between. A trace takes well under a millisecond, a huge one tens of them. */
-const tracesPerTick = 8;
-/** The longest that a timer sleeps: a later deadline is looked at again then. */
-const timerMsMax = 60_000;
 const overloadRetryAfterSeconds = 2;
 const stoppingRetryAfterSeconds = 5;
 
@@ -64,13 +55,6 @@ export interface ServiceOptions {
   readonly logger?: Logger;
   readonly stopMs?: number;
 }
-
-/** Epoch milliseconds that never run backwards, whatever happens to the machine's clock. */
-const clock: Clock = { nowMs: () => performance.timeOrigin + performance.now() };
-
-const sleep: Sleep = async (ms, signal) => {
-  await sleepFor(ms, undefined, signal === undefined ? {} : { signal }).catch(() => undefined);
-};
 
 export function service({ config, warnings, logger: given = pino(), stopMs = stopMsDefault }: ServiceOptions): Service {
   const telemetry = metricRegistry();
@@ -104,7 +88,7 @@ export function service({ config, warnings, logger: given = pino(), stopMs = sto
     deliver,
     ask: bench.ask,
   });
-  const ticker = tickerOf(flow, logger);
+  const ticker = tickerOf({ flow, clock, onFault: (error) => logger.error({ error: error instanceof Error ? (error.stack ?? error.message) : 'unknown' }, 'closing a trace failed') });
   const state = { ready: false, stopping: false };
   const { bodyBytes, inflatedBytes, journalBytes } = config.limits;
   const records = journaling({
@@ -196,84 +180,4 @@ function consoleOf(config: Config, state: { readonly ready: boolean; readonly st
     api: { store, clock, evaluability: () => evaluabilityRows(telemetry.snapshot()) },
     onFault: (error) => logger.error({ error: error.stack ?? error.message }, 'an answer of the console could not be made'),
   });
-}
-
-interface Ticker {
-  /** Looks at the next deadline again. */
-  readonly wake: () => void;
-  readonly stop: () => void;
-}
-
-/** Advances the flow when something is due: one timer, set to the next deadline. */
-function tickerOf(flow: Pipeline, logger: Logger): Ticker {
-  let timer: NodeJS.Timeout | undefined;
-  let turn: NodeJS.Immediate | undefined;
-  let dueMs = Infinity;
-
-  function tick(): void {
-    timer = undefined;
-    turn = undefined;
-    dueMs = Infinity;
-    try {
-      flow.advance(tracesPerTick);
-    } catch (error) {
-      // One trace that cannot be read must not stop the others; the fault is ours, so it is told loudly.
-      logger.error({ error: error instanceof Error ? (error.stack ?? error.message) : 'unknown' }, 'closing a trace failed');
-    }
-    wake();
-  }
-
-  function wake(): void {
-    const next = flow.nextDueMs();
-    if (next === undefined || next >= dueMs) return;
-    clearTimeout(timer);
-    dueMs = next;
-    const waitMs = Math.min(timerMsMax, Math.ceil(next - clock.nowMs()));
-    // What is overdue comes after the requests that wait, and before anything else.
-    if (waitMs <= 0) turn ??= setImmediate(tick);
-    else timer = setTimeout(tick, waitMs);
-  }
-
-  function stop(): void {
-    clearTimeout(timer);
-    clearImmediate(turn);
-  }
-
-  return { wake, stop };
-}
-
-export interface JudgeBench {
-  readonly lane: JudgeLane;
-  readonly ask: (run: Run, work: ToJudge, done: (end: AskEnd) => void) => void;
-  readonly stop: () => Promise<void>;
-}
-
-/** The configured judges and the endpoints of evaluators behind their lane; the command line asks them in the same way. */
-export function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry): JudgeBench {
-  const context = evaluationContext();
-  const parts = { telemetry, clock, sleep, random: Math.random };
-  const opened = configs.map((config) => ({ config, judge: judges.openai_compatible(config, { ...parts, nonce: () => randomBytes(12).toString('hex') }) }));
-  const parties = new Map(opened.map(({ config: { name, concurrency }, judge }): readonly [string, Party] => [name, { name, concurrency, model: judge.model, answer: askOf(judge) }]));
-  const endpoints = httpCalls(parts);
-  const lane = judgeLane({ telemetry, sleep });
-
-  function partyOf({ configured, judge }: ToJudge): Party | undefined {
-    if (configured.kind === 'judge') return parties.get(judge ?? '');
-    // No judge is named so: their names have no colon.
-    const name = `http:${configured.name}`;
-    return { name, concurrency: configured.concurrency, answer: askOf({}, async (request) => await endpoints.call(name, request)) };
-  }
-
-  return {
-    lane,
-    ask(run, work, done) {
-      const { configured, expected } = work;
-      const party = partyOf(work);
-      if (party === undefined) return done({ kind: 'overload', reason: 'no_such_judge' });
-      lane.offer({ name: configured.name, party, threshold: configured.threshold, questions: () => configured.judge(run.trace, expected, context, run), done });
-    },
-    async stop() {
-      await Promise.all([endpoints.stop(), ...opened.map(({ judge }) => judge.stop())]);
-    },
-  };
 }

@@ -26,6 +26,8 @@ const floors: readonly (readonly [folder: string, floor: Place['floor']])[] = [
   // The public entries: hosts of the engine like the others, so they stand above the pipeline; decision 5 says why.
   ['src/library', 3],
   ['src/config', 4],
+  // What the service is put together from.
+  ['src/serving', 4],
   ['src/cli', 4],
 ];
 

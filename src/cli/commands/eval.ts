@@ -4,7 +4,7 @@ import { evaluationContext } from '../../../evaluators/context.ts';
 import { evaluators } from '../../../evaluators/index.ts';
 import { readConfig } from '../../config/load.ts';
 import { configuredRedaction } from '../../config/redaction.ts';
-import { judgeBench } from '../../service.ts';
+import { judgeBench } from '../../serving/judge-bench.ts';
 import { scoredCount } from '../../library/tally.ts';
 import { noTelemetry } from '../../telemetry/telemetry.ts';
 import { UsageError, type Command, type CommandInput, type ExitCode } from '../command.ts';

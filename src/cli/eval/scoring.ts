@@ -7,7 +7,7 @@ import { evaluateRun, type PlannedEvaluator, type ToJudge } from '../../pipeline
 import { leaving } from '../../pipeline/leaving.ts';
 import type { NamedVerdict } from '../../library/report.ts';
 import type { Redaction } from '../../redaction/redaction.ts';
-import type { JudgeBench } from '../../service.ts';
+import type { JudgeBench } from '../../serving/judge-bench.ts';
 import { noTelemetry } from '../../telemetry/telemetry.ts';
 import type { EvalResult, MatchedItem } from './item.ts';
 
