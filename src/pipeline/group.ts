@@ -10,15 +10,16 @@
  * Traces that turn out to hold parts of one run are gathered together (`joining.ts`).
  */
 import type { Collector } from '../../collectors/collector.ts';
-import type { Completeness, Run, ToolDefinition } from '../model/agent-trace.ts';
+import type { Completeness, Run } from '../model/agent-trace.ts';
 import { wire } from '../model/attributes.ts';
 import type { Clock } from '../model/clock.ts';
 import type { SpanId, Tenant } from '../model/ids.ts';
 import type { LogRecord, Span } from '../model/span.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { assemble, type Draft } from './assemble.ts';
-import { closesAt, defaultClosing, type ClosingTimes } from './closing.ts';
+import { closesAt } from './closing.ts';
 import { deadlines } from './deadlines.ts';
+import { inForce, type GatheringSettings } from './gathering-settings.ts';
 import { defaultGroupLimits, type GroupLimits } from './group-limits.ts';
 import { joining } from './joining.ts';
 import { withLastingKeys, type Lasting } from './lasting-keys.ts';
@@ -42,18 +43,17 @@ export interface Gathering {
   nextDueMs(): number | undefined;
   /** Closes everything that is open, for the end of the process. */
   closeAll(): readonly Run[];
+  /** For everything that closes from now on. What was looked at and has not closed yet is looked at again. */
+  exchange(settings: GatheringSettings): void;
   readonly bytes: () => number;
   readonly traces: () => number;
 }
 
-export interface GatheringOptions {
+export interface GatheringOptions extends GatheringSettings {
   readonly collectors: readonly Collector[];
   readonly clock: Clock;
   readonly telemetry: Telemetry;
-  readonly closing?: ClosingTimes;
   readonly limits?: GroupLimits;
-  /** Definitions for runs whose spans carry none. */
-  readonly tools?: readonly ToolDefinition[];
 }
 
 /** Traces that are due within so short a time may hold parts of one run: none of them closes before all were looked at. */
@@ -62,8 +62,8 @@ const togetherMs = 50;
 const noRun = { 'tracejury.reason': 'no_agent_model_or_tool_span' } as const;
 
 export function gathering(options: GatheringOptions): Gathering {
-  const { collectors, clock, telemetry, closing = defaultClosing, limits = defaultGroupLimits, tools = [] } = options;
-  const configuredTools = new Map(tools.map((definition) => [definition.name, definition] as const));
+  const { collectors, clock, telemetry, limits = defaultGroupLimits } = options;
+  let settings = inForce(options);
   const traces = traceTable(limits.tombstonesMax);
   /** The traces that are done, in the order in which they were. */
   const closedTraces = new Set<Trace>();
@@ -73,7 +73,7 @@ export function gathering(options: GatheringOptions): Gathering {
   const ready: Run[] = [];
   const looked = new Map<Trace, Looked>();
   const tell = telling(collectors);
-  const looking = looks(closing, tell.canCarryRun);
+  const looking = looks(() => settings.closing, tell.canCarryRun);
   const joins = joining({ traces, telemetry, spansMax: limits.spansPerTraceMax, gone: forget });
   let bytes = 0;
 
@@ -135,8 +135,8 @@ export function gathering(options: GatheringOptions): Gathering {
     const told = assemble({ ...tell.reading(trace), tenant: trace.tenant, held });
     for (const other of sessions.learn(trace, told)) lookAgain(other);
     const drafts = sessions.filled(told);
-    if (configuredTools.size === 0) return withLastingKeys(drafts, trace.closed);
-    const offered = drafts.map((draft) => ({ ...draft, trace: { ...draft.trace, toolDefinitions: offeredTools(draft.trace.toolDefinitions, configuredTools) } }));
+    if (settings.tools.size === 0) return withLastingKeys(drafts, trace.closed);
+    const offered = drafts.map((draft) => ({ ...draft, trace: { ...draft.trace, toolDefinitions: offeredTools(draft.trace.toolDefinitions, settings.tools) } }));
     return withLastingKeys(offered, trace.closed);
   }
 
@@ -155,7 +155,7 @@ export function gathering(options: GatheringOptions): Gathering {
     const now = clock.nowMs();
     const pending: Pending[] = [];
     closeEach(trace, lasting, (draft) => {
-      const { atMs, completeness } = closesAt(draft, trace.lastMs, closing);
+      const { atMs, completeness } = closesAt(draft, trace.lastMs, settings.closing);
       if (atMs <= now) return completeness;
       pending.push({ spanId: draft.span.spanId, atMs });
       return undefined;
@@ -163,7 +163,7 @@ export function gathering(options: GatheringOptions): Gathering {
     const lookAtMs = looking.over(trace, pending);
     if (pending.length > 0 || !isWhole) return queue.set(trace, lookAtMs);
     const { drafts } = lasting;
-    const endMs = trace.lastMs + (drafts.length === 0 ? closing.abandonMs : closing.lateMs);
+    const endMs = trace.lastMs + (drafts.length === 0 ? settings.closing.abandonMs : settings.closing.lateMs);
     trace.done = drafts.length > 0;
     if (trace.done) {
       closedTraces.add(trace);
@@ -264,7 +264,7 @@ export function gathering(options: GatheringOptions): Gathering {
         guarded(trace, () => {
           if (trace.done) return drop(trace);
           const lasting = draftsOf(trace);
-          closeEach(trace, lasting, (draft) => closesAt(draft, trace.lastMs, closing).completeness);
+          closeEach(trace, lasting, (draft) => closesAt(draft, trace.lastMs, settings.closing).completeness);
           if (lasting.drafts.length === 0) telemetry.add('tracejury.traces.dropped', 1, noRun);
           drop(trace);
         });
@@ -272,6 +272,11 @@ export function gathering(options: GatheringOptions): Gathering {
       return ready.splice(0);
     },
     standings,
+    exchange(next) {
+      settings = inForce(next);
+      for (const trace of looked.keys()) lookAgain(trace);
+      looked.clear();
+    },
     bytes: () => bytes,
     traces: () => traces.size(),
   };

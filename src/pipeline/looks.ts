@@ -47,8 +47,10 @@ export interface Pending {
   readonly atMs: number;
 }
 
-export function looks({ settleMs, quietMs, abandonMs }: ClosingTimes, canCarryRun: (trace: Trace, span: Span) => boolean): Looks {
+/** `times` tells those that hold now. */
+export function looks(times: () => ClosingTimes, canCarryRun: (trace: Trace, span: Span) => boolean): Looks {
   function lookAtMs(spans: number, { lastMs, waitsSinceMs = lastMs }: Pick<Part, 'lastMs' | 'waitsSinceMs'>): number {
+    const { settleMs, quietMs } = times();
     return Math.min(lastMs + Math.max(settleMs, spans * lookMsPerSpan), waitsSinceMs + Math.max(quietMs, spans * busyMsPerSpan));
   }
 
@@ -69,7 +71,7 @@ export function looks({ settleMs, quietMs, abandonMs }: ClosingTimes, canCarryRu
       const parts = partsOf(trace, nowMs);
       if (parts === undefined) {
         trace.parts = undefined;
-        return trace.mayClose ? lookAtMs(trace.held.size, trace) : nowMs + abandonMs;
+        return trace.mayClose ? lookAtMs(trace.held.size, trace) : nowMs + times().abandonMs;
       }
       const held = trace.held.get(spanId);
       const part = parts.of(spanId) ?? (held === undefined ? undefined : parts.add(held.span, nowMs, canCarryRun(trace, held.span)));
@@ -96,14 +98,14 @@ export function looks({ settleMs, quietMs, abandonMs }: ClosingTimes, canCarryRu
       for (const [part, own] of Map.groupBy(pending, ({ spanId }) => parts.of(spanId))) {
         const atMs = own.reduce((next, one) => Math.min(next, one.atMs), Infinity);
         // What is abandoned unless more comes is looked at with the whole: that time moves on with every span.
-        if (part !== undefined && atMs < trace.lastMs + abandonMs) parts.set(part, atMs);
+        if (part !== undefined && atMs < trace.lastMs + times().abandonMs) parts.set(part, atMs);
       }
       return nextLookMs(trace, parts);
     },
   };
 
   function nextLookMs(trace: Trace, parts: Parts): number {
-    return Math.min(parts.nextMs(), trace.lookWholeAtMs, trace.lastMs + abandonMs);
+    return Math.min(parts.nextMs(), trace.lookWholeAtMs, trace.lastMs + times().abandonMs);
   }
 }
 

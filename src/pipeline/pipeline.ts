@@ -10,7 +10,7 @@ import type { Collector } from '../../collectors/collector.ts';
 import type { EvaluationContext } from '../../evaluators/evaluator.ts';
 import type { PriceTable } from '../../evaluators/prices.ts';
 import type { ScoredRun } from '../exporters/exporter.ts';
-import type { Run, ToolDefinition } from '../model/agent-trace.ts';
+import type { Run } from '../model/agent-trace.ts';
 import type { Clock } from '../model/clock.ts';
 import type { Tenant } from '../model/ids.ts';
 import type { LogRecord, Span } from '../model/span.ts';
@@ -18,9 +18,9 @@ import type { Verdict } from '../model/verdict.ts';
 import type { Redaction } from '../redaction/redaction.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { countCosts } from './agent-costs.ts';
-import type { ClosingTimes } from './closing.ts';
 import { decision, decisionOf, evaluateRun, evaluationOf, recordDuration, type PlannedEvaluator, type ToJudge } from './evaluate.ts';
 import { gathering } from './group.ts';
+import type { GatheringSettings } from './gathering-settings.ts';
 import { type GroupLimits } from './group-limits.ts';
 import type { Standings } from './standing.ts';
 import { leaving } from './leaving.ts';
@@ -28,22 +28,23 @@ import type { TaskGroups } from './task-groups.ts';
 
 export type AskEnd = { readonly kind: 'judged'; readonly verdict: Verdict } | { readonly kind: 'overload'; readonly reason: string };
 
-export interface PipelineOptions {
-  readonly collectors: readonly Collector[];
+/** What a configuration says about runs. It may be exchanged at any time: a run goes by what holds when it closes. */
+export interface PipelineSettings extends GatheringSettings {
   readonly plan: readonly PlannedEvaluator[];
-  readonly context: EvaluationContext;
-  readonly clock: Clock;
-  readonly telemetry: Telemetry;
-  readonly closing?: ClosingTimes;
-  readonly limits?: GroupLimits;
-  /** Definitions for runs whose spans carry none. */
-  readonly tools?: readonly ToolDefinition[];
   /** In US dollars, of the models that the agents use. */
   readonly prices?: PriceTable;
   /** Compares the runs of one task with one another. */
   readonly groups?: TaskGroups;
   /** What nobody but rules may see. */
   readonly redaction?: Redaction;
+}
+
+export interface PipelineOptions extends PipelineSettings {
+  readonly collectors: readonly Collector[];
+  readonly context: EvaluationContext;
+  readonly clock: Clock;
+  readonly telemetry: Telemetry;
+  readonly limits?: GroupLimits;
   /** Hands verdicts on; never waits, never throws. */
   readonly deliver: (item: ScoredRun) => void;
   /** Puts a run before a judge. Calls `done` exactly once, whenever that is. */
@@ -62,15 +63,19 @@ export interface Pipeline {
   nextDueMs(): number | undefined;
   /** Closes and scores everything that is open, for the end of the process. */
   finish(): void;
+  /** For every run that closes from now on; judges that were asked before end under what held when they were. */
+  exchange(settings: PipelineSettings): void;
   /** Bytes of the spans and records that are held. */
   bytes(): number;
 }
 
 export function pipeline(options: PipelineOptions): Pipeline {
-  const { plan, clock, telemetry, prices = {}, groups, redaction, deliver, ask } = options;
+  const { clock, telemetry, deliver, ask } = options;
   const gather = gathering(options);
+  let settings: PipelineSettings = options;
 
   function score(whole: Run): void {
+    const { plan, prices = {}, groups, redaction } = settings;
     const { evaluations, decisions, toJudge } = evaluateRun(whole, plan, options);
     const { run, item, work } = leaving(whole, redaction);
     countCosts(run, prices, telemetry);
@@ -95,7 +100,7 @@ export function pipeline(options: PipelineOptions): Pipeline {
   return {
     standings: gather.standings,
     spans(tenant, spans, position) {
-      groups?.spans(tenant, spans);
+      settings.groups?.spans(tenant, spans);
       gather.addSpans(tenant, spans, position);
       observe();
     },
@@ -111,6 +116,10 @@ export function pipeline(options: PipelineOptions): Pipeline {
     finish() {
       for (const run of gather.closeAll()) score(run);
       observe();
+    },
+    exchange(next) {
+      settings = next;
+      gather.exchange(next);
     },
     bytes: gather.bytes,
   };
