@@ -5,21 +5,19 @@ import { collectors } from '../collectors/index.ts';
 import { evaluationContext } from '../evaluators/context.ts';
 import type { Config } from './config/config.ts';
 import type { ConfigWarning } from './config/fault.ts';
-import { configuredRedaction } from './config/redaction.ts';
+import type { Prints } from './config/prints.ts';
 import type { ScoredRun } from './exporters/exporter.ts';
-import { exporters } from './exporters/index.ts';
-import { outbox } from './exporters/outbox.ts';
 import { roughBytes } from './model/weight.ts';
 import { contentNotices } from './pipeline/content-notices.ts';
 import { defaultGroupLimits } from './pipeline/group-limits.ts';
 import { pipeline, type Pipeline } from './pipeline/pipeline.ts';
-import { taskGroups, type TaskGroups } from './pipeline/task-groups.ts';
+import type { TaskGroups } from './pipeline/task-groups.ts';
 import { inFlightBytes } from './receivers/in-flight.ts';
 import { otlpGrpcReceiver } from './receivers/otlp-grpc.ts';
 import { tlsOptions } from './receivers/tls.ts';
 import { journaling, type Journaling } from './journals/journaling.ts';
 import { journalledIngest } from './journals/ingest.ts';
-import { keeper, type Keeper } from './stores/keeper.ts';
+import { keeper, type Keep, type Keeper } from './stores/keeper.ts';
 import type { Store } from './stores/store.ts';
 import { evaluabilityRows } from './web/api/json.ts';
 import { openStore } from './stores/index.ts';
@@ -27,6 +25,9 @@ import { otlpHttpReceiver } from './receivers/otlp-http.ts';
 import type { Admission, Ingest, Receiver } from './receivers/receiver.ts';
 import { judgeBench } from './serving/judge-bench.ts';
 import { clock, sleep } from './serving/machine.ts';
+import { outboxes } from './serving/outboxes.ts';
+import { reloading, tellWarnings, type ReloadSource } from './serving/reloading.ts';
+import { runRules } from './serving/run-rules.ts';
 import { tickerOf } from './serving/ticker.ts';
 import { openMetricsContentType, openMetricsText } from './telemetry/openmetrics.ts';
 import { metricRegistry, type MetricRegistry } from './telemetry/registry.ts';
@@ -45,6 +46,8 @@ const stoppingRetryAfterSeconds = 5;
 
 export interface Service {
   start(): Promise<{ readonly otlpHttp: string; readonly otlpGrpc: string; readonly console: string }>;
+  /** Reads the configuration again and puts it in force, soon; a fault in it changes nothing. At any time. */
+  reload(): void;
   /** Refuses new work, scores what is open, sends what is scored, then releases. May be called twice. */
   stop(): Promise<void>;
 }
@@ -52,38 +55,36 @@ export interface Service {
 export interface ServiceOptions {
   readonly config: Config;
   readonly warnings: readonly ConfigWarning[];
+  /** Where the configuration comes from, and what tells it from another one; without them it is never read again. */
+  readonly source?: ReloadSource;
+  readonly prints?: Prints;
+  /** How often the source is asked whether it has changed. */
+  readonly watchMs?: number;
   readonly logger?: Logger;
   readonly stopMs?: number;
 }
 
-export function service({ config, warnings, logger: given = pino(), stopMs = stopMsDefault }: ServiceOptions): Service {
+export function service({ config, warnings, logger: given = pino(), stopMs = stopMsDefault, ...watched }: ServiceOptions): Service {
   const telemetry = metricRegistry();
-  const redaction = configuredRedaction(config.redact, telemetry);
-  const logger = redaction === undefined ? given : given.child({}, { formatters: { log: redaction.fields } });
-  const outboxes = config.exporters.map((entry) => outbox({ exporter: exporters[entry.to](entry.to === 'metrics' ? {} : entry, { telemetry }), telemetry, clock, random: Math.random, sleep }));
-  // The metrics page is always there, whether or not it is named.
-  if (!config.exporters.some(({ to }) => to === 'metrics')) outboxes.push(outbox({ exporter: exporters.metrics({}, { telemetry }), telemetry, clock, random: Math.random, sleep }));
+  /** What may change while the service runs; everything else is `config`, as it was at the start. */
+  let inForce = { config, rules: runRules(config, telemetry) };
+  const logger = given.child({}, { formatters: { log: (fields) => inForce.rules.redaction?.fields(fields) ?? fields } });
+  const boxes = outboxes({ entries: config.exporters, telemetry, onGivenUp: (exporter, items) => logger.warn({ exporter, items }, 'scores were given up that waited for an exporter which is no longer configured') });
   const notices = contentNotices();
   let keeping: Keeper | undefined;
   const deliver = (item: ScoredRun): void => {
     for (const { message, ...fields } of notices(item)) logger.warn(fields, message);
     const bytes = roughBytes(item);
-    for (const box of outboxes) box.offer(item, bytes);
+    boxes.offer(item, bytes);
     keeping?.offer(item, bytes);
   };
   const bench = judgeBench(config.judges, telemetry);
-  const groups = taskGroups(config.groups, telemetry, redaction === undefined ? {} : { redacted: redaction.text });
   const flow = pipeline({
     collectors,
-    plan: config.evaluators,
+    ...inForce.rules,
     context: evaluationContext(),
     clock,
     telemetry,
-    closing: config.closing,
-    tools: config.tools,
-    prices: config.prices,
-    groups,
-    ...(redaction === undefined ? {} : { redaction }),
     limits: { ...defaultGroupLimits, bytesMax: config.limits.memoryBytes * openTracesShare, spansPerTraceMax: config.limits.spansPerTrace },
     deliver,
     ask: bench.ask,
@@ -96,43 +97,62 @@ export function service({ config, warnings, logger: given = pino(), stopMs = sto
     settings: { bytesMax: journalBytes, recordBytesMax: bodyBytes },
     parts: { telemetry, clock, sleep, logger, randomBytes },
     flow,
-    keeping: { offered: () => keeping?.offered() ?? 0, stored: () => keeping?.settled() ?? 0, sent: () => Math.min(...outboxes.map((box) => box.settled())) },
+    keeping: { offered: () => keeping?.offered() ?? 0, stored: () => keeping?.settled() ?? 0, sent: boxes.settled },
     inflatedBytesMax: inflatedBytes,
   });
   const receivers = receiversOf(config, { telemetry, logger, ingest: journalledIngest({ journaling: records, clock, wake: ticker.wake, admission: () => admission(state, flow, config, records) }) });
   let web: ReturnType<typeof consoleOf> | undefined;
 
+  /** Whole or not at all: what can fail is done before anything is in force. */
+  function exchange(next: Config): void {
+    const [rules, seatJudges, placeExporters] = [runRules(next, telemetry, inForce), bench.prepare(next.judges), boxes.prepare(next.exporters)];
+    inForce = { config: next, rules };
+    seatJudges();
+    placeExporters();
+    flow.exchange(rules);
+  }
+
+  const reloads = reloading({ source: watched.source, prints: watched.prints, ...(watched.watchMs === undefined ? {} : { watchMs: watched.watchMs }), exchange: (loaded) => exchange(loaded.config), room: boxes.room, telemetry, clock, sleep, logger });
+
   async function stop(): Promise<void> {
     state.stopping = true;
+    reloads.stop();
     await Promise.all([receivers.http.stop(), receivers.grpc.stop()]);
     ticker.stop();
     // What is open goes on at the next start where it was; without a disk it is scored as far as it has come.
     if (config.journal.scheme === 'memory') flow.finish();
     await bench.lane.stop(stopMs);
-    const [givenUp] = await Promise.all([Promise.all(outboxes.map((box) => box.stop(stopMs))), keeping?.stop(stopMs)]);
+    const [unsent] = await Promise.all([boxes.stop(stopMs), keeping?.stop(stopMs)]);
     await records.stop();
     await bench.stop();
     await web?.stop();
-    logger.info({ unsent: givenUp.reduce((sum, items) => sum + items, 0) }, 'stopped');
+    logger.info({ unsent }, 'stopped');
   }
 
   let stopped: Promise<void> | undefined;
   return {
     async start() {
-      for (const warning of warnings) logger.warn({ key: warning.key }, warning.message);
+      tellWarnings(logger, warnings);
       const store = await openStore(config.store.address);
-      keeping = keeper({ store, keep: config.store.keep, telemetry, clock, sleep, onFault: (error) => logger.error({ error: error instanceof Error ? error.message : 'unknown' }, 'the store could not be written') });
+      keeping = keeper({ store, keep: keepOf(() => inForce.config), telemetry, clock, sleep, onFault: (error) => logger.error({ error: error instanceof Error ? error.message : 'unknown' }, 'the store could not be written') });
       const replayed = await records.open();
       if (replayed > 0) logger.info({ requests: replayed }, 'runs that were open go on');
       ticker.wake();
-      web = consoleOf(config, state, { telemetry, logger, store, metricsPage: () => metricsPage(telemetry, groups) });
+      web = consoleOf(config, state, { telemetry, logger, store, metricsPage: () => metricsPage(telemetry, inForce.rules.groups) });
       const page = await web.listen();
       const [http, grpc] = [await receivers.http.listen(), await receivers.grpc.listen()];
       state.ready = true;
+      reloads.begin();
       return { otlpHttp: http.address, otlpGrpc: grpc.address, console: page.address };
     },
+    reload: reloads.request,
     stop: () => (stopped ??= stop()),
   };
+}
+
+/** Read again whenever old runs are let go. */
+function keepOf(config: () => Config): Keep {
+  return { get runsMs() { return config().store.keep.runsMs; }, get contentMs() { return config().store.keep.contentMs; }, get bytes() { return config().store.keep.bytes; } };
 }
 
 function metricsPage(telemetry: MetricRegistry, groups: TaskGroups): string {

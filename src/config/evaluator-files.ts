@@ -2,17 +2,20 @@
 import { statSync } from 'node:fs';
 import { dirname, extname, resolve } from 'node:path';
 import { setTimeout as sleepFor } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
 import type { AnyEvaluator } from '../../evaluators/evaluator.ts';
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
 import type { ConfigDocument } from './document.ts';
-import { moduleEvaluator, type ModuleEvaluator, type ModuleExports } from './evaluator-module.ts';
+import { moduleEvaluator, type ModuleEvaluator } from './evaluator-module.ts';
+import { evaluatorModules, TooManyVersions, type EvaluatorModules } from './evaluator-modules.ts';
 import type { Finding } from './fault.ts';
 import { asObject, listAt } from './reading.ts';
 import { ownMembers } from './schema.ts';
 
 /** What each file gave, by its path as it is written in the configuration. */
-export type EvaluatorFiles = ReadonlyMap<string, ModuleEvaluator>;
+export type EvaluatorFiles = ReadonlyMap<string, FileEvaluator>;
+
+/** `print` tells what the file says from what it says at other times. */
+export type FileEvaluator = ModuleEvaluator & { readonly print?: string };
 
 export interface EvaluatorFilesOptions {
   /** Of the configuration. */
@@ -21,6 +24,8 @@ export interface EvaluatorFilesOptions {
   readonly evaluators: readonly AnyEvaluator[];
   /** How long a module may take; it may wait for something at its top. */
   readonly importMs?: number;
+  /** Where a configuration is read more than once: what has been loaded so far. */
+  readonly modules?: EvaluatorModules;
 }
 
 const filesMax = 100;
@@ -29,17 +34,22 @@ const endings: readonly string[] = ['.ts', '.mts', '.js', '.mjs'];
 /** A message is quoted only where it speaks of the code: what a module throws itself may hold anything. */
 const messageLengthMax = 200;
 
-export async function evaluatorFiles({ file, document, evaluators, importMs = importMsDefault }: EvaluatorFilesOptions): Promise<EvaluatorFiles> {
-  const found = new Map<string, ModuleEvaluator>();
+export async function evaluatorFiles({ file, document, evaluators, importMs = importMsDefault, modules = evaluatorModules() }: EvaluatorFilesOptions): Promise<EvaluatorFiles> {
+  const found = new Map<string, FileEvaluator>();
   const known: AnyEvaluator[] = [...evaluators];
-  const written = document.broken ? [] : [...new Set(usesOf(document.value).flatMap(({ use }) => use))];
+  const written = document.broken ? [] : evaluatorPaths(document.value);
   // One after another: the second of two with one id is at fault.
   for (const [nth, use] of written.entries()) {
-    const read: ModuleEvaluator = nth < filesMax ? await fileEvaluator(resolve(dirname(file), use), known, importMs) : { kind: 'faulty', problem: `is one file too many: there may be ${filesMax}`, todo: 'Leave some out.' };
+    const read: FileEvaluator = nth < filesMax ? await fileEvaluator(resolve(dirname(file), use), { known, importMs, modules }) : { kind: 'faulty', problem: `is one file too many: there may be ${filesMax}`, todo: 'Leave some out.' };
     if (read.kind === 'found') known.push(read.evaluator);
     found.set(use, read);
   }
   return found;
+}
+
+/** As they are written, each once. */
+export function evaluatorPaths(value: JsonValue): readonly string[] {
+  return [...new Set(usesOf(value).map(({ use }) => use))];
 }
 
 /** The files' evaluators behind those of the table. */
@@ -80,16 +90,17 @@ function withUses(value: JsonValue, names: ReadonlyMap<string, string>): JsonVal
   return ownMembers(Object.entries({ ...value, evaluators }));
 }
 
-async function fileEvaluator(path: string, known: readonly AnyEvaluator[], importMs: number): Promise<ModuleEvaluator> {
+async function fileEvaluator(path: string, { known, importMs, modules }: { readonly known: readonly AnyEvaluator[]; readonly importMs: number; readonly modules: EvaluatorModules }): Promise<FileEvaluator> {
   if (!endings.includes(extname(path))) return { kind: 'faulty', problem: 'is no file that can be loaded', todo: `Write an evaluator as a module that ends in ${endings.join(', ')}.` };
   if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return { kind: 'faulty', problem: 'is not there', todo: 'The path counts from the folder of the configuration.' };
   const settled = new AbortController();
   const late = sleepFor(importMs, 'late' as const, { signal: settled.signal }).catch(() => 'late' as const);
   try {
-    const exports = await Promise.race([import(pathToFileURL(path).href) as Promise<ModuleExports>, late]);
-    if (exports === 'late') return { kind: 'faulty', problem: `did not finish loading within ${importMs / 1_000} s`, todo: 'Let it wait for nothing at its top.' };
-    return moduleEvaluator(exports, known);
+    const module = await Promise.race([modules.load(path), late]);
+    if (module === 'late') return { kind: 'faulty', problem: `did not finish loading within ${importMs / 1_000} s`, todo: 'Let it wait for nothing at its top.' };
+    return { ...moduleEvaluator(module.exports, known), print: module.print };
   } catch (error) {
+    if (error instanceof TooManyVersions) return { kind: 'faulty', problem: 'was not loaded, because modules have been loaded too often: Node keeps each version', todo: 'Restart the service.' };
     return { kind: 'faulty', problem: `cannot be loaded: ${reasonOf(error)}`, todo: 'Run it with Node by itself to see where. Types are stripped, not compiled: no enums, and imports name the file with its ending.' };
   } finally {
     settled.abort();

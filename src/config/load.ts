@@ -8,7 +8,9 @@ import { configFileText } from './file.ts';
 import { parseConfigText, type ConfigDocument } from './document.ts';
 import { effectiveConfig, effectiveValue } from './effective.ts';
 import { allEvaluators, evaluatorFiles, withEvaluatorIds, withEvaluatorPaths, type EvaluatorFiles } from './evaluator-files.ts';
+import type { EvaluatorModules } from './evaluator-modules.ts';
 import { ConfigError, pathText, type ConfigFault, type ConfigWarning, type Finding, type Path } from './fault.ts';
+import { printsOf, type Prints } from './prints.ts';
 import { asObject } from './reading.ts';
 import { configSchema, ownMembers, withDefaults } from './schema.ts';
 import { masked, maskedLine, secretPaths } from './secrets.ts';
@@ -26,6 +28,8 @@ export interface ConfigSource {
   readonly evaluators: readonly AnyEvaluator[];
   /** What certificates must be valid at, in epoch milliseconds. Default: now. */
   readonly nowMs?: number;
+  /** Where it is read more than once: what has been loaded of evaluators so far. */
+  readonly modules?: EvaluatorModules;
 }
 
 interface NamedFiles {
@@ -44,19 +48,21 @@ export interface LoadedConfig {
   readonly shown: JsonValue;
   /** Sections that evaluators take options from, for entries that stand elsewhere. */
   readonly shared: JsonObject;
+  /** Tells it from another one. */
+  readonly prints: Prints;
 }
 
 /** The configuration of a file, or that of no file at all: every default. Rejects with a ConfigError with all faults. */
-export async function readConfig(options: { readonly file: string | undefined; readonly env: Environment; readonly evaluators: readonly AnyEvaluator[] }): Promise<LoadedConfig> {
-  const { file, env, evaluators } = options;
-  return await loadConfigWithFiles({ file: file ?? 'defaults', text: file === undefined ? '' : configFileText(file), env, evaluators });
+export async function readConfig(options: { readonly file: string | undefined; readonly env: Environment; readonly evaluators: readonly AnyEvaluator[]; readonly modules?: EvaluatorModules }): Promise<LoadedConfig> {
+  const { file, ...rest } = options;
+  return await loadConfigWithFiles({ file: file ?? 'defaults', text: file === undefined ? '' : configFileText(file), ...rest });
 }
 
 /** With the files that it names: evaluators are imported, tool definitions and certificates read, first. */
 export async function loadConfigWithFiles(source: ConfigSource): Promise<LoadedConfig> {
-  const { file, text, env, evaluators, nowMs = Date.now() } = source;
+  const { file, text, env, evaluators, nowMs = Date.now(), modules } = source;
   const document = parseConfigText(text, env);
-  return loaded(source, document, { evaluators: await evaluatorFiles({ file, document, evaluators }), tools: toolFiles(file, document), tls: tlsFiles({ file, document, nowMs }) });
+  return loaded(source, document, { evaluators: await evaluatorFiles({ file, document, evaluators, ...(modules === undefined ? {} : { modules }) }), tools: toolFiles(file, document), tls: tlsFiles({ file, document, nowMs }) });
 }
 
 /** Without the files that it names: each is a fault. Throws a ConfigError with all faults. */
@@ -79,12 +85,14 @@ function loaded(source: ConfigSource, document: ConfigDocument, files: NamedFile
   const faults = located(source, document, schema, value, findings);
   if (faults.length > 0) throw new ConfigError(faults);
   const whole = withSharedOptions(usable, evaluators);
+  const [tools, tls] = [toolDefinitions(usable, files.tools), files.tls.tls];
   return {
-    config: effectiveConfig({ value: whole, members: evaluators, env, tools: toolDefinitions(usable, files.tools), tls: files.tls.tls }),
+    config: effectiveConfig({ value: whole, members: evaluators, env, tools, tls }),
     evaluators,
     warnings: later.warnings,
     shown: withEvaluatorPaths(asObject(masked(schema, effectiveValue({ value: whole, members: evaluators }))), files.evaluators),
     shared: sharedSections(evaluators, usable),
+    prints: printsOf({ schema, value: whole, files: { evaluators: [...files.evaluators.values()].map(({ print = '' }) => print), tools: tools as unknown as JsonValue, 'listen.tls': (tls ?? null) as unknown as JsonValue } }),
   };
 }
 

@@ -20,7 +20,8 @@ interface Fault {
   readonly todo: string;
 }
 
-type Key = 'cert_file' | 'key_file' | 'client_ca_file';
+const keys = ['cert_file', 'key_file', 'client_ca_file'] as const;
+type Key = (typeof keys)[number];
 
 const faultOf: { readonly [key in Key]: (text: string, nowMs: number) => Fault | undefined } = { cert_file: chainFault, key_file: keyFault, client_ca_file: authoritiesFault };
 
@@ -41,6 +42,11 @@ export function tlsFiles({ file, document, nowMs }: { readonly file: string; rea
   const tls: Tls = { cert, key, ...(clientCa === undefined ? {} : { clientCa }) };
   const unfit = pairFault(tls);
   return unfit === undefined ? { tls, findings } : { tls: undefined, findings: [unfit] };
+}
+
+/** As they are written. */
+export function tlsPaths(document: ConfigDocument): readonly string[] {
+  return keys.flatMap((key) => namedBy(document, key) ?? []);
 }
 
 /** Of a configuration that is no file: whatever it names is a fault. */

@@ -17,8 +17,13 @@ const filesMax = 100;
 
 /** `file` is the configuration's own path. */
 export function toolFiles(file: string, document: ConfigDocument): ToolFiles {
-  const names = document.broken ? [] : [...new Set(entriesOf(document.value).flatMap(fileOf))];
+  const names = toolPaths(document);
   return new Map(names.map((name, nth) => [name, nth < filesMax ? readToolFile(resolve(dirname(file), name)) : { kind: 'faulty', problem: `is one file too many: there may be ${filesMax}`, todo: 'Write more definitions into one file.' }]));
+}
+
+/** As they are written, each once. */
+export function toolPaths(document: ConfigDocument): readonly string[] {
+  return document.broken ? [] : [...new Set(entriesOf(document.value).flatMap(fileOf))];
 }
 
 /** Files that cannot be used, and tools that are defined twice. */

@@ -1,49 +1,139 @@
-/** The configured judges and the endpoints of evaluators behind their lane; the command line asks them in the same way. */
+/**
+ * The configured judges and the endpoints of evaluators behind their lane; the command line asks them in the same way. A judge whose model
+ * or endpoint changes is another judge: what waits is asked of the one that was configured when its run closed. Any other change, of a key
+ * or a pace, holds for what waits as well.
+ */
 import { randomBytes } from 'node:crypto';
 import { evaluationContext } from '../../evaluators/context.ts';
 import type { JudgeConfig } from '../config/config.ts';
 import { httpCalls } from '../judges/http-calls.ts';
 import { judges } from '../judges/index.ts';
+import type { Judge } from '../judges/judge.ts';
 import { judgeLane, type JudgeLane, type Party } from '../judges/lane.ts';
+import { jsonText, type JsonValue } from '../model/json.ts';
 import type { Run } from '../model/agent-trace.ts';
 import { askOf } from '../pipeline/ask.ts';
 import type { ToJudge } from '../pipeline/evaluate.ts';
 import type { AskEnd } from '../pipeline/pipeline.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
+import { exchangeable, type Exchangeable } from './exchangeable.ts';
 import { clock, sleep } from './machine.ts';
 
 export interface JudgeBench {
   readonly lane: JudgeLane;
   readonly ask: (run: Run, work: ToJudge, done: (end: AskEnd) => void) => void;
+  /** Makes ready for other judges; what it gives back puts them in place, and does not fail. */
+  readonly prepare: (configs: readonly JudgeConfig[]) => () => void;
   readonly stop: () => Promise<void>;
 }
 
-/** The configured judges and the endpoints of evaluators behind their lane; the command line asks them in the same way. */
+/** Judges that are no longer configured and still have runs before them; beyond it the first of them is stopped, and its questions fail. */
+const leavingMax = 16;
+
+interface Seat {
+  config: JudgeConfig;
+  readonly party: Party;
+  readonly client: Exchangeable<Judge>;
+  /** Runs that wait or are worked on. */
+  jobs: number;
+}
+
 export function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry): JudgeBench {
   const context = evaluationContext();
   const parts = { telemetry, clock, sleep, random: Math.random };
-  const opened = configs.map((config) => ({ config, judge: judges.openai_compatible(config, { ...parts, nonce: () => randomBytes(12).toString('hex') }) }));
-  const parties = new Map(opened.map(({ config: { name, concurrency }, judge }): readonly [string, Party] => [name, { name, concurrency, model: judge.model, answer: askOf(judge) }]));
   const endpoints = httpCalls(parts);
   const lane = judgeLane({ telemetry, sleep });
+  const leaving = new Set<Seat>();
+  let seats: ReadonlyMap<string, Seat> = new Map();
+  let opened = 0;
 
-  function partyOf({ configured, judge }: ToJudge): Party | undefined {
-    if (configured.kind === 'judge') return parties.get(judge ?? '');
-    // No judge is named so: their names have no colon.
+  function judgeOf(config: JudgeConfig): Judge {
+    return judges.openai_compatible(config, { ...parts, nonce: () => randomBytes(12).toString('hex') });
+  }
+
+  function seatOf(config: JudgeConfig): Seat {
+    const client = exchangeable(judgeOf(config));
+    const answer = askOf({ ask: (question) => client.use((judge) => judge.ask(question)), embed: (request) => client.use((judge) => judge.embed(request)) });
+    const seat: Seat = {
+      config,
+      client,
+      jobs: 0,
+      // No judge is named so: their names have no colon. Two judges that had one name after the other do not share places.
+      party: { name: `judge:${++opened}`, model: config.model, answer, get concurrency() { return seat.config.concurrency; } },
+    };
+    return seat;
+  }
+
+  /** Who is in the place of a judge from now on: the same, the same with another client, or another judge. */
+  function seated(config: JudgeConfig): { readonly seat: Seat; readonly take: () => void } {
+    const before = seats.get(config.name);
+    if (before === undefined || before.config.baseUrl !== config.baseUrl || before.config.model !== config.model) return { seat: seatOf(config), take: () => undefined };
+    if (isSame(before.config, config)) return { seat: before, take: () => undefined };
+    const next = judgeOf(config);
+    return {
+      seat: before,
+      take() {
+        before.config = config;
+        before.client.exchange(next);
+      },
+    };
+  }
+
+  function prepare(next: readonly JudgeConfig[]): () => void {
+    const ready = next.map((config) => ({ name: config.name, ...seated(config) }));
+    return () => {
+      const staying = new Set(ready.map(({ seat }) => seat));
+      for (const seat of seats.values()) if (!staying.has(seat)) leave(seat);
+      for (const { take } of ready) take();
+      seats = new Map(ready.map(({ name, seat }) => [name, seat]));
+    };
+  }
+
+  function leave(seat: Seat): void {
+    leaving.add(seat);
+    release(seat);
+    const [first] = leaving;
+    if (leaving.size <= leavingMax || first === undefined) return;
+    leaving.delete(first);
+    void first.client.stop();
+  }
+
+  function release(seat: Seat): void {
+    if (seat.jobs === 0 && leaving.delete(seat)) void seat.client.stop();
+  }
+
+  function partyOf({ configured }: ToJudge, seat: Seat | undefined): Party | undefined {
+    if (configured.kind === 'judge') return seat?.party;
     const name = `http:${configured.name}`;
     return { name, concurrency: configured.concurrency, answer: askOf({}, async (request) => await endpoints.call(name, request)) };
   }
 
+  prepare(configs)();
   return {
     lane,
+    prepare,
     ask(run, work, done) {
-      const { configured, expected } = work;
-      const party = partyOf(work);
+      const { configured, expected, judge } = work;
+      const seat = configured.kind === 'judge' ? seats.get(judge ?? '') : undefined;
+      const party = partyOf(work, seat);
       if (party === undefined) return done({ kind: 'overload', reason: 'no_such_judge' });
-      lane.offer({ name: configured.name, party, threshold: configured.threshold, questions: () => configured.judge(run.trace, expected, context, run), done });
+      if (seat !== undefined) seat.jobs++;
+      const ended = (end: AskEnd): void => {
+        if (seat !== undefined) {
+          seat.jobs--;
+          release(seat);
+        }
+        done(end);
+      };
+      lane.offer({ name: configured.name, party, threshold: configured.threshold, questions: () => configured.judge(run.trace, expected, context, run), done: ended });
     },
     async stop() {
-      await Promise.all([endpoints.stop(), ...opened.map(({ judge }) => judge.stop())]);
+      await Promise.all([endpoints.stop(), ...[...seats.values(), ...leaving].map(({ client }) => client.stop())]);
     },
   };
+}
+
+function isSame(one: JudgeConfig, other: JudgeConfig): boolean {
+  const text = (config: JudgeConfig): string => jsonText(config as unknown as JsonValue, { sortKeys: true });
+  return text(one) === text(other);
 }

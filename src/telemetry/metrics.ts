@@ -76,6 +76,10 @@ export const metrics = {
   'tracejury.store.write.duration': { kind: 'histogram', unit: 's', labels: [], buckets: durationBuckets, meaning: 'Time of one batch in the store.' },
   'tracejury.store.pruned': { kind: 'counter', unit: '{run}', labels: ['tracejury.what'], meaning: 'What was let go by store.keep: whole runs, or their content.' },
   'tracejury.redactions': { kind: 'counter', unit: '{text}', labels: ['tracejury.rule'], meaning: 'Parts of texts that were blotted out by `redact`, by the rule: a ready pattern by its name, an own one by its place in the list. not_searched: whole texts that were too long or too many to be searched.' },
+  'tracejury.config.reloads': { kind: 'counter', unit: '{reload}', labels: ['tracejury.outcome'], meaning: 'Times that the configuration was read again: applied, unchanged, or refused because of a fault.' },
+  'tracejury.config.loaded': { kind: 'gauge', unit: 's', labels: [], meaning: 'When the configuration that is in force was last read, in seconds since 1970.' },
+  'tracejury.config.refused': { kind: 'gauge', unit: '{flag}', labels: [], meaning: '1 when the file was last read with a fault, so that an older configuration is in force; else 0.' },
+  'tracejury.config.waiting': { kind: 'gauge', unit: '{key}', labels: [], meaning: 'Keys of the file that hold only after a restart and differ from what the service was started with.' },
   'tracejury.metrics.folded': { kind: 'counter', unit: '{value}', labels: ['tracejury.metric'], meaning: 'Values whose label set came beyond the bound of their metric and was counted under the label value other.' },
 } as const satisfies { readonly [name: string]: MetricRow };
 

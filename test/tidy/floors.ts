@@ -45,7 +45,7 @@ const packages: { readonly [floor in Place['floor']]: RegExp | undefined } = {
 const hashing: ReadonlySet<string> = new Set(['createHash', 'hash']);
 
 /** Imports the evaluators that a configuration names: the only import that is not a literal. */
-const importer = 'src/config/evaluator-files.ts';
+const importer = 'src/config/evaluator-modules.ts';
 
 /** A contract `<family>/<singular>.ts` is a word of floor 0: any floor may import it. */
 const contract = /^(?:src\/)?([a-z]+)s\/\1\.ts$/;

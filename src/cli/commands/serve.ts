@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { evaluators } from '../../../evaluators/index.ts';
 import type { Config } from '../../config/config.ts';
 import { readConfig } from '../../config/load.ts';
+import { watchedFile } from '../../config/watched-file.ts';
 import { service } from '../../service.ts';
 import { UsageError, type Command, type CommandInput, type ExitCode } from '../command.ts';
 import { listenFault } from '../listen-fault.ts';
@@ -22,8 +23,14 @@ export const serve: Command = {
   async run({ options, env, say }: CommandInput): Promise<ExitCode> {
     const file = options['config'];
     if (file !== undefined && typeof file !== 'string') throw new UsageError('-c takes one file.');
-    const { config, warnings } = await readConfig({ file, env, evaluators });
-    const running = service({ config, warnings });
+    // From the very beginning: unheard, it would end the process. It stays until the process is gone.
+    const hangups = { early: false, reload: (): void => void (hangups.early = true) };
+    process.on('SIGHUP', () => hangups.reload());
+    const source = file === undefined ? undefined : watchedFile({ file, env, evaluators });
+    const { config, warnings, prints } = await (source?.read() ?? readConfig({ file: undefined, env, evaluators }));
+    const running = service({ config, warnings, prints, ...(source === undefined ? {} : { source }) });
+    hangups.reload = running.reload;
+    if (hangups.early) running.reload();
     const stopSignal = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
     try {
       const { otlpHttp, otlpGrpc, console: page } = await running.start().catch((error: unknown) => {

@@ -12,11 +12,11 @@ export const limits: Section = {
       inflated_bytes: bytes('64MiB', '1KiB', '4GiB', 'Largest request body after decompression. At least `body_bytes`.'),
       memory_bytes: bytes('512MiB', '1MiB', '1TiB', 'Memory for requests in flight and open runs; beyond it requests are answered with 429. At least `inflated_bytes`.'),
       journal_bytes: bytes('4GiB', '16MiB', '64TiB', 'Disk space for the journal; beyond it requests are answered with 503.'),
-      spans_per_trace: { type: 'integer', minimum: 1, maximum: 10_000_000, default: 50_000, 'x-unit': 'spans', description: 'Spans kept of one trace; more are counted and left out.' },
+      spans_per_trace: { type: 'integer', 'x-restart': true, minimum: 1, maximum: 10_000_000, default: 50_000, 'x-unit': 'spans', description: 'Spans kept of one trace; more are counted and left out.' },
     },
   },
 };
 
 function bytes(preset: string, minimum: string, maximum: string, description: string) {
-  return { type: ['string', 'integer'], 'x-quantity': { kind: 'bytes', minimum, maximum }, default: preset, description } as const;
+  return { type: ['string', 'integer'], 'x-restart': true, 'x-quantity': { kind: 'bytes', minimum, maximum }, default: preset, description } as const;
 }

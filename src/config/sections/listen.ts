@@ -25,11 +25,12 @@ export const listen: Section = {
     additionalProperties: false,
     default: {},
     properties: {
-      otlp_http: { type: 'string', 'x-address': true, default: '127.0.0.1:4318', description: 'Address for OTLP over HTTP: `POST /v1/traces` and `POST /v1/logs`.' },
-      otlp_grpc: { type: 'string', 'x-address': true, default: '127.0.0.1:4317', description: 'Address for OTLP over gRPC: `TraceService/Export` and `LogsService/Export`.' },
-      console: { type: 'string', 'x-address': true, default: '127.0.0.1:4380', description: 'Address of the console, the read API, `/metrics`, `/livez` and `/readyz`.' },
+      otlp_http: { type: 'string', 'x-address': true, 'x-restart': true, default: '127.0.0.1:4318', description: 'Address for OTLP over HTTP: `POST /v1/traces` and `POST /v1/logs`.' },
+      otlp_grpc: { type: 'string', 'x-address': true, 'x-restart': true, default: '127.0.0.1:4317', description: 'Address for OTLP over gRPC: `TraceService/Export` and `LogsService/Export`.' },
+      console: { type: 'string', 'x-address': true, 'x-restart': true, default: '127.0.0.1:4380', description: 'Address of the console, the read API, `/metrics`, `/livez` and `/readyz`.' },
       tls: {
         type: 'object',
+        'x-restart': true,
         description: 'Certificate and key for all listeners, TLS 1.2 or newer. The files are named relative to the folder of the configuration and read once: restart the service after a renewal.',
         additionalProperties: false,
         required: ['cert_file', 'key_file'],
@@ -43,8 +44,8 @@ export const listen: Section = {
           },
         },
       },
-      insecure: { type: 'boolean', default: false, description: 'True, in so many words, to listen beyond loopback although nothing tells callers apart: neither a token nor, for OTLP, `listen.tls.client_ca_file`. TLS alone hides what is said and lets everybody in.' },
-      tokens: { type: 'array', maxItems: 1000, default: [], items: token, description: 'Bearer tokens. Without a token that may `ingest` (or `read`), the OTLP listeners (or the console) ask for none.' },
+      insecure: { type: 'boolean', 'x-restart': true, default: false, description: 'True, in so many words, to listen beyond loopback although nothing tells callers apart: neither a token nor, for OTLP, `listen.tls.client_ca_file`. TLS alone hides what is said and lets everybody in.' },
+      tokens: { type: 'array', 'x-restart': true, maxItems: 1000, default: [], items: token, description: 'Bearer tokens. Without a token that may `ingest` (or `read`), the OTLP listeners (or the console) ask for none.' },
     },
   },
 };

@@ -9,7 +9,7 @@ export const store: Section = {
     additionalProperties: false,
     default: {},
     properties: {
-      url: { type: 'string', minLength: 1, 'x-secret': 'url', default: 'sqlite:./tracejury-data/tracejury.db', description: '`sqlite:` and the path of a file, from the folder in which the service starts; `memory:` keeps the newest 10,000 runs until the process ends.' },
+      url: { type: 'string', minLength: 1, 'x-secret': 'url', 'x-restart': true, default: 'sqlite:./tracejury-data/tracejury.db', description: '`sqlite:` and the path of a file, from the folder in which the service starts; `memory:` keeps the newest 10,000 runs until the process ends.' },
       keep: {
         type: 'object',
         description: 'What is deleted when it is older or more than this.',
@@ -33,7 +33,7 @@ export const journal: Section = {
     additionalProperties: false,
     default: {},
     properties: {
-      url: { type: 'string', minLength: 1, 'x-secret': 'url', default: 'disk:./tracejury-data/journal', description: '`disk:` and the path of a folder, from the folder in which the service starts; `memory:` loses what is open when the process dies.' },
+      url: { type: 'string', minLength: 1, 'x-secret': 'url', 'x-restart': true, default: 'disk:./tracejury-data/journal', description: '`disk:` and the path of a folder, from the folder in which the service starts; `memory:` loses what is open when the process dies.' },
     },
   },
 };
