@@ -1,4 +1,4 @@
-/** The service as a process of its own, over one folder, to be killed and started again. */
+/** The service as a process of its own, over one folder, to be signalled, killed and started again. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,12 +16,21 @@ export interface ServiceProcess {
   /** HTTP status; undefined: nobody answered. */
   send(spans: readonly Span[]): Promise<number | undefined>;
   runs(): Promise<readonly JsonObject[]>;
-  end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>;
+  /** The metrics page. */
+  metrics(): Promise<string>;
+  /** What it has said so far, log lines among it. */
+  said(): string;
+  hangUp(): void;
+  /** Gives its exit code; undefined: it was killed. */
+  end(signal: 'SIGKILL' | 'SIGTERM'): Promise<number | undefined>;
 }
 
 export interface ServiceFolder {
+  readonly path: string;
+  /** Writes the configuration: where everything lies, and this. */
+  configure(yaml: string): void;
   /** Over what the process before has left. */
-  start(): Promise<ServiceProcess>;
+  start(words?: readonly string[]): Promise<ServiceProcess>;
   /** Ends what still runs, and takes the folder away. */
   remove(): Promise<void>;
 }
@@ -29,23 +38,29 @@ export interface ServiceFolder {
 export function serviceFolder(): ServiceFolder {
   const folder = mkdtempSync(join(tmpdir(), 'tracejury-process-'));
   const file = join(folder, 'tracejury.yaml');
-  writeFileSync(
-    file,
-    `listen: { otlp_http: "127.0.0.1:0", otlp_grpc: "127.0.0.1:0", console: "127.0.0.1:0" }
+  const configure = (yaml: string): void =>
+    writeFileSync(
+      file,
+      `listen: { otlp_http: "127.0.0.1:0", otlp_grpc: "127.0.0.1:0", console: "127.0.0.1:0" }
 closing: { settle: 10ms, quiet: 1s }
 store: { url: "sqlite:${join(folder, 'store.db')}" }
 journal: { url: "disk:${join(folder, 'journal')}" }
 limits: { journal_bytes: 256MiB }
+${yaml}
 `,
-  );
+    );
+  configure('');
   const children: ChildProcess[] = [];
   return {
-    async start() {
-      const child = spawn(process.execPath, [join(import.meta.dirname, '../../src/cli/main.ts'), 'serve', '-c', file], { stdio: ['ignore', 'pipe', 'pipe'] });
+    path: folder,
+    configure,
+    async start(words = ['-c', file]) {
+      const child = spawn(process.execPath, [join(import.meta.dirname, '../../src/cli/main.ts'), 'serve', ...words], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
       children.push(child);
-      const said = await allSaid(child);
-      const address = (word: string): string => new RegExp(`^${word} +(http://\\S+)`, 'm').exec(said)?.[1] ?? '';
-      return serviceAt(child, address('OTLP'), address('Console'));
+      const said = saidBy(child);
+      await untilUp(child, said);
+      const address = (word: string): string => new RegExp(`^${word} +(http://\\S+)`, 'm').exec(said())?.[1] ?? '';
+      return serviceAt(child, said, address('OTLP'), address('Console'));
     },
     async remove() {
       await Promise.all(children.map((child) => ended(child, 'SIGKILL')));
@@ -54,19 +69,22 @@ limits: { journal_bytes: 256MiB }
   };
 }
 
-/** What it says until it is up. */
-async function allSaid(child: ChildProcess): Promise<string> {
+function saidBy(child: ChildProcess): () => string {
   let said = '';
   child.stdout?.on('data', (chunk: Buffer) => (said += chunk.toString()));
   child.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
-  return eventually(() => {
-    if (/^Evaluators/m.test(said)) return said;
-    if (child.exitCode !== null) throw new Error(said);
+  return () => said;
+}
+
+async function untilUp(child: ChildProcess, said: () => string): Promise<void> {
+  await eventually(() => {
+    if (/^Evaluators/m.test(said())) return true;
+    if (child.exitCode !== null) throw new Error(said());
     return undefined;
   }, 'the service is up');
 }
 
-function serviceAt(child: ChildProcess, otlp: string, page: string): ServiceProcess {
+function serviceAt(child: ChildProcess, said: () => string, otlp: string, page: string): ServiceProcess {
   return {
     otlp,
     console: page,
@@ -88,13 +106,18 @@ function serviceAt(child: ChildProcess, otlp: string, page: string): ServiceProc
         cursor = `&cursor=${page_['next']}`;
       }
     },
+    metrics: async () => (await fetch(`${page}/metrics`)).text(),
+    said,
+    hangUp: () => void child.kill('SIGHUP'),
     end: (signal) => ended(child, signal),
   };
 }
 
-async function ended(child: ChildProcess, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exit = once(child, 'exit');
-  child.kill(signal);
-  await exit;
+async function ended(child: ChildProcess, signal: 'SIGKILL' | 'SIGTERM'): Promise<number | undefined> {
+  if (child.exitCode === null && child.signalCode === null) {
+    const exit = once(child, 'exit');
+    child.kill(signal);
+    await exit;
+  }
+  return child.exitCode ?? undefined;
 }
