@@ -10,6 +10,8 @@ export interface ReferenceRow {
   /** As it would be written; undefined: none. */
   readonly preset: string | undefined;
   readonly required: boolean;
+  /** A new value holds only after a restart. */
+  readonly needsRestart: boolean;
   readonly meaning: string;
 }
 
@@ -42,6 +44,7 @@ export function rowOf(of: { readonly key: string; readonly path: readonly string
     type: typeText(of.schema),
     preset: preset === undefined || isEmptyObject(preset) ? undefined : typeof preset === 'string' && preset !== '' ? preset : jsonText(preset),
     required: of.required,
+    needsRestart: member(of.schema, 'x-restart') === true,
     meaning: typeof description === 'string' ? description : '',
   };
 }

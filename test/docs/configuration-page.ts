@@ -28,6 +28,9 @@ for one that is not set, and \`$$\` is a dollar sign. A value that is nothing bu
 or not, unless a text is wanted; it never becomes a list or a mapping. Inside \`{ }\` and \`[ ]\` it must be quoted. Anchors and aliases
 work, merge keys (\`<<\`) do not.
 
+The service reads the file again on SIGHUP, and when it or a file that it names changes ([operations](operations.md#changing-the-configuration)).
+Keys that are marked with ↻ hold only after a restart; everything else is in force at once, or not at all when the file has a fault.
+
 A key whose feature is still to come is marked: "no effect yet" means that another value than the default is answered with a warning,
 "not yet" that it is refused, because ignoring it would lose data, money or safety.`;
 
@@ -51,9 +54,10 @@ function sectionText({ key, schema }: Section): string {
   }
 }
 
-function tableRow({ key, path, type, preset, required, meaning }: ReferenceRow): string {
+function tableRow({ key, path, type, preset, required, needsRestart, meaning }: ReferenceRow): string {
   const shown = required ? 'required' : preset === undefined ? '' : `\`${preset === '' ? '""' : preset}\``;
-  return `| \`${key}\` | ${cell(type)} | ${cell(shown)} | ${cell([meaning, mark(path)].filter((text) => text !== '').join(' '))} |`;
+  const restart = needsRestart ? ' ↻' : '';
+  return `| \`${key}\`${restart} | ${cell(type)} | ${cell(shown)} | ${cell([meaning, mark(path)].filter((text) => text !== '').join(' '))} |`;
 }
 
 function mark(path: readonly string[]): string {

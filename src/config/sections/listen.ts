@@ -31,7 +31,7 @@ export const listen: Section = {
       tls: {
         type: 'object',
         'x-restart': true,
-        description: 'Certificate and key for all listeners, TLS 1.2 or newer. The files are named relative to the folder of the configuration and read once: restart the service after a renewal.',
+        description: 'Certificate and key for all listeners, TLS 1.2 or newer. The files are named relative to the folder of the configuration; a renewed certificate is served after a restart.',
         additionalProperties: false,
         required: ['cert_file', 'key_file'],
         properties: {
