@@ -29,8 +29,8 @@ export interface ServiceFolder {
   readonly path: string;
   /** Writes the configuration: where everything lies, and this. */
   configure(yaml: string): void;
-  /** Over what the process before has left. */
-  start(words?: readonly string[]): Promise<ServiceProcess>;
+  /** Over what the process before has left. `meanwhile` may send SIGHUP while it starts. */
+  start(meanwhile?: (hangUp: () => void) => Promise<void>): Promise<ServiceProcess>;
   /** Ends what still runs, and takes the folder away. */
   remove(): Promise<void>;
 }
@@ -54,10 +54,11 @@ ${yaml}
   return {
     path: folder,
     configure,
-    async start(words = ['-c', file]) {
-      const child = spawn(process.execPath, [join(import.meta.dirname, '../../src/cli/main.ts'), 'serve', ...words], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
+    async start(meanwhile) {
+      const child = spawn(process.execPath, [join(import.meta.dirname, '../../src/cli/main.ts'), 'serve', '-c', file], { stdio: ['ignore', 'pipe', 'pipe'] });
       children.push(child);
       const said = saidBy(child);
+      await meanwhile?.(() => void child.kill('SIGHUP'));
       await untilUp(child, said);
       const address = (word: string): string => new RegExp(`^${word} +(http://\\S+)`, 'm').exec(said())?.[1] ?? '';
       return serviceAt(child, said, address('OTLP'), address('Console'));

@@ -1,5 +1,5 @@
 /** SIGHUP to the real process: a configuration takes the place of another one, and nothing is lost. */
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { isJsonArray, type JsonObject } from '../../src/model/json.ts';
@@ -65,6 +65,8 @@ function load(service: ServiceProcess, isOver: AbortSignal): Promise<{ readonly 
   };
   return Promise.all(Array.from({ length: 4 }, sender)).then(() => counts);
 }
+
+const own = (score: number): string => `export const own = { kind: 'rule', id: 'own', version: 1, summary: '', needs: [], onByDefault: false, defaultThreshold: 1, defaults: {}, optionsSchema: { type: 'object' }, source: 'tests', evaluate: () => ({ kind: 'scored', score: ${score}, explanation: '', evidence: [], details: {} }) };`;
 
 const thresholds = (threshold: number): string => `evaluators: [ { use: tool_error, name: one, threshold: ${threshold} }, { use: tool_error, name: two, threshold: ${threshold} } ]`;
 const old = 'one fail, two fail';
@@ -145,19 +147,23 @@ test('reload: what cannot change while it runs is named in one warning, and the 
   expect(logged(service, /only after a restart/)).toHaveLength(1);
 }, 60_000);
 
-test('reload: a signal without a file changes nothing and says so; one during the stop does no harm', async () => {
-  const service = await started('');
-  service.hangUp();
-  await eventually(async () => ((await reloads(service)) === 1 ? true : undefined), 'a reload');
+test('reload: a signal while it starts is heard when it is up, and one during the stop does no harm', async () => {
+  folder = serviceFolder();
+  const [begun, go] = [join(folder.path, 'begun'), join(folder.path, 'go')];
+  // The configuration is read when this module says that it has begun, and not before it may go on.
+  writeFileSync(join(folder.path, 'own.mjs'), `import { existsSync, writeFileSync } from 'node:fs';\nwriteFileSync(${JSON.stringify(begun)}, '');\nwhile (!existsSync(${JSON.stringify(go)})) await new Promise((resolve) => setTimeout(resolve, 5));\n${own(1)}`);
+  folder.configure('evaluators: [ { use: ./own.mjs } ]');
+  const service = await folder.start(async (hangUp) => {
+    await eventually(() => (existsSync(begun) ? true : undefined), 'a configuration that is being read');
+    hangUp();
+    hangUp();
+    writeFileSync(go, '');
+  });
+  await eventually(async () => ((await reloads(service)) > 0 ? true : undefined), 'a reload');
   const stopped = service.end('SIGTERM');
   service.hangUp();
   service.hangUp();
   expect(await stopped).toBe(0);
-  const without = await folder.start([]);
-  without.hangUp();
-  await eventually(() => (logged(without, /without -c/).length > 0 ? true : undefined), 'a warning');
-  expect(await reloads(without)).toBe(0);
-  expect((await fetch(`${without.console}/readyz`)).status).toBe(200);
 }, 60_000);
 
 const to = (...sinks: readonly Sink[]): string => `export: [ ${sinks.map(({ url }) => `{ to: span_events, endpoint: "${url}" }`).join(', ')} ]`;
@@ -247,8 +253,6 @@ test('reload: a question under way ends with the old key of the judge, and those
   await eventually(async () => (sample(await service.metrics(), 'tracejury_evaluation_results_total', { gen_ai_evaluation_name: 'task_completion', gen_ai_evaluation_score_label: 'pass' }) === 2 ? true : undefined), 'two verdicts');
   expect(judge.requests.map(({ headers }) => headers.authorization)).toEqual(['Bearer old', 'Bearer new']);
 }, 60_000);
-
-const own = (score: number): string => `export const own = { kind: 'rule', id: 'own', version: 1, summary: '', needs: [], onByDefault: false, defaultThreshold: 1, defaults: {}, optionsSchema: { type: 'object' }, source: 'tests', evaluate: () => ({ kind: 'scored', score: ${score}, explanation: '', evidence: [], details: {} }) };`;
 
 test('reload: an evaluator’s file that was changed is loaded anew, and one that breaks leaves the old one at work', async () => {
   folder = serviceFolder();

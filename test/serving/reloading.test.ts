@@ -7,8 +7,6 @@ import { reloading, type ReloadSource } from '../../src/serving/reloading.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { manualSleep, settled } from '../builders/manual-sleep.ts';
 
-const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
-
 function loadedFrom(text: string): LoadedConfig {
   return loadConfig({ file: 'a.yaml', text, env: {}, evaluators });
 }
@@ -18,6 +16,8 @@ function host(options: { readonly room?: () => Promise<void>; readonly exchange?
   const first = loadedFrom('');
   const reads: ((text: string) => void)[] = [];
   const taken: string[] = [];
+  const told: string[] = [];
+  const tell = (_fields: object, message: string): void => void told.push(message);
   const sleeps = manualSleep();
   const registry = metricRegistry();
   const stands: { now: string | undefined } = { now: undefined };
@@ -45,12 +45,13 @@ function host(options: { readonly room?: () => Promise<void>; readonly exchange?
     telemetry: registry,
     clock: manualClock(5_000),
     sleep: sleeps.sleep,
-    logger: quiet,
+    logger: { info: tell, warn: tell, error: tell },
   });
   return {
     reloads,
     reads,
     taken,
+    told,
     sleeps,
     stands,
     mostAtOnce: () => mostAtOnce,
@@ -145,10 +146,10 @@ test('reloading: it waits until what left before has made room, and reads only t
   expect(to.reads).toHaveLength(1);
 });
 
-test('reloading: without a file nothing is read', async () => {
+test('reloading: without a file nothing is read, and that is said', async () => {
   const to = host({ source: undefined });
   to.reloads.begin();
   to.reloads.request();
   await settled();
-  expect([to.reads.length, to.counted()['reloads refused'] ?? 0]).toEqual([0, 0]);
+  expect([to.reads.length, to.told]).toEqual([0, [expect.stringContaining('without -c')]]);
 });
