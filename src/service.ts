@@ -105,11 +105,21 @@ export function service({ config, warnings, logger: given = pino(), stopMs = sto
 
   /** Whole or not at all: what can fail is done before anything is in force. */
   function exchange(next: Config): void {
+    const before = inForce.config;
     const [rules, seatJudges, placeExporters] = [runRules(next, telemetry, inForce), bench.prepare(next.judges), boxes.prepare(next.exporters)];
     inForce = { config: next, rules };
     seatJudges();
     placeExporters();
     flow.exchange(rules);
+    if (JSON.stringify(before.listen.tls) !== JSON.stringify(next.listen.tls)) renewCertificates(next);
+  }
+
+  /** They were checked to be fit for TLS when they were read. */
+  function renewCertificates({ listen: { tls } }: Config): void {
+    if (tls === undefined || config.listen.tls === undefined) return;
+    const { clientCa } = config.listen.tls;
+    for (const receiver of [receivers.http, receivers.grpc]) receiver.renew({ cert: tls.cert, key: tls.key, ...(clientCa === undefined ? {} : { clientCa: tls.clientCa ?? clientCa }) });
+    web?.renew(tlsOptions({ cert: tls.cert, key: tls.key }));
   }
 
   const reloads = reloading({ source: watched.source, prints: watched.prints, ...(watched.watchMs === undefined ? {} : { watchMs: watched.watchMs }), exchange: (loaded) => exchange(loaded.config), room: boxes.room, telemetry, clock, sleep, logger });

@@ -13,7 +13,7 @@ export interface Prints {
 export function printsOf({ schema, value, files }: { readonly schema: JsonObject; readonly value: JsonObject; readonly files: JsonObject }): Prints {
   const filesBelow = (key: string): JsonValue => Object.entries(files).flatMap(([name, said]) => (name === key || name.startsWith(`${key}.`) ? [said] : []));
   const sections = Object.keys(propertiesOf(schema)).map((key) => [key, hashOf([member(value, key) ?? null, filesBelow(key)])] as const);
-  const restart = restartPaths(schema).map((path) => [pathText(path), hashOf([valueAt(value, path), filesBelow(pathText(path))])] as const);
+  const restart = restartPaths(schema).map(({ path, isPresence }) => [pathText(path), hashOf(isPresence ? valueAt(value, path) !== null : valueAt(value, path))] as const);
   return { sections: new Map(sections), restart: new Map(restart) };
 }
 
@@ -22,10 +22,17 @@ export function differing(one: ReadonlyMap<string, string>, other: ReadonlyMap<s
   return [...other.keys()].filter((key) => one.get(key) !== other.get(key));
 }
 
+interface RestartPath {
+  readonly path: readonly string[];
+  /** Only whether there is a value matters. */
+  readonly isPresence: boolean;
+}
+
 /** Keys that the schema marks with `x-restart`; they are no items of lists. */
-function restartPaths(schema: JsonObject, path: readonly string[] = []): readonly (readonly string[])[] {
-  if (member(schema, 'x-restart') === true) return [path];
-  return Object.entries(propertiesOf(schema)).flatMap(([name, below]) => (isJsonObject(below) ? restartPaths(below, [...path, name]) : []));
+function restartPaths(schema: JsonObject, path: readonly string[] = []): readonly RestartPath[] {
+  const mark = member(schema, 'x-restart');
+  const below = Object.entries(propertiesOf(schema)).flatMap(([name, one]) => (isJsonObject(one) ? restartPaths(one, [...path, name]) : []));
+  return mark === undefined ? below : [{ path, isPresence: mark === 'presence' }, ...below];
 }
 
 function propertiesOf(schema: JsonObject): JsonObject {

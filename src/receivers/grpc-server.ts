@@ -3,7 +3,7 @@ import { createSecureServer, createServer, type Http2Server, type IncomingHttpHe
 import type { TLSSocket } from 'node:tls';
 import type { Clock } from '../model/clock.ts';
 import { boundedSession, type SessionEnd } from './grpc-session.ts';
-import { handshakeEnd, tlsOptions, type HandshakeEnd, type Tls } from './tls.ts';
+import { handshakeEnd, renewTls, tlsOptions, type HandshakeEnd, type Tls } from './tls.ts';
 
 export interface GrpcBounds {
   /** An exporter keeps one connection. Beyond it connections are not accepted. */
@@ -56,6 +56,7 @@ export type ConnectionEnd = SessionEnd | HandshakeEnd | 'over_limit';
 
 export interface GrpcServer {
   listen(address: { readonly host: string; readonly port: number }): Promise<{ readonly address: string }>;
+  renew(tls: Tls): void;
   stop(): Promise<void>;
 }
 
@@ -100,6 +101,7 @@ export function grpcServer({ tls, bounds, clock, ended, call }: GrpcServerOption
           resolve({ address: `${tls === undefined ? '' : 'https://'}${addressText(server)}` });
         });
       }),
+    renew: (next) => renewTls(server, next),
     async stop() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       for (const session of sessions) session.close();

@@ -55,6 +55,7 @@ export function otlpGrpcReceiver(options: OtlpGrpcOptions): Receiver {
   let stopped: Promise<void> | undefined;
   return {
     listen: () => server.listen(options),
+    renew: server.renew,
     stop() {
       state.stopping = true;
       stopped ??= server.stop();

@@ -17,7 +17,7 @@ import type { Ingest, Receiver, ReceiverLogger } from './receiver.ts';
 import { refusalLog } from './refusal-log.ts';
 import { methodNotAllowed, noSuchPath, notOpen, parserRefusal, refusalOf, retryAfterSeconds, unauthenticated, type Refusal } from './refusal.ts';
 import { takeLogs, takeTraces } from './take.ts';
-import { handshakeEnd, type Tls } from './tls.ts';
+import { handshakeEnd, renewTls, type Tls } from './tls.ts';
 import { tenantByToken, type Token } from './tokens.ts';
 
 export interface OtlpHttpLimits {
@@ -87,6 +87,7 @@ export function otlpHttpReceiver(options: OtlpHttpOptions): Receiver {
       // Fastify does not know what its server speaks.
       return { address: options.tls === undefined ? address : address.replace(/^http:/, 'https:') };
     },
+    renew: (tls) => renewTls(app.server, tls),
     stop() {
       state.stopping = true;
       stopped ??= closeWithin(app, connections, stopTimeoutMs);

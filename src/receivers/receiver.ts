@@ -20,6 +20,8 @@ export interface Ingest {
 export interface Receiver {
   /** Resolves with the address that clients send to. */
   listen(): Promise<{ readonly address: string }>;
+  /** For the next handshakes, where it listens over TLS; whether clients show a certificate stays as it is. */
+  renew(tls: { readonly cert: string; readonly key: string; readonly clientCa?: string }): void;
   /** Refuses new requests, answers those under way, then closes. May be called twice, and without `listen`. */
   stop(): Promise<void>;
 }

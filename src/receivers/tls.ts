@@ -1,6 +1,6 @@
 /** TLS as every listener serves it, and what is told of a handshake that fails. */
 import { constants } from 'node:crypto';
-import type { TLSSocket, TlsOptions } from 'node:tls';
+import { Server, type TLSSocket, type TlsOptions } from 'node:tls';
 
 /** PEM texts. */
 export interface Tls {
@@ -26,6 +26,11 @@ export function tlsOptions({ cert, key, clientCa }: Tls) {
     handshakeTimeout: handshakeTimeoutMs,
     ...(clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: true }),
   } as const satisfies TlsOptions;
+}
+
+/** From the next handshake on; connections that are open keep what they began with. A server without TLS stays without. */
+export function renewTls(server: object, tls: Tls): void {
+  if (server instanceof Server) server.setSecureContext(tlsOptions(tls));
 }
 
 export type HandshakeEnd = 'no_handshake' | 'tls_handshake';

@@ -1,6 +1,6 @@
 /** The console listener: health, metrics, and a first page that says where things are. */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { TlsOptions } from 'node:tls';
+import { Server, type SecureContextOptions, type TlsOptions } from 'node:tls';
 import { fastify, type FastifyError } from 'fastify';
 import { apiPrefix, failure, serveApi } from './api/serve-api.ts';
 import type { ApiParts } from './api/routes.ts';
@@ -23,6 +23,8 @@ export interface ConsoleOptions {
 
 export interface ConsoleListener {
   listen(): Promise<{ readonly address: string }>;
+  /** Where it listens over TLS: for the next handshakes. */
+  renew(tls: SecureContextOptions): void;
   /** May be called twice. */
   stop(): Promise<void>;
 }
@@ -66,6 +68,9 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
   let stopped: Promise<void> | undefined;
   return {
     listen: async () => ({ address: await app.listen({ host: options.host, port: options.port }) }),
+    renew(tls) {
+      if (app.server instanceof Server) app.server.setSecureContext(tls);
+    },
     stop: () => (stopped ??= app.close()),
   };
 }

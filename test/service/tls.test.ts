@@ -1,18 +1,22 @@
 /** A whole service over TLS: every listener, the demonstration, and the image's health check. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { connect } from 'node:tls';
 import { credentials } from '@grpc/grpc-js';
 import { pino } from 'pino';
 import { afterEach, expect, test } from 'vitest';
 import { evaluators } from '../../evaluators/index.ts';
 import { loadConfigWithFiles } from '../../src/config/load.ts';
+import { watchedFile } from '../../src/config/watched-file.ts';
 import { service } from '../../src/service.ts';
 import { certificateFolder, knownClient, trust } from '../receivers/certificates.ts';
 import { grpcClient } from '../receivers/grpc-client.ts';
 import { goodBody } from '../receivers/otlp-http/table.ts';
+import { eventually } from './running.ts';
 
 const stops: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -55,6 +59,38 @@ test('service: beyond loopback, client certificates guard OTLP, and the console 
   await expect(load('127.0.0.1:0')).resolves.toBeDefined();
   await expect(load('0.0.0.0:0')).rejects.toThrow(/listen.console: "0.0.0.0:0" can be reached/);
 });
+
+test('service: certificates that are renewed are served to new connections by every listener, and clients are asked for theirs as before', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tracejury-renewed-'));
+  stops.push(async () => rmSync(folder, { recursive: true }));
+  for (const name of ['cert', 'key', 'client-ca']) copyFileSync(join(certificateFolder, `${name}.pem`), join(folder, `${name}.pem`));
+  const file = join(folder, 'tracejury.yaml');
+  writeFileSync(file, `listen: { otlp_http: "127.0.0.1:0", otlp_grpc: "127.0.0.1:0", console: "127.0.0.1:0", ${mutual} }\nstore: { url: "memory:" }\njournal: { url: "memory:" }\n`);
+  const source = watchedFile({ file, env: {}, evaluators });
+  const { config, warnings, prints } = await source.read();
+  const running = service({ config, warnings, prints, source, watchMs: 20, logger: pino({ level: 'silent' }), stopMs: 500 });
+  stops.push(() => running.stop());
+  const { otlpHttp, otlpGrpc, console: page } = await running.start();
+  const shown = (): Promise<readonly string[]> => Promise.all([otlpHttp, otlpGrpc, page].map(subjectAt));
+  expect(await shown()).toEqual(['localhost', 'localhost', 'localhost']);
+  copyFileSync(join(certificateFolder, 'client.pem'), join(folder, 'cert.pem'));
+  copyFileSync(join(certificateFolder, 'client-key.pem'), join(folder, 'key.pem'));
+  await eventually(async () => ((await shown()).every((name) => name === 'agents') ? true : undefined), 'the new certificate everywhere');
+  await expect(post(otlpHttp, { rejectUnauthorized: false })).rejects.toThrow();
+  expect(await post(otlpHttp, { ...knownClient, rejectUnauthorized: false })).toBe(200);
+});
+
+/** Whose certificate is shown to somebody who connects. */
+async function subjectAt(address: string): Promise<string> {
+  const { hostname: host, port } = new URL(address);
+  const socket = connect({ host, port: Number(port), rejectUnauthorized: false, ALPNProtocols: ['h2', 'http/1.1'], ...clientOnly });
+  await once(socket, 'secureConnect');
+  const { CN } = socket.getPeerCertificate().subject;
+  socket.destroy();
+  return String(CN);
+}
+
+const clientOnly = { cert: knownClient.cert, key: knownClient.key };
 
 test('service: the demonstration reaches it over TLS, when its authority is known', async () => {
   const { otlpHttp, console: page } = await started(oneWay);

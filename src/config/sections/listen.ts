@@ -30,8 +30,8 @@ export const listen: Section = {
       console: { type: 'string', 'x-address': true, 'x-restart': true, default: '127.0.0.1:4380', description: 'Address of the console, the read API, `/metrics`, `/livez` and `/readyz`.' },
       tls: {
         type: 'object',
-        'x-restart': true,
-        description: 'Certificate and key for all listeners, TLS 1.2 or newer. The files are named relative to the folder of the configuration; a renewed certificate is served after a restart.',
+        'x-restart': 'presence',
+        description: 'Certificate and key for all listeners, TLS 1.2 or newer. The files are named relative to the folder of the configuration; what they say is served to new connections when they change. To begin or end with TLS needs a restart.',
         additionalProperties: false,
         required: ['cert_file', 'key_file'],
         properties: {
@@ -39,8 +39,9 @@ export const listen: Section = {
           key_file: { type: 'string', minLength: 1, description: 'Path of the private key in PEM, without a passphrase.' },
           client_ca_file: {
             type: 'string',
+            'x-restart': 'presence',
             minLength: 1,
-            description: 'Path of certificate authorities in PEM. With it the OTLP listeners take only clients that show a certificate of one of these; the console asks for none, since browsers have a token.',
+            description: 'Path of certificate authorities in PEM. With it the OTLP listeners take only clients that show a certificate of one of these; the console asks for none, since browsers have a token. To begin or end with asking needs a restart.',
           },
         },
       },

@@ -4,7 +4,8 @@
  * `x-quantity` { kind, minimum, maximum } a duration or a size; `x-address` host:port; `x-pattern` a linear-time regular expression;
  * `x-secret` true = the value is never shown, 'url' = its password and query are never shown; `x-unit` the unit of a plain number;
  * `x-words` the `pattern` beside it in words; `x-as` one word for a form that is told elsewhere. `x-from`, in an evaluator's
- * schema: the section that gives an option where an entry leaves it out. `x-restart`: a new value holds only after a restart.
+ * schema: the section that gives an option where an entry leaves it out. `x-restart`: a new
+ * value holds only after a restart; 'presence' = whether there is one does.
  */
 import type { JsonSchema } from '../../../evaluators/evaluator.ts';
 
