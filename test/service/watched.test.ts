@@ -72,7 +72,7 @@ test('watched: a file that is written, put in another’s place, taken away and 
   await jury.until('unchanged', 1);
   expect(await jury.names('fifth')).toEqual(['renamed']);
   expect([await jury.read('applied'), await jury.read('refused')]).toEqual([2, 1]);
-});
+}, 60_000);
 
 test('watched: a link on the way that is turned to another folder, as Kubernetes does with config maps', async () => {
   const version = (name: string): void => {
@@ -91,7 +91,7 @@ test('watched: a link on the way that is turned to another folder, as Kubernetes
   await jury.until('applied', 1);
   expect(await jury.names('second')).toEqual(['two']);
   expect(await jury.read('refused')).toBe(0);
-});
+}, 60_000);
 
 test('watched: files that the configuration names, also one that is still missing', async () => {
   const file = join(folder, 'tracejury.yaml');
@@ -105,4 +105,4 @@ test('watched: files that the configuration names, also one that is still missin
   writeFileSync(join(folder, 'more.json'), '[]');
   await jury.until('applied', 2);
   expect(await jury.read('refused')).toBe(1);
-});
+}, 60_000);
