@@ -50,6 +50,13 @@ export function judgedCalls(calls: readonly PlacedCall[], options: FailureOption
   return { judged: known.map((placed) => ({ ...placed, failure: signOf(placed.call, options) ?? failureOf(placed.call.result, options, patterns) })), unknown: calls.length - known.length };
 }
 
+/** Writing a result down costs more than most of what is asked about it. */
+function firstFound(patterns: readonly Pattern[], result: JsonValue): Pattern | undefined {
+  if (patterns.length === 0) return undefined;
+  const text = plainText(result);
+  return patterns.find((pattern) => pattern.test(text));
+}
+
 /** The failure that the span or the protocol tells, whatever the result says. */
 function signOf({ error }: ToolCall, options: FailureOptions): Failure | undefined {
   if (error === undefined) return undefined;
@@ -63,8 +70,7 @@ function signOf({ error }: ToolCall, options: FailureOptions): Failure | undefin
 function failureOf(result: JsonValue | undefined, options: FailureOptions, patterns: readonly Pattern[]): Failure | undefined {
   if (result === undefined) return undefined;
   if (isBlank(result)) return options.blankIsError ? { kind: 'blank', message: 'it returned nothing' } : undefined;
-  const text = plainText(result);
-  const found = patterns.find((pattern) => pattern.test(text));
+  const found = firstFound(patterns, result);
   if (found !== undefined) return { kind: 'pattern', message: `its result matches ${quoted(found.source)}` };
   if (!options.detectErrorField) return undefined;
   const error = errorField(result);

@@ -22,9 +22,9 @@ export interface Reading {
   readonly collectors: readonly Collector[];
   readonly records: ReadonlyMap<SpanId, readonly LogRecord[]>;
   /** Remembers what was told about a span while neither it nor its records changed. */
-  readonly toldCache?: Map<SpanId, Told>;
+  readonly toldCache?: Map<SpanId, Told> | undefined;
   /** What spans of the trace have in common. */
-  readonly repeats?: Repeats;
+  readonly repeats?: Repeats | undefined;
 }
 
 const none: ReadonlySet<keyof SpanFacts> = new Set();

@@ -131,8 +131,8 @@ export function gathering(options: GatheringOptions): Gathering {
     ready.push(...takenBackRuns(trace, takenBack, telemetry));
   }
 
-  function draftsOf(trace: Trace, { held }: Look = looking.whole(trace)): Lasting {
-    const told = assemble({ ...tell.reading(trace), tenant: trace.tenant, held });
+  function draftsOf(trace: Trace, { held }: Look = looking.whole(trace), reading = tell.reading(trace)): Lasting {
+    const told = assemble({ ...reading, tenant: trace.tenant, held });
     for (const other of sessions.learn(trace, told)) lookAgain(other);
     const drafts = sessions.filled(told);
     if (settings.tools.size === 0) return withLastingKeys(drafts, trace.closed);
@@ -144,14 +144,15 @@ export function gathering(options: GatheringOptions): Gathering {
   function look(trace: Trace, dueMs: number): void {
     if (trace.done) return drop(trace);
     const at = looking.due(trace, clock.nowMs());
-    const lasting = draftsOf(trace, at);
+    const reading = tell.reading(trace);
+    const lasting = draftsOf(trace, at, reading);
     const whole = joins.byFragments(trace, lasting.drafts);
-    if (whole === undefined) looked.set(trace, { isWhole: at.isWhole, lasting, dueMs });
+    if (whole === undefined) looked.set(trace, { isWhole: at.isWhole, lasting, reading, dueMs });
     else lookAgain(whole);
   }
 
   /** Closes what is due in one trace and sets its next deadline. */
-  function settle(trace: Trace, { isWhole, lasting }: Looked): void {
+  function settle(trace: Trace, { isWhole, lasting, reading }: Looked): void {
     const now = clock.nowMs();
     const pending: Pending[] = [];
     closeEach(trace, lasting, (draft) => {
@@ -161,16 +162,17 @@ export function gathering(options: GatheringOptions): Gathering {
       return undefined;
     });
     const lookAtMs = looking.over(trace, pending);
-    if (pending.length > 0 || !isWhole) return queue.set(trace, lookAtMs);
+    trace.reading = undefined;
+    if (pending.length > 0 || !isWhole) {
+      trace.reading = reading;
+      return queue.set(trace, lookAtMs);
+    }
     const { drafts } = lasting;
     const endMs = trace.lastMs + (drafts.length === 0 ? settings.closing.abandonMs : settings.closing.lateMs);
     trace.done = drafts.length > 0;
     if (trace.done) {
       closedTraces.add(trace);
       standings.finish(trace);
-      // Spans that are read a second time are rare, and what they tell takes more memory than they do.
-      trace.told.clear();
-      trace.repeats = undefined;
     }
     if (endMs > now) return queue.set(trace, endMs);
     if (drafts.length === 0) telemetry.add('tracejury.traces.dropped', 1, noRun);
@@ -234,7 +236,7 @@ export function gathering(options: GatheringOptions): Gathering {
         const known = trace.records.get(record.spanId);
         if (known === undefined) trace.records.set(record.spanId, [record]);
         else known.push(record);
-        trace.told.delete(record.spanId);
+        trace.reading?.toldCache?.delete(record.spanId);
         standings.stand(trace, position);
         grew(trace, record.spanId, record.wireBytes);
       }

@@ -7,6 +7,7 @@ import type { SpanId } from '../model/ids.ts';
 import type { Span } from '../model/span.ts';
 import type { Held } from './assemble.ts';
 import type { ClosingTimes } from './closing.ts';
+import type { Reading } from './facts.ts';
 import type { Lasting } from './lasting-keys.ts';
 import { traceParts, type Part, type Parts } from './parts.ts';
 import type { Trace } from './traces.ts';
@@ -28,6 +29,8 @@ export interface Look {
 export interface Looked {
   readonly isWhole: boolean;
   readonly lasting: Lasting;
+  /** What was read for it. */
+  readonly reading: Reading;
   /** When it was to be looked at. */
   readonly dueMs: number;
 }

@@ -3,12 +3,14 @@ import type { Collector, SpanFacts } from '../../collectors/collector.ts';
 import { repeats } from '../../collectors/reading/repeats.ts';
 import { sharedValues } from '../../collectors/reading/shared-values.ts';
 import type { Span } from '../model/span.ts';
-import { toldOf, type Reading } from './facts.ts';
+import type { SpanId } from '../model/ids.ts';
+import { toldOf, type Reading, type Told } from './facts.ts';
 import { readersOf } from './readers.ts';
 import type { Trace } from './traces.ts';
 import { isElsewhere } from './tree.ts';
 
 export interface Telling {
+  /** For one look. What it finds is kept only when the trace is told to keep it: most traces are looked at once, and what hangs on an old object outlives its use. */
   reading(trace: Trace): Reading;
   /** Undefined: the span cannot be read. */
   facts(trace: Trace, span: Span): SpanFacts | undefined;
@@ -22,12 +24,13 @@ export function telling(collectors: readonly Collector[]): Telling {
   const shared = sharedValues();
 
   function reading(trace: Trace): Reading {
-    trace.repeats ??= repeats(shared);
-    return { collectors, records: trace.records, toldCache: trace.told, repeats: trace.repeats };
+    const { toldCache = new Map<SpanId, Told>(), repeats: told = repeats(shared) } = trace.reading ?? {};
+    return { collectors, records: trace.records, toldCache, repeats: told };
   }
 
   function facts(trace: Trace, span: Span): SpanFacts | undefined {
     try {
+      trace.reading ??= reading(trace);
       return toldOf(reading(trace), span).facts;
     } catch {
       return undefined;
@@ -46,7 +49,7 @@ export function telling(collectors: readonly Collector[]): Telling {
 
 /** What the first collector that tells a role says, where it needs not read the span for that. */
 function isAgentsBySign(collectors: readonly Collector[], trace: Trace, span: Span): boolean | undefined {
-  if (trace.told.has(span.spanId) || trace.records.has(span.spanId)) return undefined;
+  if (trace.reading?.toldCache?.has(span.spanId) === true || trace.records.has(span.spanId)) return undefined;
   for (const collector of readersOf(collectors, span).collectors) {
     if (collector.isAgents === undefined) return undefined;
     const known = collector.isAgents(span);

@@ -92,12 +92,15 @@ function pair(asked: readonly Asked[], executions: readonly Execution[]): Readon
   const pairs = new Map<Execution, Asked>();
   const taken = new Set<Asked>();
   for (const { byId, left, right } of rules) {
+    if (pairs.size === executions.length) break;
     const free = asked.filter((one) => !taken.has(one));
+    if (free.length === 0) break;
     const all = queuesOf(free, right);
-    const withoutId = queuesOf(free.filter((one) => one.call.id === undefined), right);
+    const withoutId = byId ? all : queuesOf(free.filter((one) => one.call.id === undefined), right);
     for (const execution of executions) {
+      if (pairs.has(execution)) continue;
       const key = left(execution);
-      if (pairs.has(execution) || key === undefined) continue;
+      if (key === undefined) continue;
       // Two different ids are two different calls, whatever their names.
       const queue = (byId || execution.id === undefined ? all : withoutId).get(key);
       while (queue?.items[queue.next] !== undefined && taken.has(queue.items[queue.next] as Asked)) queue.next++;

@@ -1,9 +1,8 @@
 /** The traces that are gathered: found by tenant and trace id, oldest first, remembered for a while after they are gone. */
-import type { Repeats } from '../../collectors/collector.ts';
 import type { SpanId, Tenant, TraceId } from '../model/ids.ts';
 import type { LogRecord } from '../model/span.ts';
 import type { Held } from './assemble.ts';
-import type { Told } from './facts.ts';
+import type { Reading } from './facts.ts';
 import type { KeyPlace } from './lasting-keys.ts';
 import { inOrder } from './standing.ts';
 import type { Parts } from './parts.ts';
@@ -20,9 +19,8 @@ export interface Trace {
   readonly held: Map<SpanId, Held>;
   readonly records: Map<SpanId, LogRecord[]>;
   readonly recordKeys: Set<string>;
-  readonly told: Map<SpanId, Told>;
-  /** Of what its spans tell again and again. */
-  repeats: Repeats | undefined;
+  /** What its spans were found to tell, while that will be needed again. */
+  reading: Pick<Reading, 'toldCache' | 'repeats'> | undefined;
   readonly closed: Map<SpanId, Closed>;
   /** Keys of other traces that turned out to be parts of this one's run. */
   readonly joined: string[];
@@ -81,7 +79,7 @@ export function traceTable(tombstonesMax: number): TraceTable {
       const known = traces.get(key) ?? joinedTo.get(key);
       if (known !== undefined) return known;
       if (tombstones.has(key)) return undefined;
-      const trace: Trace = { key, tenant, held: new Map(), records: new Map(), recordKeys: new Set(), told: new Map(), repeats: undefined, closed: new Map(), joined: [], positions: new Set(), bytes: 0, lastMs: nowMs, waitsSinceMs: undefined, parts: undefined, lookWholeAtMs: Infinity, isOneAgents: false, mayClose: false, done: false };
+      const trace: Trace = { key, tenant, held: new Map(), records: new Map(), recordKeys: new Set(), reading: undefined, closed: new Map(), joined: [], positions: new Set(), bytes: 0, lastMs: nowMs, waitsSinceMs: undefined, parts: undefined, lookWholeAtMs: Infinity, isOneAgents: false, mayClose: false, done: false };
       traces.set(key, trace);
       return trace;
     },
