@@ -17,7 +17,11 @@ import { otlpGrpcReceiver } from './receivers/otlp-grpc.ts';
 import { tlsOptions } from './receivers/tls.ts';
 import { journaling, type Journaling } from './journals/journaling.ts';
 import { journalledIngest } from './journals/ingest.ts';
+import { withoutContent } from './stores/content.ts';
 import { keeper, type Keep, type Keeper } from './stores/keeper.ts';
+import { keptSpans } from './stores/kept-spans.ts';
+import { reopener, type Reopener } from './stores/reopener.ts';
+import { spanKeeper, type SpanKeeper } from './stores/span-keeper.ts';
 import type { Store } from './stores/store.ts';
 import { evaluabilityRows } from './web/api/json.ts';
 import { openStore } from './stores/index.ts';
@@ -72,11 +76,15 @@ export function service({ config, warnings, logger: given = pino(), stopMs = sto
   const boxes = outboxes({ entries: config.exporters, telemetry, onGivenUp: (exporter, items) => logger.warn({ exporter, items }, 'scores were given up that waited for an exporter which is no longer configured') });
   const notices = contentNotices();
   let keeping: Keeper | undefined;
+  let archive: SpanKeeper | undefined;
+  let lookups: Reopener | undefined;
   const deliver = (item: ScoredRun): void => {
     for (const { message, ...fields } of notices(item)) logger.warn(fields, message);
     const bytes = roughBytes(item);
     boxes.offer(item, bytes);
-    keeping?.offer(item, bytes);
+    const without = withoutContent(item, inForce.config.store.content);
+    if (without === undefined) archive?.want(item);
+    keeping?.offer(without === undefined ? item : { ...item, withoutContent: without }, bytes);
   };
   const bench = judgeBench(config.judges, telemetry);
   const flow = pipeline({
@@ -90,6 +98,7 @@ export function service({ config, warnings, logger: given = pino(), stopMs = sto
     ask: bench.ask,
   });
   const ticker = tickerOf({ flow, clock, onFault: (error) => logger.error({ error: error instanceof Error ? (error.stack ?? error.message) : 'unknown' }, 'closing a trace failed') });
+  const told = (message: string) => (error: unknown) => logger.error({ error: error instanceof Error ? error.message : 'unknown' }, message);
   const state = { ready: false, stopping: false };
   const { bodyBytes, inflatedBytes, journalBytes } = config.limits;
   const records = journaling({
@@ -99,6 +108,8 @@ export function service({ config, warnings, logger: given = pino(), stopMs = sto
     flow,
     keeping: { offered: () => keeping?.offered() ?? 0, stored: () => keeping?.settled() ?? 0, sent: boxes.settled },
     inflatedBytesMax: inflatedBytes,
+    redaction: () => inForce.rules.redaction,
+    archive: { keep: (trace) => archive?.keep(trace) },
   });
   const receivers = receiversOf(config, { telemetry, logger, ingest: journalledIngest({ journaling: records, clock, wake: ticker.wake, admission: () => admission(state, flow, config, records) }) });
   let web: ReturnType<typeof consoleOf> | undefined;
@@ -132,6 +143,9 @@ export function service({ config, warnings, logger: given = pino(), stopMs = sto
     // What is open goes on at the next start where it was; without a disk it is scored as far as it has come.
     if (config.journal.scheme === 'memory') flow.finish();
     await bench.lane.stop(stopMs);
+    await lookups?.stop();
+    await records.archived(stopMs);
+    await archive?.stop();
     const [unsent] = await Promise.all([boxes.stop(stopMs), keeping?.stop(stopMs)]);
     await records.stop();
     await bench.stop();
@@ -144,10 +158,12 @@ export function service({ config, warnings, logger: given = pino(), stopMs = sto
     async start() {
       tellWarnings(logger, warnings);
       const store = await openStore(config.store.address);
-      keeping = keeper({ store, keep: keepOf(() => inForce.config), telemetry, clock, sleep, onFault: (error) => logger.error({ error: error instanceof Error ? error.message : 'unknown' }, 'the store could not be written') });
+      keeping = keeper({ store, keep: keepOf(() => inForce.config), telemetry, clock, sleep, onFault: told('the store could not be written') });
+      archive = spanKeeper({ store, read: records.readBack, telemetry, clock, sleep, onFault: told('spans could not be kept') });
       const replayed = await records.open();
       if (replayed > 0) logger.info({ requests: replayed }, 'runs that were open go on');
       ticker.wake();
+      lookups = reopener({ store, flow, telemetry, clock, sleep, closing: () => inForce.config.closing, wake: ticker.wake, onFault: told('the store could not be asked') });
       web = consoleOf(config, state, { telemetry, logger, store, metricsPage: () => metricsPage(telemetry, inForce.rules.groups) });
       const page = await web.listen();
       const [http, grpc] = [await receivers.http.listen(), await receivers.grpc.listen()];
@@ -207,7 +223,7 @@ function consoleOf(config: Config, state: { readonly ready: boolean; readonly st
     notReady: () => (state.stopping ? 'The service is stopping.' : state.ready ? undefined : 'The service is starting.'),
     metricsPage,
     metricsContentType: openMetricsContentType,
-    api: { store, clock, evaluability: () => evaluabilityRows(telemetry.snapshot()) },
+    api: { store, clock, spans: async ({ tenant, traceId }) => await keptSpans(await store.spans(tenant, traceId)), evaluability: () => evaluabilityRows(telemetry.snapshot()) },
     onFault: (error) => logger.error({ error: error.stack ?? error.message }, 'an answer of the console could not be made'),
   });
 }

@@ -7,6 +7,7 @@ import type { TaskGroupSettings } from '../pipeline/task-groups.ts';
 import type { Tls } from '../receivers/tls.ts';
 import type { RedactionSettings } from '../redaction/settings.ts';
 import type { JournalAddress } from '../journals/index.ts';
+import type { ContentChoice } from '../stores/content.ts';
 import type { Keep } from '../stores/keeper.ts';
 import type { StoreAddress } from '../stores/index.ts';
 import type { Address } from './address.ts';
@@ -46,6 +47,7 @@ export interface Config {
   readonly store: {
     readonly address: StoreAddress;
     readonly keep: Keep;
+    readonly content: ContentChoice;
   };
   readonly journal: JournalAddress;
   /** In US dollars, of the models that the agents use. */

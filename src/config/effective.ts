@@ -12,6 +12,7 @@ import type { TaskGroupSettings } from '../pipeline/task-groups.ts';
 import type { Tls } from '../receivers/tls.ts';
 import { redactionSettings } from './redaction.ts';
 import { journalAddress } from '../journals/index.ts';
+import { contentChoices } from '../stores/content.ts';
 import { storeAddress } from '../stores/index.ts';
 import { defaultTaskKey, taskPath } from '../pipeline/task-keys.ts';
 import { addressOf, type Address } from './address.ts';
@@ -151,7 +152,9 @@ function store(written: JsonObject): Config['store'] {
   const address = storeAddress(text(written, 'url'));
   if (address === undefined) throw new Error('unchecked store.url');
   const keep = objectAt(written, 'keep');
-  return { address, keep: { runsMs: quantity('duration', keep, 'runs'), contentMs: quantity('duration', keep, 'content'), bytes: quantity('bytes', keep, 'bytes') } };
+  const content = contentChoices.find((choice) => choice === text(written, 'content'));
+  if (content === undefined) throw new Error('unchecked store.content');
+  return { address, content: { content, sampleRate: number(written, 'content_sample') }, keep: { runsMs: quantity('duration', keep, 'runs'), contentMs: quantity('duration', keep, 'content'), bytes: quantity('bytes', keep, 'bytes') } };
 }
 
 function exporter(written: JsonObject, env: Environment): ExporterConfig {

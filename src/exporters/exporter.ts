@@ -7,6 +7,8 @@ export interface ScoredRun {
   readonly run: Run;
   readonly evaluations: readonly Evaluation[];
   readonly decisions: readonly RunDecision[];
+  /** True: evaluators are asking about this revision; each of their verdicts comes as an item of its own. */
+  readonly asked?: true;
 }
 
 /** How one (run, evaluator) pair ended. */

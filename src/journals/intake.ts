@@ -37,6 +37,13 @@ export interface IntakeOptions {
   readonly clock: Clock;
   /** Of a request of an earlier process, inflated. */
   readonly inflatedBytesMax: number;
+  /** Takes the spans of traces that are done. Undefined: nobody does. */
+  readonly archive?: Archive;
+}
+
+export interface Archive {
+  /** Undefined: it does not want this one. Until it resolves, the journal has the requests at its positions. */
+  keep(trace: FinishedTrace): Promise<void> | undefined;
 }
 
 export interface Intake {
@@ -47,6 +54,8 @@ export interface Intake {
   replay(): Promise<number>;
   /** Says which traces are done, moves old requests of open ones up, and commits. Called regularly, never twice at once. */
   tend(): Promise<void>;
+  /** Hands over the spans of what is done; resolves when they are kept. */
+  archived(): Promise<void>;
   /** Before the journal is stopped. */
   stop(): Promise<void>;
   /** True: the journal has no room. */
@@ -69,9 +78,12 @@ interface Waiting extends FinishedTrace {
   /** The scored runs of the trace are among the first so many. */
   readonly offered: number;
   readonly sinceMs: number;
+  /** False: its spans are being read again. */
+  isKept: boolean;
+  readonly kept: Promise<void> | undefined;
 }
 
-export function intake({ journal, flow, keeping, telemetry, clock, inflatedBytesMax }: IntakeOptions): Intake {
+export function intake({ journal, flow, keeping, telemetry, clock, inflatedBytesMax, archive }: IntakeOptions): Intake {
   /** Where the journal ended when each request that is under way came: it stands there or above. */
   const underWay = new Set<{ readonly from: Position }>();
   let waiting: Waiting[] = [];
@@ -105,13 +117,20 @@ export function intake({ journal, flow, keeping, telemetry, clock, inflatedBytes
 
   /** What has finished since the last look waits for its runs to be stored. Until then nothing of it may be let go. */
   function takeFinished(): void {
-    for (const trace of flow.standings.takeFinished()) waiting.push({ ...trace, offered: keeping.offered(), sinceMs: clock.nowMs() });
+    for (const trace of flow.standings.takeFinished()) {
+      const kept = archive?.keep(trace);
+      const one: Waiting = { ...trace, offered: keeping.offered(), sinceMs: clock.nowMs(), isKept: kept === undefined, kept };
+      void kept?.then(() => {
+        one.isKept = true;
+      });
+      waiting.push(one);
+    }
   }
 
   async function markDone(): Promise<void> {
     takeFinished();
     const [stored, sent, nowMs] = [keeping.stored(), keeping.sent(), clock.nowMs()];
-    const pending = waiting.findIndex(({ offered, sinceMs }) => offered > stored || (offered > sent && nowMs - sinceMs < sentWithinMs));
+    const pending = waiting.findIndex(({ offered, sinceMs, isKept }) => !isKept || offered > stored || (offered > sent && nowMs - sinceMs < sentWithinMs));
     const ready = pending === -1 ? waiting : waiting.slice(0, pending);
     let marked = 0;
     for (let at = 0; at < ready.length; at += keysPerRecord) {
@@ -190,6 +209,10 @@ export function intake({ journal, flow, keeping, telemetry, clock, inflatedBytes
       await moveUp();
       await endReplay();
       journal.commit(needed());
+    },
+    async archived() {
+      takeFinished();
+      await Promise.all(waiting.flatMap(({ kept }) => kept ?? []));
     },
     async stop() {
       await replayed?.recovery.leave();

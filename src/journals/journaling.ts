@@ -1,13 +1,18 @@
 /** A journal at work: opened, replayed, tended in regular turns, and closed. */
 import { openJournal, type JournalAddress } from './index.ts';
 import { intake, type Intake, type IntakeOptions } from './intake.ts';
+import type { FinishedTrace } from '../pipeline/standing.ts';
+import type { Redaction } from '../redaction/redaction.ts';
 import type { Journal } from './journal.ts';
+import { readBack, type ReadBackTrace } from './read-back.ts';
 import type { JournalParts } from './settings.ts';
 
-export interface JournalingOptions extends Pick<IntakeOptions, 'flow' | 'keeping' | 'inflatedBytesMax'> {
+export interface JournalingOptions extends Pick<IntakeOptions, 'flow' | 'keeping' | 'inflatedBytesMax' | 'archive'> {
   readonly address: JournalAddress;
   readonly settings: { readonly bytesMax: number; readonly recordBytesMax: number };
   readonly parts: JournalParts;
+  /** Of spans that are read back to be kept; asked for each time. */
+  readonly redaction?: () => Redaction | undefined;
 }
 
 export interface Journaling {
@@ -15,6 +20,10 @@ export interface Journaling {
   readonly intake: () => Intake | undefined;
   /** Opens the journal and reads again what was left open; gives the number of requests. Rejects when the journal cannot be used. */
   open(): Promise<number>;
+  /** What the journal has of the spans of traces that are done. Rejects before it is open. */
+  readBack(traces: readonly FinishedTrace[]): Promise<readonly ReadBackTrace[]>;
+  /** Resolves when the spans of all traces that are done are kept, or after so long. */
+  archived(deadlineMs: number): Promise<void>;
   /** Notes what is done, and closes. May be called twice, and without `open`. */
   stop(): Promise<void>;
 }
@@ -25,7 +34,7 @@ const segmentBytesUsual = 64 * 1024 * 1024;
 /** Of the whole: some segments are read or waited for while another is written. */
 const segmentShareMax = 1 / 4;
 
-export function journaling({ address, settings, parts, ...options }: JournalingOptions): Journaling {
+export function journaling({ address, settings, parts, redaction, ...options }: JournalingOptions): Journaling {
   const { bytesMax, recordBytesMax } = settings;
   const ended = new AbortController();
   let journal: Journal | undefined;
@@ -50,6 +59,15 @@ export function journaling({ address, settings, parts, ...options }: JournalingO
   }
 
   return {
+    async readBack(traces) {
+      if (journal === undefined) throw new Error('the journal is not open');
+      return await readBack(traces, { journal, inflatedBytesMax: options.inflatedBytesMax, redaction: redaction?.() });
+    },
+    async archived(deadlineMs) {
+      const deadline = new AbortController();
+      await Promise.race([opened?.archived(), parts.sleep(deadlineMs, deadline.signal)]);
+      deadline.abort();
+    },
     intake: () => opened,
     async open() {
       const segmentBytes = Math.min(bytesMax * segmentShareMax, Math.max(segmentBytesUsual, recordBytesMax * 2));

@@ -17,7 +17,7 @@ export function writeTracesJson(spans: readonly Span[]): Buffer {
   return Buffer.from(JSON.stringify({ resourceSpans }));
 }
 
-function scopeJson(scope: Scope): JsonObject {
+export function scopeJson(scope: Scope): JsonObject {
   return { name: scope.name, version: scope.version, attributes: attributes(scope) };
 }
 
@@ -42,12 +42,12 @@ function spanJson(span: Span): JsonObject {
 
 const statusCodes = { unset: 0, ok: 1, error: 2 } as const;
 
-function attributes(from: Attributed): readonly JsonValue[] {
+export function attributes(from: Attributed): readonly JsonValue[] {
   return from.attributeKeys().map((key) => ({ key, value: anyValueJson(from.attribute(key) ?? null) }));
 }
 
 /** An integer outside 64 bits, which no reader gives, is written as a text: it keeps every digit. */
-function anyValueJson(value: AttributeValue): JsonObject {
+export function anyValueJson(value: AttributeValue): JsonObject {
   if (value === null) return {};
   if (typeof value === 'string') return { stringValue: value };
   if (typeof value === 'boolean') return { boolValue: value };

@@ -26,13 +26,14 @@ import { withLastingKeys, type Lasting } from './lasting-keys.ts';
 import { looks, type Look, type Looked, type Pending } from './looks.ts';
 import { offeredTools } from './offered-tools.ts';
 import { recordKey } from './records.ts';
+import { reopening, type Reopening } from './reopening.ts';
 import { closedRun, takenBackRuns } from './revisions.ts';
 import { sessionTools } from './sessions.ts';
 import { standing, type Standings } from './standing.ts';
 import { telling } from './telling.ts';
 import { traceTable, type Trace } from './traces.ts';
 
-export interface Gathering {
+export interface Gathering extends Reopening {
   /** `position` tells where the journal has the request that they came with. */
   addSpans(tenant: Tenant, spans: readonly Span[], position?: number): void;
   addRecords(tenant: Tenant, records: readonly LogRecord[], position?: number): void;
@@ -115,8 +116,8 @@ export function gathering(options: GatheringOptions): Gathering {
     sessions.forget(trace);
   }
 
-  function drop(trace: Trace): void {
-    traces.remove(trace);
+  function drop(trace: Trace, over?: 'over'): void {
+    traces.remove(trace, over);
     joins.forget(trace);
     forget(trace);
     bytes -= trace.bytes;
@@ -210,36 +211,49 @@ export function gathering(options: GatheringOptions): Gathering {
     drop(trace);
   }
 
-  return {
-    addSpans(tenant, spans, position) {
-      for (const span of spans) {
-        if (span.attribute(wire.generated) === true) {
-          telemetry.add('tracejury.spans.own', 1);
-          continue;
-        }
-        const trace = traces.open(tenant, span.traceId, clock.nowMs());
-        if (trace === undefined) telemetry.add('tracejury.spans.late', 1, { 'tracejury.reason': 'after_late' });
-        else if (trace.held.has(span.spanId)) telemetry.add('tracejury.spans.duplicate', 1);
-        else if (trace.held.size >= limits.spansPerTraceMax) telemetry.add('tracejury.spans.over_limit', 1);
-        else hold(trace, span, position);
+  function takeSpans(tenant: Tenant, spans: readonly Span[], position?: number): void {
+    for (const span of spans) {
+      if (span.attribute(wire.generated) === true) {
+        telemetry.add('tracejury.spans.own', 1);
+        continue;
       }
+      const trace = traces.open(tenant, span.traceId, clock.nowMs());
+      if (trace === undefined) telemetry.add('tracejury.spans.late', 1, { 'tracejury.reason': 'after_late' });
+      else if (trace.held.has(span.spanId)) telemetry.add('tracejury.spans.duplicate', 1);
+      else if (trace.held.size >= limits.spansPerTraceMax) telemetry.add('tracejury.spans.over_limit', 1);
+      else hold(trace, span, position);
+    }
+  }
+
+  function takeRecords(tenant: Tenant, records: readonly LogRecord[], position?: number): void {
+    for (const record of records) {
+      if (record.spanId === undefined || record.attribute(wire.generated) === true || !collectors.some((collector) => collector.logs?.events.includes(record.eventName))) continue;
+      const trace = traces.open(tenant, record.traceId, clock.nowMs());
+      if (trace === undefined || trace.recordKeys.size >= limits.recordsPerTraceMax) continue;
+      const key = recordKey(record);
+      if (trace.recordKeys.has(key)) continue;
+      trace.recordKeys.add(key);
+      const known = trace.records.get(record.spanId);
+      if (known === undefined) trace.records.set(record.spanId, [record]);
+      else known.push(record);
+      trace.reading?.toldCache?.delete(record.spanId);
+      standings.stand(trace, position);
+      grew(trace, record.spanId, record.wireBytes);
+    }
+  }
+
+  const openedUntilMs = (): number => clock.nowMs() - settings.closing.quietMs / 2;
+  const emptied = (trace: Trace): void => void ((bytes -= trace.bytes), (trace.bytes = 0));
+  const reopened = reopening({ traces, standings, telemetry, takeSpans, takeRecords, guarded, drop, relieve, emptied, openedUntilMs, draftsOf: (trace) => draftsOf(trace).drafts });
+
+  return {
+    ...reopened,
+    addSpans(tenant, spans, position) {
+      takeSpans(tenant, spans, position);
       relieve();
     },
     addRecords(tenant, records, position) {
-      for (const record of records) {
-        if (record.spanId === undefined || record.attribute(wire.generated) === true || !collectors.some((collector) => collector.logs?.events.includes(record.eventName))) continue;
-        const trace = traces.open(tenant, record.traceId, clock.nowMs());
-        if (trace === undefined || trace.recordKeys.size >= limits.recordsPerTraceMax) continue;
-        const key = recordKey(record);
-        if (trace.recordKeys.has(key)) continue;
-        trace.recordKeys.add(key);
-        const known = trace.records.get(record.spanId);
-        if (known === undefined) trace.records.set(record.spanId, [record]);
-        else known.push(record);
-        trace.reading?.toldCache?.delete(record.spanId);
-        standings.stand(trace, position);
-        grew(trace, record.spanId, record.wireBytes);
-      }
+      takeRecords(tenant, records, position);
       relieve();
     },
     due(tracesMax = Infinity) {
@@ -268,6 +282,7 @@ export function gathering(options: GatheringOptions): Gathering {
           const lasting = draftsOf(trace);
           closeEach(trace, lasting, (draft) => closesAt(draft, trace.lastMs, settings.closing).completeness);
           if (lasting.drafts.length === 0) telemetry.add('tracejury.traces.dropped', 1, noRun);
+          standings.finish(trace);
           drop(trace);
         });
       }

@@ -25,7 +25,7 @@ export function leaving(run: Run, redaction: Redaction | undefined): Leaving {
   const { expected } = redacted.run;
   return {
     run: redacted.run,
-    item: ({ evaluations, decisions }) => ({ run: redacted.run, evaluations: evaluations.map(redacted.evaluation), decisions: decisions.map(redacted.decision) }),
+    item: ({ evaluations, decisions, ...item }) => ({ ...item, run: redacted.run, evaluations: evaluations.map(redacted.evaluation), decisions: decisions.map(redacted.decision) }),
     work: (work) => ({ ...work, expected: expected === undefined ? {} : readExpectation(expected).expectation, configured: withRedactedRequests(work.configured, redaction) }),
     verdict: redacted.verdict,
   };

@@ -24,6 +24,7 @@ import type { GatheringSettings } from './gathering-settings.ts';
 import { type GroupLimits } from './group-limits.ts';
 import type { Standings } from './standing.ts';
 import { leaving } from './leaving.ts';
+import type { Reopening } from './reopening.ts';
 import type { TaskGroups } from './task-groups.ts';
 
 export type AskEnd = { readonly kind: 'judged'; readonly verdict: Verdict } | { readonly kind: 'overload'; readonly reason: string };
@@ -51,7 +52,7 @@ export interface PipelineOptions extends PipelineSettings {
   readonly ask: (run: Run, work: ToJudge, done: (end: AskEnd) => void) => void;
 }
 
-export interface Pipeline {
+export interface Pipeline extends Reopening {
   /** `position` tells where the journal has the request that they came with. */
   spans(tenant: Tenant, spans: readonly Span[], position?: number): void;
   logs(tenant: Tenant, records: readonly LogRecord[], position?: number): void;
@@ -80,7 +81,7 @@ export function pipeline(options: PipelineOptions): Pipeline {
     const { run, item, work } = leaving(whole, redaction);
     countCosts(run, prices, telemetry);
     groups?.closed(run, evaluations);
-    deliver(item({ evaluations, decisions }));
+    deliver(item({ evaluations, decisions, ...(toJudge.length === 0 ? {} : { asked: true }) }));
     const askedMs = clock.nowMs();
     for (const asked of toJudge) {
       ask(run, work(asked), (end) => {
@@ -99,6 +100,15 @@ export function pipeline(options: PipelineOptions): Pipeline {
 
   return {
     standings: gather.standings,
+    takeStrays: gather.takeStrays,
+    reopen(stored) {
+      gather.reopen(stored);
+      observe();
+    },
+    dismiss(trace) {
+      gather.dismiss(trace);
+      observe();
+    },
     spans(tenant, spans, position) {
       settings.groups?.spans(tenant, spans);
       gather.addSpans(tenant, spans, position);

@@ -16,6 +16,7 @@ export interface Closed extends KeyPlace {
 export interface Trace {
   readonly key: string;
   readonly tenant: Tenant;
+  readonly openedMs: number;
   readonly held: Map<SpanId, Held>;
   readonly records: Map<SpanId, LogRecord[]>;
   readonly recordKeys: Set<string>;
@@ -45,8 +46,11 @@ export interface Trace {
 export interface TraceTable {
   /** The trace, a new one if need be; undefined when it is gone already, so that a straggler founds no new run. */
   open(tenant: Tenant, traceId: TraceId, nowMs: number): Trace | undefined;
-  /** Takes a trace out. One that has closed runs is remembered. */
-  remove(trace: Trace): void;
+  find(tenant: Tenant, traceId: TraceId): Trace | undefined;
+  /** Those that opened until then, oldest first; each is given once. */
+  takeOpened(untilMs: number): readonly Trace[];
+  /** Takes a trace out. One that has closed runs is remembered, or one that is `over` for another reason. */
+  remove(trace: Trace, over?: 'over'): void;
   /** Moves all of `part` into `whole`, and has what still comes for it go there. Gives how many spans found no room. */
   join(part: Trace, whole: Trace, spansMax: number): number;
   /** True: something of it is held that is not closed yet. */
@@ -66,6 +70,8 @@ export function traceTable(tombstonesMax: number): TraceTable {
   /** By the key of a trace that was joined to another. */
   const joinedTo = new Map<string, Trace>();
   const tombstones = new Set<string>();
+  /** Not given by `takeOpened` yet. */
+  const opened = new Set<Trace>();
 
   function bury(key: string): void {
     tombstones.add(key);
@@ -79,14 +85,26 @@ export function traceTable(tombstonesMax: number): TraceTable {
       const known = traces.get(key) ?? joinedTo.get(key);
       if (known !== undefined) return known;
       if (tombstones.has(key)) return undefined;
-      const trace: Trace = { key, tenant, held: new Map(), records: new Map(), recordKeys: new Set(), reading: undefined, closed: new Map(), joined: [], positions: new Set(), bytes: 0, lastMs: nowMs, waitsSinceMs: undefined, parts: undefined, lookWholeAtMs: Infinity, isOneAgents: false, mayClose: false, done: false };
+      const trace: Trace = { key, tenant, openedMs: nowMs, held: new Map(), records: new Map(), recordKeys: new Set(), reading: undefined, closed: new Map(), joined: [], positions: new Set(), bytes: 0, lastMs: nowMs, waitsSinceMs: undefined, parts: undefined, lookWholeAtMs: Infinity, isOneAgents: false, mayClose: false, done: false };
       traces.set(key, trace);
+      opened.add(trace);
       return trace;
     },
-    remove(trace) {
+    find: (tenant, traceId) => traces.get(traceKey(tenant, traceId)),
+    takeOpened(untilMs) {
+      const taken: Trace[] = [];
+      for (const trace of opened) {
+        if (trace.openedMs > untilMs) break;
+        opened.delete(trace);
+        taken.push(trace);
+      }
+      return taken;
+    },
+    remove(trace, over) {
       traces.delete(trace.key);
+      opened.delete(trace);
       for (const key of trace.joined) joinedTo.delete(key);
-      if (trace.closed.size > 0) for (const key of [trace.key, ...trace.joined]) bury(key);
+      if (trace.closed.size > 0 || over === 'over') for (const key of [trace.key, ...trace.joined]) bury(key);
     },
     join(part, whole, spansMax) {
       let leftOut = 0;
@@ -108,6 +126,7 @@ export function traceTable(tombstonesMax: number): TraceTable {
       whole.lastMs = Math.max(whole.lastMs, part.lastMs);
       whole.bytes += part.bytes;
       traces.delete(part.key);
+      opened.delete(part);
       return leftOut;
     },
     isOpen: (key) => (traces.get(key) ?? joinedTo.get(key))?.done === false,

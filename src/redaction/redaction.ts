@@ -2,17 +2,21 @@
 import type { RunDecision } from '../exporters/exporter.ts';
 import type { Run } from '../model/agent-trace.ts';
 import type { JsonObject, JsonValue } from '../model/json.ts';
+import type { LogRecord, Span } from '../model/span.ts';
 import type { Evaluation, Verdict } from '../model/verdict.ts';
 import { originals } from './originals.ts';
 import type { RedactionRule } from './rule.ts';
 import { changedRun } from './run.ts';
 import { search, type Search } from './search.ts';
+import { changedRecord, changedSpan } from './spans.ts';
 import { changedDecision, changedEvaluation, changedVerdict } from './verdict.ts';
 
 export interface Redaction {
   /** The run, and a way for what is said about it. */
   run(run: Run): RedactedRun;
   text(text: string): string;
+  /** Of one trace. */
+  spans(spans: readonly Span[], records: readonly LogRecord[]): { readonly spans: readonly Span[]; readonly records: readonly LogRecord[] };
   /** Of a log line, whose message is ours: a field may quote what was sent, as the errors of parsers do. */
   fields(fields: object): object;
 }
@@ -45,6 +49,10 @@ export function redaction(options: RedactionOptions): Redaction {
       };
     },
     text: (text) => search(options).text(text),
+    spans(spans, records) {
+      const [own, shared] = [search(options), new Map()];
+      return { spans: spans.map((span) => changedSpan(span, own, shared)), records: records.map((record) => changedRecord(record, own, shared)) };
+    },
     fields: (fields) => Object.fromEntries(Object.entries<JsonValue>(fields as JsonObject).map(([name, value]) => [name, search(options).json(value)])),
   };
 }

@@ -2,11 +2,10 @@
  * Between the pipeline and the store: gathers scored runs, writes them in batches, and lets old ones go. In memory and bounded: a store
  * that cannot be written costs the oldest items, which are counted, and never slows whoever offers.
  */
-import type { ScoredRun } from '../exporters/exporter.ts';
 import { roughBytes } from '../model/weight.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import type { Store } from './store.ts';
+import type { Store, StoreItem } from './store.ts';
 
 /** Ages in milliseconds by the start of the run. */
 export interface Keep {
@@ -29,7 +28,7 @@ export interface KeeperOptions {
 
 export interface Keeper {
   /** Never waits, never throws. After `stop` it drops. `bytes`: what it weighs, where somebody has weighed it already. */
-  offer(item: ScoredRun, bytes?: number): void;
+  offer(item: StoreItem, bytes?: number): void;
   /** Items not written yet. */
   held(): number;
   /** Items that were offered so far. */
@@ -51,7 +50,7 @@ const pruneStepRuns = 200;
 const restBetweenStepsMs = 20;
 
 interface Held {
-  readonly item: ScoredRun;
+  readonly item: StoreItem;
   readonly bytes: number;
 }
 
@@ -130,6 +129,7 @@ export function keeper(options: KeeperOptions): Keeper {
           const step = await store.prune({ runsBefore: nowMicros - keep.runsMs * 1_000, contentBefore: nowMicros - keep.contentMs * 1_000, bytesMax: keep.bytes, stepRuns: pruneStepRuns });
           if (step.runs > 0) telemetry.add('tracejury.store.pruned', step.runs, { 'tracejury.what': 'run' });
           if (step.contents > 0) telemetry.add('tracejury.store.pruned', step.contents, { 'tracejury.what': 'content' });
+          if (step.spans > 0) telemetry.add('tracejury.store.pruned', step.spans, { 'tracejury.what': 'spans' });
           more = step.more;
           if (more) await sleep(restBetweenStepsMs, ended.signal);
         }

@@ -1,15 +1,16 @@
 /** A store that is gone with the process, for tests and for running without a file. */
-import type { ScoredRun } from '../exporters/exporter.ts';
 import type { Run } from '../model/agent-trace.ts';
 import { runTargetId } from '../model/verdict.ts';
 import { runJson } from '../model/run-json.ts';
 import { callEnd, microsOf, storedDecisions, storedVerdict, tookMicros } from './item.ts';
-import type { RunFilter, RunPlace, RunRow, Store, StoredDecision, StoredVerdict, SummaryRow, ToolRow } from './store.ts';
+import { traceKey } from '../pipeline/traces.ts';
+import { spansInMemory } from './spans-in-memory.ts';
+import type { ContentGone, RunFilter, RunPlace, RunRow, Store, StoredDecision, StoredVerdict, StoreItem, SummaryRow, ToolRow } from './store.ts';
 
 interface Kept {
   readonly id: number;
   run: Run;
-  hasContent: boolean;
+  contentGone: ContentGone | undefined;
   readonly verdicts: Map<string, StoredVerdict>;
   readonly decisions: Map<string, StoredDecision>;
 }
@@ -17,16 +18,20 @@ interface Kept {
 /** Beyond it the oldest runs go. */
 const runsMaxDefault = 10_000;
 
-export function memoryStore({ runsMax = runsMaxDefault }: { readonly runsMax?: number } = {}): Store {
+/** Of spans, compressed. */
+const spanBytesMaxDefault = 64 * 1024 * 1024;
+
+export function memoryStore({ runsMax = runsMaxDefault, spanBytesMax = spanBytesMaxDefault }: { readonly runsMax?: number; readonly spanBytesMax?: number } = {}): Store {
+  const spans = spansInMemory(spanBytesMax);
   const kept = new Map<string, Kept>();
   let ids = 0;
   const ordered = (): readonly Kept[] => [...kept.values()].sort((one, other) => startOf(other) - startOf(one) || other.id - one.id);
   const within = (filter: RunFilter): readonly Kept[] => ordered().filter((one) => isWanted(one, filter));
 
-  function take(item: ScoredRun): void {
+  function take(item: StoreItem): void {
     const key = `${item.run.tenant}/${runTargetId(item.run)}`;
-    const one: Kept = kept.get(key) ?? { id: ++ids, run: item.run, hasContent: true, verdicts: new Map<string, StoredVerdict>(), decisions: new Map<string, StoredDecision>() };
-    if (item.run.revision > one.run.revision) Object.assign(one, { run: item.run, hasContent: true });
+    const one: Kept = kept.get(key) ?? { id: ++ids, run: item.run, contentGone: item.withoutContent, verdicts: new Map<string, StoredVerdict>(), decisions: new Map<string, StoredDecision>() };
+    if (item.run.revision > one.run.revision) Object.assign(one, { run: item.run, contentGone: item.withoutContent });
     for (const verdict of item.evaluations.map(storedVerdict)) if (verdict.revision >= (one.verdicts.get(verdict.name)?.revision ?? 0)) one.verdicts.set(verdict.name, verdict);
     for (const decision of storedDecisions(item)) if (decision.revision >= (one.decisions.get(decision.name)?.revision ?? 0)) one.decisions.set(decision.name, decision);
     if (one.run.partOf !== undefined) {
@@ -36,8 +41,10 @@ export function memoryStore({ runsMax = runsMaxDefault }: { readonly runsMax?: n
     kept.set(key, one);
   }
 
-  function drop(one: Kept): void {
+  /** Gives how many pieces of spans went with it. */
+  function drop(one: Kept): number {
     kept.delete(`${one.run.tenant}/${runTargetId(one.run)}`);
+    return spans.forget(one.run.tenant, one.run.traceId);
   }
 
   return {
@@ -45,9 +52,21 @@ export function memoryStore({ runsMax = runsMaxDefault }: { readonly runsMax?: n
       items.forEach(take);
       if (kept.size > runsMax) ordered().slice(runsMax).forEach(drop);
     },
+    async writeSpans(pieces) {
+      spans.write(pieces);
+    },
+    spans: async (tenant, traceId) => spans.of(tenant, traceId),
+    async known(traces) {
+      const byTrace = Map.groupBy([...kept.values()].sort((one, other) => one.id - other.id), ({ run }) => traceKey(run.tenant, run.traceId));
+      return traces.flatMap(({ tenant, traceId }) => {
+        const own = byTrace.get(traceKey(tenant, traceId)) ?? [];
+        const isJoined = spans.isJoined(tenant, traceId);
+        return own.length === 0 && !isJoined ? [] : [{ tenant, traceId, isJoined, runs: own.map(({ run: { spanId, revision, partOf } }) => ({ spanId, revision, partOf: partOf === undefined ? undefined : runTargetId(partOf) })) }];
+      });
+    },
     async run(key) {
       const one = kept.get(`${key.tenant}/${runTargetId(key)}`);
-      return one === undefined ? undefined : { ...rowOf(one), content: one.hasContent ? runJson(one.run.trace, one.run) : undefined, decisions: byName([...one.decisions.values()]) };
+      return one === undefined ? undefined : { ...rowOf(one), content: one.contentGone === undefined ? runJson(one.run.trace, one.run) : undefined, contentGone: one.contentGone, spans: spans.of(key.tenant, key.traceId).reduce((sum, piece) => sum + piece.spans, 0), decisions: byName([...one.decisions.values()]) };
     },
     async runs({ limit, after, ...filter }) {
       const found = within(filter).filter((one) => after === undefined || isBehind(one, after));
@@ -79,10 +98,10 @@ export function memoryStore({ runsMax = runsMaxDefault }: { readonly runsMax?: n
     async prune({ runsBefore, contentBefore, stepRuns }) {
       const oldest = ordered().toReversed();
       const gone = oldest.slice(0, stepRuns).filter((one) => startOf(one) < runsBefore);
-      gone.forEach(drop);
-      const emptied = oldest.filter((one) => one.hasContent && !gone.includes(one) && startOf(one) < contentBefore).slice(0, stepRuns);
-      for (const one of emptied) one.hasContent = false;
-      return { runs: gone.length, contents: emptied.length, more: gone.length === stepRuns || emptied.length === stepRuns };
+      const pieces = gone.reduce((sum, one) => sum + drop(one), 0) + spans.expire(contentBefore, stepRuns);
+      const emptied = oldest.filter((one) => one.contentGone === undefined && !gone.includes(one) && startOf(one) < contentBefore).slice(0, stepRuns);
+      for (const one of emptied) one.contentGone = 'expired';
+      return { runs: gone.length, contents: emptied.length, spans: pieces, more: gone.length === stepRuns || emptied.length === stepRuns || pieces >= stepRuns };
     },
     backup: () => Promise.reject(new Error('A store in memory has no file to copy.')),
     async stop() {},

@@ -4,12 +4,19 @@
  */
 import type { ScoredRun } from '../exporters/exporter.ts';
 import type { RunKey } from '../model/agent-trace.ts';
-import type { Tenant, TraceId } from '../model/ids.ts';
+import type { SpanId, Tenant, TraceId } from '../model/ids.ts';
 import type { JsonObject } from '../model/json.ts';
+import type { LogRecord, Span } from '../model/span.ts';
 
 export interface Store {
   /** All items or none, in the order in which they came. Rejects when nothing was written. */
-  write(items: readonly ScoredRun[]): Promise<void>;
+  write(items: readonly StoreItem[]): Promise<void>;
+  /** Adds spans to what is kept of traces; all or none. The same piece once more changes nothing, and beyond `piecesPerTraceMax` nothing is added. */
+  writeSpans(pieces: readonly SpanPiece[]): Promise<void>;
+  /** What is kept of the spans of a trace, in the order in which it came; for a trace that is part of another one, of that. */
+  spans(tenant: Tenant, traceId: TraceId): Promise<readonly SpanPiece[]>;
+  /** Which of these traces are there, and their runs; of a few hundred at most. */
+  known(traces: readonly TraceName[]): Promise<readonly KnownTrace[]>;
   run(key: RunKey): Promise<StoredRun | undefined>;
   /** Newest first. */
   runs(query: RunQuery): Promise<RunPage>;
@@ -25,6 +32,61 @@ export interface Store {
   backup(file: string): Promise<void>;
   /** May be called twice. */
   stop(): Promise<void>;
+}
+
+export interface TraceName {
+  readonly tenant: Tenant;
+  readonly traceId: TraceId;
+}
+
+export interface KnownTrace extends TraceName {
+  readonly runs: readonly { readonly spanId: SpanId; readonly revision: number; readonly partOf: string | undefined }[];
+  /** Its spans are kept with those of another trace, whose part it turned out to be. */
+  readonly isJoined: boolean;
+}
+
+/** What is kept of a trace, read. */
+export interface KeptSpans {
+  /** Each once. */
+  readonly spans: readonly Span[];
+  readonly records: readonly LogRecord[];
+  /** False: some are missing. */
+  readonly isWhole: boolean;
+}
+
+/** Why a run is written without its content. */
+export type WithoutContent = 'switched_off' | 'sampled_out';
+
+/** Why a run is there without its content; unknown: an older release let it go. */
+export const contentGoneWords = ['switched_off', 'sampled_out', 'too_large', 'expired', 'unknown'] as const;
+export type ContentGone = (typeof contentGoneWords)[number];
+
+export interface StoreItem extends ScoredRun {
+  /** Absent: the content is written as well. Of one revision the first item says. */
+  readonly withoutContent?: WithoutContent;
+}
+
+/** A trace's spans come together when it is done; those that come late are a piece of their own. */
+export const piecesPerTraceMax = 100;
+
+/** Spans and log records of a trace, put together and compressed. */
+export interface SpanPiece {
+  readonly tenant: Tenant;
+  readonly traceId: TraceId;
+  /** Traces that turned out to be parts of this one: their spans are in here. */
+  readonly joined: readonly TraceId[];
+  /** Start of the first run. */
+  readonly startedAt: Micros;
+  readonly storedAt: Micros;
+  readonly spans: number;
+  /** False: something of it could not be read again. */
+  readonly isWhole: boolean;
+  /** True: the configuration had rules of redaction, so texts may differ from those that were scored. */
+  readonly isRedacted: boolean;
+  /** Tells a piece from the others of the trace. */
+  readonly digest: string;
+  /** A bundle of OTLP requests, compressed with zstd. */
+  readonly body: Uint8Array;
 }
 
 /** Microseconds since the epoch: whole numbers that a double holds. */
@@ -50,6 +112,10 @@ export interface RunRow extends RunKey {
 export interface StoredRun extends RunRow {
   /** The run as `runJson` writes it; undefined: its content is not kept, or no longer. */
   readonly content: JsonObject | undefined;
+  /** Why not; undefined where it is. */
+  readonly contentGone: ContentGone | undefined;
+  /** Spans of its trace that are kept. */
+  readonly spans: number;
   readonly decisions: readonly StoredDecision[];
 }
 
@@ -166,6 +232,8 @@ export interface Retention {
 export interface Pruned {
   readonly runs: number;
   readonly contents: number;
+  /** Pieces of spans. */
+  readonly spans: number;
   /** True: another step would find more. */
   readonly more: boolean;
 }

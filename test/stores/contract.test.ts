@@ -4,13 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { ScoredRun } from '../../src/exporters/exporter.ts';
 import type { Run } from '../../src/model/agent-trace.ts';
-import { parseTraceId, type TraceId } from '../../src/model/ids.ts';
+import { noTenant, parseTraceId, type TraceId } from '../../src/model/ids.ts';
 import { runJson } from '../../src/model/run-json.ts';
 import { memoryStore } from '../../src/stores/memory.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
-import type { RunQuery, Store } from '../../src/stores/store.ts';
+import { piecesPerTraceMax, type RunQuery, type SpanPiece, type Store, type StoreItem } from '../../src/stores/store.ts';
 import { agentTrace, call, spanId } from '../builders/agent-trace.ts';
 import { failed, run, scored, scoredRun, skipped } from '../builders/scored-run.ts';
 
@@ -52,6 +51,10 @@ function traceId(number: number): TraceId {
 function nth(number: number, given: Partial<Run> = {}): Run {
   const start = BigInt(base + number * secondMicros) * 1_000n;
   return run({ traceId: traceId(number + 1), startUnixNano: start, endUnixNano: start + 2_000_000_000n, ...given });
+}
+
+function piece(number: number, given: Partial<SpanPiece> = {}): SpanPiece {
+  return { tenant: noTenant, traceId: traceId(number + 1), joined: [], startedAt: base + number * secondMicros, storedAt: base, spans: 3, isWhole: true, isRedacted: false, digest: 'first', body: new Uint8Array([1, 2, number]), ...given };
 }
 
 const all: RunQuery = { limit: 200 };
@@ -185,30 +188,106 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     expect((await store.run(nth(3)))?.verdicts).toHaveLength(1);
   });
 
+  test('stores: a run without its content says why, and a later revision may bring it', async () => {
+    const store = await open(member);
+    const [kept, out] = [nth(1), nth(2)];
+    await store.write([scoredRun({ a: scored(1) }, kept), { ...scoredRun({ a: scored(1) }, out), withoutContent: 'sampled_out' }, { ...scoredRun({}, nth(3)), withoutContent: 'switched_off' }]);
+    // A judge that comes later says nothing about the content.
+    await store.write([{ ...scoredRun({ judge: scored(1) }, kept), withoutContent: 'sampled_out' }, scoredRun({ judge: scored(1) }, out)]);
+    const told = async (of: Run) => {
+      const { content, contentGone, verdicts } = (await store.run(of)) ?? {};
+      return [content !== undefined, contentGone, verdicts?.length];
+    };
+    expect([await told(kept), await told(out), await told(nth(3))]).toEqual([[true, undefined, 2], [false, 'sampled_out', 2], [false, 'switched_off', 0]]);
+    await store.write([scoredRun({ a: scored(0) }, { ...out, revision: 2 }), { ...scoredRun({ a: scored(1) }, { ...kept, revision: 2 }), withoutContent: 'sampled_out' }]);
+    expect([await told(kept), await told(out)]).toEqual([[false, 'sampled_out', 2], [true, undefined, 2]]);
+    await store.prune({ runsBefore: 0, contentBefore: base * 2, bytesMax: Infinity, stepRuns: 10 });
+    expect([await told(kept), await told(out)]).toEqual([[false, 'sampled_out', 2], [false, 'expired', 2]]);
+  });
+
+  test('stores: spans are kept by trace, a piece once, and found from a trace that was joined to it', async () => {
+    const store = await open(member);
+    await store.write([scoredRun({}, nth(1)), scoredRun({}, nth(2)), scoredRun({}, nth(1, { tenant: 'team' as Run['tenant'] }))]);
+    const [first, late] = [piece(1, { joined: [traceId(3)] }), piece(1, { digest: 'late', spans: 1, body: new Uint8Array([4]), isWhole: false, isRedacted: true, joined: [traceId(3)] })];
+    await store.writeSpans([first]);
+    await store.writeSpans([first, late, piece(5)]);
+    expect(await store.spans(noTenant, traceId(2))).toEqual([first, late]);
+    expect(await store.spans(noTenant, traceId(3))).toEqual([first, late]);
+    expect([(await store.run(nth(1)))?.spans, (await store.run(nth(2)))?.spans, (await store.run(nth(1, { tenant: 'team' as Run['tenant'] })))?.spans]).toEqual([4, 4, 0]);
+    expect([await store.spans('team' as Run['tenant'], traceId(2)), await store.spans(noTenant, traceId(9))]).toEqual([[], []]);
+  });
+
+  test('stores: which traces are known, with their runs', async () => {
+    const store = await open(member);
+    const team = 'team' as Run['tenant'];
+    await store.write([scoredRun({}, nth(1)), scoredRun({}, nth(1, { spanId: spanId(9), revision: 3, partOf: nth(1) })), scoredRun({}, nth(2, { tenant: team }))]);
+    await store.writeSpans([piece(1, { joined: [traceId(50)] })]);
+    const asked = [2, 3, 50, 60].map((id) => ({ tenant: noTenant, traceId: traceId(id) }));
+    expect(await store.known([...asked, { tenant: team, traceId: traceId(3) }])).toEqual([
+      { tenant: noTenant, traceId: traceId(2), isJoined: false, runs: [{ spanId: nth(1).spanId, revision: 1, partOf: undefined }, { spanId: spanId(9), revision: 3, partOf: `${traceId(2)}/${nth(1).spanId}` }] },
+      { tenant: noTenant, traceId: traceId(50), isJoined: true, runs: [] },
+      { tenant: team, traceId: traceId(3), isJoined: false, runs: [{ spanId: nth(2).spanId, revision: 1, partOf: undefined }] },
+    ]);
+    expect(await store.known([])).toEqual([]);
+  });
+
+  test('stores: of one trace so many pieces are kept and no more', async () => {
+    const store = await open(member);
+    for (let number = 0; number < piecesPerTraceMax + 5; number++) await store.writeSpans([piece(1, { digest: String(number) })]);
+    expect(await store.spans(noTenant, traceId(2))).toHaveLength(piecesPerTraceMax);
+    expect((await store.spans(noTenant, traceId(2))).at(-1)?.digest).toBe(String(piecesPerTraceMax - 1));
+  });
+
+  test('stores: spans go with their run, and with the content before that', async () => {
+    const store = await open(member);
+    await store.write([0, 1, 2, 3].map((at) => scoredRun({}, nth(at))));
+    await store.writeSpans([0, 1, 2, 3].map((at) => piece(at, at === 0 ? { joined: [traceId(99)] } : {})));
+    const limits = { runsBefore: base + secondMicros, contentBefore: base + 2 * secondMicros, bytesMax: Infinity, stepRuns: 1 };
+    let spans = 0;
+    for (let step = await store.prune(limits), steps = 1; ; step = await store.prune(limits), steps++) {
+      spans += step.spans;
+      expect(steps).toBeLessThan(20);
+      if (!step.more) break;
+    }
+    expect(spans).toBe(2);
+    expect(await Promise.all([1, 2, 3, 4].map(async (id) => (await store.spans(noTenant, traceId(id))).length))).toEqual([0, 0, 1, 1]);
+    expect((await store.spans(noTenant, traceId(99))).length).toBe(0);
+    expect((await store.run(nth(1)))?.spans).toBe(0);
+  });
+
   test('stores: nothing to write and an empty store are fine', async () => {
     const store = await open(member);
     await store.write([]);
     expect([await store.runs(all), await store.summary({ from: 0, to: 1, bucketMicros: 1 }), await store.tools({ from: 0, to: 1 }), await store.decisions(traceId(1))]).toEqual([{ runs: [], next: undefined }, [], [], []]);
-    expect(await store.prune({ runsBefore: 1, contentBefore: 1, bytesMax: 1e9, stepRuns: 10 })).toEqual({ runs: 0, contents: 0, more: false });
+    expect(await store.prune({ runsBefore: 1, contentBefore: 1, bytesMax: 1e9, stepRuns: 10 })).toEqual({ runs: 0, contents: 0, spans: 0, more: false });
   });
 });
 
 /** Small numbers, so that items meet. */
-const anyItem: fc.Arbitrary<ScoredRun> = fc
-  .record({ at: fc.nat(3), span: fc.integer({ min: 1, max: 2 }), revision: fc.integer({ min: 1, max: 3 }), verdicts: fc.dictionary(fc.constantFrom('a', 'b'), fc.constantFrom(scored(1), scored(0.2), skipped, failed('x'))), decided: fc.subarray(['a', 'b']) })
-  .map(({ at, span, revision, verdicts, decided }) => ({
+const anyItem: fc.Arbitrary<StoreItem> = fc
+  .record({ without: fc.constantFrom(undefined, 'sampled_out' as const, 'switched_off' as const), at: fc.nat(3), span: fc.integer({ min: 1, max: 2 }), revision: fc.integer({ min: 1, max: 3 }), verdicts: fc.dictionary(fc.constantFrom('a', 'b'), fc.constantFrom(scored(1), scored(0.2), skipped, failed('x'))), decided: fc.subarray(['a', 'b']) })
+  .map(({ without, at, span, revision, verdicts, decided }) => ({
+    ...(without === undefined ? {} : { withoutContent: without }),
     ...scoredRun(verdicts, nth(at, { spanId: spanId(span), revision, trace: agentTrace({ agent: `agent ${at % 2}`, toolCalls: [call({ name: `tool ${revision}` })] }) })),
     decisions: decided.map((name) => ({ name, evaluator: name, evaluatorKind: 'rule', decision: revision === 1 ? 'scored' : 'skipped' }) as const),
   }));
 
+const anyPiece: fc.Arbitrary<SpanPiece> = fc.record({ at: fc.nat(3), digest: fc.constantFrom('a', 'b'), spans: fc.nat(9) }).map(({ at, ...more }) => piece(at, more));
+
 test('stores: all members tell the same after the same writes', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.array(anyItem, { maxLength: 4 }), { maxLength: 4 }), async (batches) => {
+    fc.asyncProperty(fc.array(fc.array(anyItem, { maxLength: 4 }), { maxLength: 4 }), fc.array(anyPiece, { maxLength: 6 }), fc.nat(5), async (batches, pieces, contentUntil) => {
       const [one, other] = [memoryStore(), await sqliteStore(':memory:')];
       for (const batch of batches) for (const store of [one, other]) await store.write(batch);
+      const pruned = await Promise.all([one, other].map(async (store) => {
+        for (const one of pieces) await store.writeSpans([one]);
+        return await store.prune({ runsBefore: base, contentBefore: base + contentUntil * secondMicros, bytesMax: Infinity, stepRuns: 100 });
+      }));
+      expect(pruned[1]).toEqual(pruned[0]);
       const told = async (store: Store) => ({
         runs: await Promise.all([{}, { verdict: 'pass' }, { evaluator: 'b' }, { agent: 'agent 1' }].map(async (filter) => (await store.runs({ ...all, ...filter } as RunQuery)).runs.map((row) => ({ ...row, place: `${row.traceId}/${row.spanId}` })).sort((a, b) => (a.place < b.place ? -1 : 1)))),
         whole: await Promise.all(batches.flat().map(({ run: of }) => store.run(of))),
+        spans: await Promise.all([1, 2, 3, 4, 5].map((id) => store.spans(noTenant, traceId(id)))),
         summary: await store.summary({ from: 0, to: base * 2, bucketMicros: secondMicros }),
         tools: await store.tools({ from: 0, to: base * 2 }),
       });

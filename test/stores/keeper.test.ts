@@ -40,7 +40,7 @@ function bench(options: Partial<KeeperOptions> = {}): Bench {
     },
     async prune(limits) {
       pruned.push(limits);
-      return { runs: 1, contents: 0, more: pruned.length < 3 };
+      return { runs: 1, contents: 0, spans: 0, more: pruned.length < 3 };
     },
     async stop() {
       stopped = true;

@@ -1,11 +1,13 @@
 /** What only a store in a file must do. */
-import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, expect, test } from 'vitest';
-import { parseTraceId } from '../../src/model/ids.ts';
+import { noTenant, parseTraceId } from '../../src/model/ids.ts';
+import type { SpanPiece } from '../../src/stores/store.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
+import { spanId } from '../builders/agent-trace.ts';
 import { run, scored, scoredRun } from '../builders/scored-run.ts';
 
 const folders: string[] = [];
@@ -94,6 +96,22 @@ for (const { name, make, says } of foreign) {
   });
 }
 
+test('sqlite: a file of the first release is brought up to date, and nothing in it is lost', async () => {
+  const at = file();
+  const old = new DatabaseSync(at);
+  old.exec(readFileSync(new URL('../fixtures/store/001-runs.sql', import.meta.url), 'utf8'));
+  old.close();
+  const store = await sqliteStore(at);
+  const given = nth(1).run;
+  const { traceId, spanId: kept } = run();
+  expect(await store.run({ tenant: given.tenant, traceId, spanId: kept })).toMatchObject({ agent: 'travel-agent', contentGone: undefined, content: { input: 'A trip', final_response: 'Booked', tool_calls: [{ name: 'book', arguments: { id: 7 } }] }, verdicts: [{ name: 'tool_efficiency', verdict: 'skipped' }, { name: 'tool_error', verdict: 'pass' }], decisions: [{ name: 'tool_error' }] });
+  expect(await store.run({ tenant: given.tenant, traceId, spanId: spanId(0xa2) })).toMatchObject({ content: undefined, contentGone: 'unknown', verdicts: [{ verdict: 'fail' }] });
+  await store.write([nth(1), { ...nth(2), withoutContent: 'sampled_out' }]);
+  expect((await store.runs({ limit: 10 })).runs).toHaveLength(4);
+  expect((await store.run(nth(2).run))?.contentGone).toBe('sampled_out');
+  await store.stop();
+});
+
 test('sqlite: a batch is written whole or not at all', async () => {
   const store = await sqliteStore(file());
   const broken = { ...nth(2), evaluations: [{ ...nth(2).evaluations[0], sampleProbability: Symbol('no value') }] } as never;
@@ -113,6 +131,27 @@ test('sqlite: a copy made while it is written to is whole', async () => {
   const copy = await sqliteStore(`${at}.copy`);
   expect((await copy.runs({ limit: 200, to: 1_700_000_500 * 1_000_000 })).runs).toHaveLength(200);
   expect((await store.runs({ limit: 200, from: 1_700_000_500 * 1_000_000 })).runs).toHaveLength(20);
+  await Promise.all([store.stop(), copy.stop()]);
+});
+
+test('sqlite: spans are in a copy, and beyond its bytes they go with the oldest runs', async () => {
+  const at = file();
+  const store = await sqliteStore(at);
+  const pieceOf = (number: number): SpanPiece => ({ tenant: noTenant, traceId: nth(number).run.traceId, joined: [], startedAt: (1_700_000_000 + number) * 1_000_000, storedAt: 1, spans: 1, isWhole: true, isRedacted: false, digest: 'x', body: new Uint8Array(20_000).fill(number % 251) });
+  for (let number = 0; number < 100; number++) {
+    await store.write([nth(number)]);
+    await store.writeSpans([pieceOf(number)]);
+  }
+  await store.backup(`${at}.copy`);
+  const copy = await sqliteStore(`${at}.copy`);
+  expect(await copy.spans(noTenant, pieceOf(7).traceId)).toEqual([pieceOf(7)]);
+  let steps = 0;
+  while ((await store.prune({ runsBefore: 0, contentBefore: 0, bytesMax: 1_000_000, stepRuns: 10 })).more) expect(++steps).toBeLessThan(100);
+  const left = new Set((await store.runs({ limit: 200 })).runs.map(({ traceId }) => traceId));
+  const kept = await Promise.all(Array.from({ length: 100 }, async (_, number) => (await store.spans(noTenant, pieceOf(number).traceId)).length));
+  expect(left.size).toBeGreaterThan(10);
+  expect(left.size).toBeLessThan(60);
+  expect(kept.map((count) => count > 0)).toEqual(Array.from({ length: 100 }, (_, number) => left.has(pieceOf(number).traceId)));
   await Promise.all([store.stop(), copy.stop()]);
 });
 

@@ -2,6 +2,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../../src/model/json.ts';
+import { readTraces } from '../../src/otlp/read.ts';
 import { eventually, running, sendAgentRun, type Running } from '../service/running.ts';
 
 let service: Running;
@@ -12,6 +13,7 @@ beforeAll(async () => {
   service = await running('');
   for (const [at, agent] of agents.entries()) sent.push(await sendAgentRun(service.otlp, { agent, fails: at !== 2, input: 'Which order is 1234567890123456789?' }));
   await eventually(async () => ((await list('/runs')).length === agents.length ? true : undefined), 'all runs in the store');
+  await eventually(async () => ((await list(`/runs/${sent[0]?.traceId}/${sent[0]?.spanId}/spans`, 'spans')).length === 3 ? true : undefined), 'the spans of a run that failed');
 });
 afterAll(() => service.stop());
 
@@ -99,6 +101,13 @@ test('api: one run has its tool calls, explanations, evidence and decisions', as
   expect(named(objects(run['decisions']), 'tool_error')).toMatchObject({ decision: 'scored' });
 });
 
+test('api: the spans of a run come whole as a file of OTLP/JSON lines', async () => {
+  const response = await fetch(`${service.console}/api/v1/runs/${sent[0]?.traceId}/${sent[0]?.spanId}/otlp`);
+  expect([response.status, response.headers.get('content-type'), response.headers.get('content-disposition')]).toEqual([200, 'application/x-ndjson; charset=utf-8', 'attachment; filename="run.otlp.jsonl"']);
+  const text = await response.text();
+  expect([text.endsWith('\n'), readTraces(Buffer.from(text), 'json').spans.map(({ name }) => name).toSorted()]).toEqual([true, ['find', 'notify', 'run']]);
+});
+
 test('api: sessions, decisions, tools, summary and evaluability', async () => {
   expect(await list('/sessions/s-1', 'runs')).toHaveLength(3);
   expect(await list('/sessions/none', 'runs')).toEqual([]);
@@ -120,6 +129,7 @@ const refused: readonly (readonly [string, number, RegExp])[] = [
   ['/runs?trace=xyz', 400, /trace must match pattern/],
   ['/runs/abc/def', 400, /trace must match pattern/],
   [`/runs/${'a'.repeat(32)}/${'b'.repeat(16)}`, 404, /holds no such run/],
+  [`/runs/${'a'.repeat(32)}/${'b'.repeat(16)}/otlp`, 404, /holds no such run/],
   ['/summary?from=2026-01-02&to=2026-01-01', 400, /from is not before to/],
   ['/summary?from=2020-01-01&bucket=minute', 400, /more than 1500 steps apart/],
   ['/nothing', 404, /is not there/],
@@ -138,13 +148,26 @@ describe('the OpenAPI document', () => {
   test('api: tells every route that is served, and answers are as it says', async () => {
     const document = (await found('/openapi.json')) as { readonly paths: { readonly [path: string]: { readonly get: { readonly responses: { readonly 200: { readonly content: { readonly 'application/json': { readonly schema: JsonObject } } } } } } }; readonly components: JsonObject };
     const ajv = new Ajv2020({ strict: false, validateFormats: false });
-    const examples: { readonly [path: string]: string } = { '/runs': '/runs', '/runs/{trace}/{span}': `/runs/${sent[0]?.traceId}/${sent[0]?.spanId}`, '/decisions/{trace}': `/decisions/${sent[0]?.traceId}`, '/sessions/{id}': '/sessions/s-1', '/summary': '/summary', '/tools': '/tools', '/evaluability': '/evaluability' };
-    expect(Object.keys(document.paths).toSorted()).toEqual(Object.keys(examples).toSorted());
+    const examples: { readonly [path: string]: string } = { '/runs': '/runs', '/runs/{trace}/{span}': `/runs/${sent[0]?.traceId}/${sent[0]?.spanId}`, '/runs/{trace}/{span}/spans': `/runs/${sent[0]?.traceId}/${sent[0]?.spanId}/spans`, '/decisions/{trace}': `/decisions/${sent[0]?.traceId}`, '/sessions/{id}': '/sessions/s-1', '/summary': '/summary', '/tools': '/tools', '/evaluability': '/evaluability' };
+    expect(Object.keys(document.paths).toSorted()).toEqual([...Object.keys(examples), '/runs/{trace}/{span}/otlp'].toSorted());
     for (const [path, example] of Object.entries(examples)) {
       const validate = ajv.compile({ ...document.paths[path]?.get.responses['200'].content['application/json'].schema, components: document.components });
       expect({ path, valid: validate(await found(example)), errors: validate.errors }).toEqual({ path, valid: true, errors: null });
     }
   });
+});
+
+test('api: a run whose content is not kept says why, in the place of fields that would look empty', async () => {
+  const bare = await running('store: { url: "memory:", content: none }\n');
+  const { traceId, spanId } = await sendAgentRun(bare.otlp);
+  const run = await eventually(async () => {
+    const answer = await fetch(`${bare.console}/api/v1/runs/${traceId}/${spanId}`);
+    return answer.status === 200 ? ((await answer.json()) as JsonObject) : undefined;
+  }, 'the run');
+  expect(run).toMatchObject({ agent: 'order_support', content_kept: false, content_gone: { reason: 'switched_off' } });
+  expect(Object.keys(run).filter((key) => ['input', 'final_response', 'tool_calls'].includes(key))).toEqual([]);
+  expect(named(objects(run['verdicts']), 'tool_error')).toMatchObject({ passed: false });
+  await bare.stop();
 });
 
 test('api: whoever has no token that may read is turned away', async () => {

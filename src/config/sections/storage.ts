@@ -1,4 +1,5 @@
 /** `store` and `journal`: where data lies. */
+import { contentChoices } from '../../stores/content.ts';
 import type { Section } from './section.ts';
 
 export const store: Section = {
@@ -10,6 +11,12 @@ export const store: Section = {
     default: {},
     properties: {
       url: { type: 'string', minLength: 1, 'x-secret': 'url', 'x-restart': true, default: 'sqlite:./tracejury-data/tracejury.db', description: '`sqlite:` and the path of a file, from the folder in which the service starts; `memory:` keeps the newest 10,000 runs until the process ends.' },
+      content: {
+        enum: contentChoices,
+        default: 'failed_and_sampled',
+        description: 'Of which runs texts, arguments, results and spans are kept. `failed_and_sampled`: of those that failed a verdict, ended in an error, are not complete or were put before a judge, and of a sample of the others. Verdicts are kept of all runs.',
+      },
+      content_sample: { type: 'number', minimum: 0, maximum: 1, default: 0.1, description: 'The share of the other runs, by trace id; for `failed_and_sampled`.' },
       keep: {
         type: 'object',
         description: 'What is deleted when it is older or more than this.',
@@ -17,7 +24,7 @@ export const store: Section = {
         default: {},
         properties: {
           runs: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '1h', maximum: '3650d' }, default: '30d', description: 'Age of runs and verdicts.' },
-          content: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '0s', maximum: '3650d' }, default: '7d', description: 'Age of texts, arguments and results.' },
+          content: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '0s', maximum: '3650d' }, default: '7d', description: 'Age of texts, arguments, results and spans.' },
           bytes: { type: ['string', 'integer'], 'x-quantity': { kind: 'bytes', minimum: '16MiB', maximum: '64TiB' }, default: '20GiB', description: 'Size of the whole.' },
         },
       },

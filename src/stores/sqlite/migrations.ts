@@ -3,6 +3,8 @@ import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 import { Migrator, type Migration } from 'kysely/migration';
 import { JuryError } from '../../model/errors.ts';
+import { contentMigration } from './content-migration.ts';
+import { spansMigration } from './spans-migration.ts';
 import type { Tables } from './tables.ts';
 
 const migrations: { readonly [name: string]: Migration } = {
@@ -42,6 +44,8 @@ const migrations: { readonly [name: string]: Migration } = {
       ]) await sql.raw(statement).execute(db);
     },
   },
+  '003_content': contentMigration,
+  '004_spans': spansMigration,
 };
 
 /** Brings older files up to date, and refuses those of a newer release: they may hold what this one would break. */

@@ -6,11 +6,12 @@ import type { RunKey } from '../../model/agent-trace.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import { isJsonArray, isJsonObject, parseJson } from '../../model/json.ts';
 import type { JsonObject, JsonValue } from '../../model/json.ts';
-import type { RunFilter, RunPage, RunQuery, RunRow, StoredDecision, StoredRun, StoredVerdict, SummaryQuery, SummaryRow, ToolQuery, ToolRow, VerdictWord } from '../store.ts';
+import type { ContentGone, RunFilter, RunPage, RunQuery, RunRow, StoredDecision, StoredRun, StoredVerdict, SummaryQuery, SummaryRow, ToolQuery, ToolRow, VerdictWord } from '../store.ts';
+import { countSpans } from './spans.ts';
 import type { Tables } from './tables.ts';
 
 type Db = Kysely<Tables>;
-type ListedRun = Omit<Selectable<Tables['runs']>, 'content'>;
+type ListedRun = Omit<Selectable<Tables['runs']>, 'content' | 'content_gone'>;
 
 const listed = ['id', 'tenant', 'trace_id', 'span_id', 'agent', 'service', 'version', 'session_id', 'model', 'started_us', 'ended_us', 'completeness', 'status', 'revision', 'part_of'] as const satisfies readonly (keyof ListedRun)[];
 /** Of one trace: more runs than this are not told of. */
@@ -20,8 +21,8 @@ const rowsMax = 10_000;
 export async function readRun(db: Db, { tenant, traceId, spanId }: RunKey): Promise<StoredRun | undefined> {
   const row = await db.selectFrom('runs').selectAll().where('tenant', '=', tenant).where('trace_id', '=', traceId).where('span_id', '=', spanId).executeTakeFirst();
   if (row === undefined) return undefined;
-  const [verdicts, decisions] = await Promise.all([verdictsOf(db, [row.id]), decisionsOf(db, [row])]);
-  return { ...runRow(row, verdicts), content: row.content === null ? undefined : contentOf(row.content), decisions };
+  const [verdicts, decisions, spans] = await Promise.all([verdictsOf(db, [row.id]), decisionsOf(db, [row]), countSpans(db, tenant, traceId)]);
+  return { ...runRow(row, verdicts), content: row.content === null ? undefined : contentOf(row.content), contentGone: (row.content_gone ?? undefined) as ContentGone | undefined, spans, decisions };
 }
 
 export async function readRuns(db: Db, query: RunQuery): Promise<RunPage> {

@@ -1,10 +1,11 @@
 /** The embedded store: one SQLite file. */
 import { backup } from 'node:sqlite';
 import { JuryError } from '../../model/errors.ts';
-import type { Pruned, Retention, Store } from '../store.ts';
+import type { ContentGone, Pruned, Retention, Store } from '../store.ts';
 import { connected, ownersOnly, type Connection } from './connection.ts';
 import { migrated } from './migrations.ts';
 import { readDecisions, readRun, readRuns, readSummary, readTools } from './read.ts';
+import { forgetSpans, readKnown, readPieces, writePieces } from './spans.ts';
 import { writeItems } from './write.ts';
 
 /** `file`: a path, or `:memory:`. Rejects with a JuryError. */
@@ -22,6 +23,11 @@ export async function sqliteStore(file: string): Promise<Store> {
     async write(items) {
       if (items.length > 0) await db.transaction().execute((tx) => writeItems(tx, items));
     },
+    async writeSpans(pieces) {
+      if (pieces.length > 0) await db.transaction().execute((tx) => writePieces(tx, pieces));
+    },
+    spans: (tenant, traceId) => readPieces(db, tenant, traceId),
+    known: (traces) => readKnown(db, traces),
     run: (key) => readRun(db, key),
     runs: (query) => readRuns(db, query),
     decisions: (traceId) => readDecisions(db, traceId),
@@ -41,14 +47,15 @@ const vacuumPages = 256;
 
 async function pruned(connection: Connection, { runsBefore, contentBefore, bytesMax, stepRuns }: Retention): Promise<Pruned> {
   const { db, raw } = connection;
-  const oldest = await db.selectFrom('runs').select(['id', 'started_us']).orderBy('started_us').orderBy('id').limit(stepRuns).execute();
+  const oldest = await db.selectFrom('runs').select(['id', 'started_us', 'tenant', 'trace_id']).orderBy('started_us').orderBy('id').limit(stepRuns).execute();
   const isTooMuch = usedBytes(connection) > bytesMax;
-  const gone = oldest.filter(({ started_us: startedAt }) => isTooMuch || startedAt < runsBefore).map(({ id }) => id);
-  if (gone.length > 0) await db.deleteFrom('runs').where('id', 'in', gone).execute();
+  const gone = oldest.filter(({ started_us: startedAt }) => isTooMuch || startedAt < runsBefore);
+  if (gone.length > 0) await db.deleteFrom('runs').where('id', 'in', gone.map(({ id }) => id)).execute();
+  const spans = await forgetSpans(db, { of: gone, before: contentBefore, piecesMax: stepRuns });
   const emptied = await db.selectFrom('runs').select('id').where('content', 'is not', null).where('started_us', '<', contentBefore).orderBy('started_us').limit(stepRuns).execute();
-  if (emptied.length > 0) await db.updateTable('runs').set({ content: null }).where('id', 'in', emptied.map(({ id }) => id)).execute();
+  if (emptied.length > 0) await db.updateTable('runs').set({ content: null, content_gone: 'expired' satisfies ContentGone }).where('id', 'in', emptied.map(({ id }) => id)).execute();
   raw.exec(`pragma incremental_vacuum(${vacuumPages})`);
-  return { runs: gone.length, contents: emptied.length, more: gone.length === stepRuns || emptied.length === stepRuns || (gone.length > 0 && usedBytes(connection) > bytesMax) };
+  return { runs: gone.length, contents: emptied.length, spans, more: gone.length === stepRuns || emptied.length === stepRuns || spans >= stepRuns || (gone.length > 0 && usedBytes(connection) > bytesMax) };
 }
 
 /** Of the pages that hold something. */

@@ -6,6 +6,8 @@ export interface Tables {
   readonly evaluations: EvaluationsTable;
   readonly decisions: DecisionsTable;
   readonly tool_calls: ToolCallsTable;
+  readonly spans: SpansTable;
+  readonly joined_traces: JoinedTracesTable;
 }
 
 interface RunsTable {
@@ -26,6 +28,8 @@ interface RunsTable {
   readonly part_of: string | null;
   /** The run as JSON, compressed; null: no longer kept. */
   readonly content: Uint8Array | null;
+  /** Why there is none. */
+  readonly content_gone: string | null;
 }
 
 /** Times, agents and services stand here again so that one index answers a filter. */
@@ -68,4 +72,24 @@ interface ToolCallsTable {
   readonly ended: string;
   readonly took_us: number | null;
   readonly started_us: number;
+}
+
+interface SpansTable {
+  readonly id: Generated<number>;
+  readonly tenant: string;
+  readonly trace_id: string;
+  readonly digest: string;
+  readonly started_us: number;
+  readonly stored_us: number;
+  readonly spans: number;
+  readonly is_whole: number;
+  readonly is_redacted: number;
+  readonly body: Uint8Array;
+}
+
+/** Traces whose spans are kept with those of another one. */
+interface JoinedTracesTable {
+  readonly tenant: string;
+  readonly trace_id: string;
+  readonly whole_id: string;
 }

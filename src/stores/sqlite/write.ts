@@ -1,11 +1,11 @@
 /** Writing a batch of scored runs: a few statements of many rows, in one transaction. */
 import { constants, zstdCompressSync } from 'node:zlib';
 import type { Insertable, Transaction } from 'kysely';
-import type { ScoredRun } from '../../exporters/exporter.ts';
 import type { Run, RunKey } from '../../model/agent-trace.ts';
 import { jsonText } from '../../model/json.ts';
 import { runJson } from '../../model/run-json.ts';
 import { callEnd, microsOf, runColumns, storedDecisions, storedVerdict, tookMicros } from '../item.ts';
+import type { ContentGone, StoreItem, WithoutContent } from '../store.ts';
 import type { Tables } from './tables.ts';
 
 type Tx = Transaction<Tables>;
@@ -24,12 +24,18 @@ interface Known {
   readonly revision: number;
 }
 
-export async function writeItems(tx: Tx, items: readonly ScoredRun[]): Promise<void> {
+/** A revision of a run. */
+interface Version {
+  readonly run: Run;
+  readonly withoutContent?: WithoutContent | undefined;
+}
+
+export async function writeItems(tx: Tx, items: readonly StoreItem[]): Promise<void> {
   const runs = newestRuns(items);
   const known = await knownRuns(tx, runs);
-  const fresh = [...runs.values()].filter((run) => run.revision > (known.get(keyText(run))?.revision ?? 0));
+  const fresh = [...runs.values()].filter(({ run }) => run.revision > (known.get(keyText(run))?.revision ?? 0));
   for (const [key, id] of await writtenRuns(tx, fresh)) known.set(key, { id, revision: known.get(key)?.revision ?? 0 });
-  await writeToolCalls(tx, fresh, known);
+  await writeToolCalls(tx, fresh.map(({ run }) => run), known);
   await writeEvaluations(tx, items, known);
   await writeDecisions(tx, items, known);
   await forgetParts(tx, known);
@@ -40,20 +46,20 @@ function keyText({ tenant, traceId, spanId }: { readonly [part in keyof RunKey]:
   return `${traceId}/${spanId}/${tenant}`;
 }
 
-/** Of each run the highest revision; of equal ones the last. */
-function newestRuns(items: readonly ScoredRun[]): ReadonlyMap<string, Run> {
-  const runs = new Map<string, Run>();
-  for (const { run } of items) {
+/** Of each run the highest revision; of equal ones the first. */
+function newestRuns(items: readonly StoreItem[]): ReadonlyMap<string, Version> {
+  const runs = new Map<string, Version>();
+  for (const { run, withoutContent } of items) {
     const key = keyText(run);
     const before = runs.get(key);
-    if (before === undefined || run.revision >= before.revision) runs.set(key, run);
+    if (before === undefined || run.revision > before.run.revision) runs.set(key, { run, withoutContent });
   }
   return runs;
 }
 
-async function knownRuns(tx: Tx, runs: ReadonlyMap<string, Run>): Promise<Map<string, Known>> {
+async function knownRuns(tx: Tx, runs: ReadonlyMap<string, Version>): Promise<Map<string, Known>> {
   const known = new Map<string, Known>();
-  const traces = [...new Set([...runs.values()].map(({ traceId }) => traceId))];
+  const traces = [...new Set([...runs.values()].map(({ run }) => run.traceId))];
   for (const some of chunks(traces)) {
     const rows = await tx.selectFrom('runs').select(['id', 'revision', 'tenant', 'trace_id', 'span_id']).where('trace_id', 'in', some).execute();
     for (const { id, revision, tenant, trace_id: traceId, span_id: spanId } of rows) known.set(keyText({ tenant, traceId, spanId }), { id, revision });
@@ -61,12 +67,12 @@ async function knownRuns(tx: Tx, runs: ReadonlyMap<string, Run>): Promise<Map<st
   return known;
 }
 
-async function writtenRuns(tx: Tx, runs: readonly Run[]): Promise<ReadonlyMap<string, number>> {
+async function writtenRuns(tx: Tx, runs: readonly Version[]): Promise<ReadonlyMap<string, number>> {
   const ids = new Map<string, number>();
   for (const some of chunks(runs)) {
     const rows = await tx
       .insertInto('runs')
-      .values(some.map((run) => ({ ...runColumns(run), content: contentOf(run) })))
+      .values(some.map(({ run, withoutContent }) => ({ ...runColumns(run), ...contentColumns(run, withoutContent) })))
       .onConflict((conflict) =>
         conflict.columns(['tenant', 'trace_id', 'span_id']).doUpdateSet(({ ref }) => ({
           agent: ref('excluded.agent'),
@@ -81,6 +87,7 @@ async function writtenRuns(tx: Tx, runs: readonly Run[]): Promise<ReadonlyMap<st
           revision: ref('excluded.revision'),
           part_of: ref('excluded.part_of'),
           content: ref('excluded.content'),
+          content_gone: ref('excluded.content_gone'),
         })),
       )
       .returning(['id', 'tenant', 'trace_id', 'span_id'])
@@ -90,10 +97,11 @@ async function writtenRuns(tx: Tx, runs: readonly Run[]): Promise<ReadonlyMap<st
   return ids;
 }
 
-/** Null: too large to be kept. */
-function contentOf(run: Run): Uint8Array | null {
+function contentColumns(run: Run, withoutContent: WithoutContent | undefined): Pick<Insertable<Tables['runs']>, 'content' | 'content_gone'> {
+  if (withoutContent !== undefined) return { content: null, content_gone: withoutContent };
   const text = jsonText(runJson(run.trace, run));
-  return text.length > contentCharsMax ? null : zstdCompressSync(text, { params: { [constants.ZSTD_c_compressionLevel]: compressionLevel } });
+  if (text.length > contentCharsMax) return { content: null, content_gone: 'too_large' satisfies ContentGone };
+  return { content: zstdCompressSync(text, { params: { [constants.ZSTD_c_compressionLevel]: compressionLevel } }), content_gone: null };
 }
 
 async function writeToolCalls(tx: Tx, runs: readonly Run[], known: ReadonlyMap<string, Known>): Promise<void> {
@@ -114,7 +122,7 @@ async function writeToolCalls(tx: Tx, runs: readonly Run[], known: ReadonlyMap<s
   for (const some of chunks(rows)) await tx.insertInto('tool_calls').values(some).execute();
 }
 
-async function writeEvaluations(tx: Tx, items: readonly ScoredRun[], known: ReadonlyMap<string, Known>): Promise<void> {
+async function writeEvaluations(tx: Tx, items: readonly StoreItem[], known: ReadonlyMap<string, Known>): Promise<void> {
   const rows = new Map<string, Insertable<Tables['evaluations']>>();
   for (const { run, evaluations } of items) {
     const id = idOf(known, run);
@@ -168,7 +176,7 @@ async function writeEvaluations(tx: Tx, items: readonly ScoredRun[], known: Read
   }
 }
 
-async function writeDecisions(tx: Tx, items: readonly ScoredRun[], known: ReadonlyMap<string, Known>): Promise<void> {
+async function writeDecisions(tx: Tx, items: readonly StoreItem[], known: ReadonlyMap<string, Known>): Promise<void> {
   const rows = new Map<string, Insertable<Tables['decisions']>>();
   for (const item of items) {
     const id = idOf(known, item.run);

@@ -3,7 +3,7 @@ import { wire } from '../../model/attributes.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { timeText } from '../../model/time-text.ts';
 import type { MetricFamily } from '../../telemetry/registry.ts';
-import type { Micros, RunRow, StoredDecision, StoredRun, StoredVerdict, SummaryRow, ToolRow } from '../../stores/store.ts';
+import type { ContentGone, Micros, RunRow, StoredDecision, StoredRun, StoredVerdict, SummaryRow, ToolRow } from '../../stores/store.ts';
 
 export function runRowJson(row: RunRow): JsonObject {
   return {
@@ -24,21 +24,35 @@ export function runRowJson(row: RunRow): JsonObject {
   };
 }
 
-/** A run whose content is not kept has null in its place. */
+/** A run whose content is not kept says why instead: an empty field would look like an empty answer. */
 export function runJson(run: StoredRun): JsonObject {
   const { verdicts: _short, ...row } = runRowJson(run);
   return {
-    ...contentless,
     ...run.content,
     ...row,
     content_kept: run.content !== undefined,
+    content_gone: run.contentGone === undefined ? null : { reason: run.contentGone, explanation: goneSentences[run.contentGone] },
+    spans_kept: run.spans,
+    spans_gone: run.spans > 0 ? null : spansGoneJson(run),
     part_of: run.partOf ?? null,
     verdicts: run.verdicts.map((verdict) => ({ ...shortVerdictJson(verdict), explanation: verdict.explanation, evidence: [...verdict.evidence], details: verdict.details, sample_probability: verdict.sampleProbability })),
     decisions: run.decisions.map(shortDecisionJson),
   };
 }
 
-const contentless: JsonObject = { input: null, final_response: null, tool_calls: null };
+const goneSentences: { readonly [reason in ContentGone]: string } = {
+  switched_off: 'The configuration keeps no content (store.content is none).',
+  sampled_out: 'Nothing failed in this run, and it is not in the sample (store.content, store.content_sample).',
+  too_large: 'It is larger than what is kept of a run.',
+  expired: 'It was older than store.keep.content.',
+  unknown: 'An earlier release let it go.',
+};
+
+/** Why no spans of its trace are kept. */
+export function spansGoneJson({ contentGone }: StoredRun): { readonly reason: string; readonly explanation: string } {
+  if (contentGone !== undefined) return { reason: contentGone, explanation: goneSentences[contentGone] };
+  return { reason: 'not_stored', explanation: 'They are stored when all runs of the trace have closed; a trace that is too large, or that came before the store could keep up, is left out.' };
+}
 
 function shortVerdictJson({ name, evaluator, version, revision, verdict, score, label, reason }: StoredVerdict): JsonObject {
   return { name, evaluator, version, revision, status: statusOf(verdict), score: score ?? null, label, passed: verdict === 'pass' ? true : verdict === 'fail' ? false : null, reason: reason ?? null };

@@ -1,6 +1,6 @@
 /** The OpenAPI document, made from the routes that are served. */
 import type { JsonObject } from '../../model/json.ts';
-import { verdictWords } from '../../stores/store.ts';
+import { contentGoneWords, verdictWords } from '../../stores/store.ts';
 import type { Route } from './routes.ts';
 
 const orNull = (type: string, description?: string): JsonObject => ({ type: [type, 'null'], ...(description === undefined ? {} : { description }) });
@@ -13,12 +13,18 @@ const schemas: { readonly [name: string]: JsonObject } = {
     trace_id: text, span_id: text, tenant: text, agent: orNull('string'), service: orNull('string'), version: orNull('string'), session_id: orNull('string'), model: orNull('string'),
     started_at: time, ended_at: time, completeness: { enum: ['complete', 'partial', 'abandoned', 'evicted'] }, status: { enum: ['ok', 'error'] }, revision: count,
     verdicts: { type: 'array', items: { $ref: '#/components/schemas/Verdict' } },
-  }, { input: orNull('string', 'Of one run only.'), final_response: { description: 'Of one run only.' }, tool_calls: { type: ['array', 'null'], items: { type: 'object' }, description: 'Of one run only.' }, content_kept: { type: 'boolean', description: 'False: texts, arguments and results are no longer kept. Of one run only.' }, part_of: orNull('string', 'The run, as trace/span, that this one turned out to be a part of. Of one run only.'), decisions: { type: 'array', items: { $ref: '#/components/schemas/Decision' }, description: 'Of one run only.' } }),
+  }, { input: orNull('string', 'Of one run only.'), final_response: { description: 'Of one run only.' }, tool_calls: { type: ['array', 'null'], items: { type: 'object' }, description: 'Of one run only.' }, content_kept: { type: 'boolean', description: 'False: texts, arguments and results are not kept, and their fields are left out. Of one run only.' }, content_gone: { anyOf: [{ $ref: '#/components/schemas/Gone' }, { type: 'null' }], description: 'Why the content is not kept. Of one run only.' }, spans_kept: { ...count, description: 'Spans of its trace that are kept. Of one run only.' }, spans_gone: { anyOf: [{ $ref: '#/components/schemas/Gone' }, { type: 'null' }], description: 'Why none are. Of one run only.' }, part_of: orNull('string', 'The run, as trace/span, that this one turned out to be a part of. Of one run only.'), decisions: { type: 'array', items: { $ref: '#/components/schemas/Decision' }, description: 'Of one run only.' } }),
   Verdict: object({
     name: text, evaluator: text, version: count, revision: count, status: { enum: ['scored', 'skipped', 'failed'] },
     score: { type: ['number', 'null'], minimum: 0, maximum: 1 }, label: text, passed: orNull('boolean', 'Null: there is no threshold, or no score.'), reason: orNull('string', 'Why it was skipped, or which error it ended in.'),
   }, { explanation: { type: 'string', description: 'Of one run only.' }, evidence: { type: 'array', items: text, description: 'Span ids. Of one run only.' }, details: { type: 'object', description: 'Of one run only.' }, sample_probability: { type: 'number', description: 'Of one run only.' } }),
   Decision: object({ name: text, evaluator: text, revision: count, decision: { enum: ['scored', 'skipped', 'filtered', 'sampled_out', 'over_budget', 'overload', 'failed'] }, reason: orNull('string') }, { trace_id: text, span_id: text, tenant: text }),
+  Span: object({
+    trace_id: text, span_id: text, parent_span_id: orNull('string'), of_run: { type: 'boolean', description: 'True: it is the run’s span, or hangs on it.' }, name: text, kind: { enum: ['unspecified', 'internal', 'server', 'client', 'producer', 'consumer'] },
+    started_at: time, ended_at: time, status: object({ code: { enum: ['unset', 'ok', 'error'] }, message: text }), service: orNull('string'), scope: text, attributes: { type: 'object' },
+    events: { type: 'array', items: object({ name: text, at: time, attributes: { type: 'object' } }) }, links: { type: 'array', items: object({ trace_id: text, span_id: text }) }, cut: { type: 'array', items: text, description: 'Attributes that are cut short here; `otlp` has them whole.' },
+  }),
+  Gone: object({ reason: { enum: [...contentGoneWords, 'not_stored'] }, explanation: text }),
   SummaryRow: object({ at: { ...time, description: 'Start of the step.' }, name: text, verdict: { enum: verdictWords }, count, mean_score: orNull('number') }),
   Tool: object({ agent: orNull('string'), name: text, calls: count, errors: count, not_executed: { ...count, description: 'Asked for by a model, with no sign that it ran.' }, mean_seconds: orNull('number') }),
   EvaluabilityRow: object({ agent: text, dialect: text, name: text, outcome: text, reason: orNull('string'), need: orNull('string'), count }),
@@ -36,13 +42,13 @@ export function openApiDocument(routes: readonly Route[]): JsonObject {
   };
 }
 
-function operation({ summary, path_parameters: inPath, query_parameters: inQuery, answer }: Route): JsonObject {
+function operation({ summary, path_parameters: inPath, query_parameters: inQuery, answer, file }: Route): JsonObject {
   const hasPath = Object.keys(inPath).length > 0;
   return {
     summary,
     parameters: [...Object.entries(inPath).map(([name, schema]) => parameter('path', name, schema)), ...Object.entries(inQuery).map(([name, schema]) => parameter('query', name, schema))],
     responses: {
-      200: { description: 'What was asked for.', content: { 'application/json': { schema: answer } } },
+      200: { description: 'What was asked for.', content: { [file?.type ?? 'application/json']: { schema: answer } } },
       400: error('The query cannot be read.'),
       401: error('The token is missing or may not read.'),
       ...(hasPath ? { 404: error('There is no such thing.') } : {}),

@@ -14,6 +14,14 @@ export class QueryFault extends Error {
   }
 }
 
+/** It was there once, or might be: why it is not. */
+export class NotKept extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'NotKept';
+  }
+}
+
 /** Parameters after their schema: texts, and whole numbers where it says so. */
 export interface Parameters {
   readonly [name: string]: string | number | undefined;
@@ -59,4 +67,16 @@ export function placeOf(cursor: string): RunPlace {
   const [startedAt, id, ...more] = isJsonArray(value ?? null) ? (value as readonly unknown[]) : [];
   if (typeof startedAt !== 'number' || typeof id !== 'number' || more.length > 0 || !Number.isSafeInteger(startedAt) || !Number.isSafeInteger(id)) throw new QueryFault('cursor is none of ours.', 'Give the value of "next" of the page before it, and the same filters.');
   return { startedAt, id };
+}
+
+/** Opaque to clients: how many entries the pages before it had. */
+export function offsetText(offset: number): string {
+  return Buffer.from(JSON.stringify([offset])).toString('base64url');
+}
+
+export function offsetOf(cursor: string): number {
+  const value = parseJson(Buffer.from(cursor, 'base64url').toString());
+  const [offset, ...more] = isJsonArray(value ?? null) ? (value as readonly unknown[]) : [];
+  if (typeof offset !== 'number' || !Number.isSafeInteger(offset) || offset < 0 || more.length > 0) throw new QueryFault('cursor is none of ours.', 'Give the value of "next" of the page before it.');
+  return offset;
 }

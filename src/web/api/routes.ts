@@ -1,13 +1,17 @@
 /** The routes of the API. A new one is a row here: the listener serves it, and the OpenAPI document tells it. */
+import type { RunKey } from '../../model/agent-trace.ts';
 import type { Clock } from '../../model/clock.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import type { JsonObject, JsonValue } from '../../model/json.ts';
-import { verdictWords, type RunFilter, type Store } from '../../stores/store.ts';
-import { decisionJson, runJson, runRowJson, summaryJson, toolJson } from './json.ts';
-import { cursorText, filterOf, named, placeOf, QueryFault, timeAt, type Parameters } from './query.ts';
+import { verdictWords, type KeptSpans, type RunFilter, type Store, type StoredRun } from '../../stores/store.ts';
+import { decisionJson, runJson, runRowJson, spansGoneJson, summaryJson, toolJson } from './json.ts';
+import { cursorText, filterOf, named, NotKept, offsetOf, offsetText, placeOf, QueryFault, timeAt, type Parameters } from './query.ts';
+import { otlpLines, spanPage } from './spans.ts';
 
 export interface ApiParts {
   readonly store: Store;
+  /** Undefined: none are kept of the run's trace. */
+  readonly spans: (key: RunKey) => Promise<KeptSpans | undefined>;
   readonly clock: Clock;
   /** Attempts of evaluators since the start of the process, by what came of them. */
   readonly evaluability: () => readonly JsonObject[];
@@ -21,6 +25,8 @@ export interface Route {
   readonly query_parameters: { readonly [name: string]: JsonObject };
   /** What the answer is, as JSON Schema. */
   readonly answer: JsonObject;
+  /** Absent: the answer is JSON. Else a text of this type, to be saved as a file that ends so. */
+  readonly file?: { readonly type: string; readonly ending: string };
   /** Undefined: there is no such thing. */
   readonly handle: (parts: ApiParts, parameters: Parameters) => Promise<JsonValue | undefined>;
 }
@@ -31,6 +37,7 @@ const traceId = { type: 'string', pattern: '^[0-9a-f]{32}$', description: 'Trace
 const spanId = { type: 'string', pattern: '^[0-9a-f]{16}$', description: 'Span id, lower-case hex.' } as const;
 const tenant = { ...text, description: 'Name of the token that the spans came with; empty where none is asked for.' } as const;
 const limitDefault = 50;
+const spansLimitDefault = 200;
 const pages = {
   limit: { type: 'integer', minimum: 1, maximum: 200, default: limitDefault, description: 'Entries of one page.' },
   cursor: { ...text, description: '`next` of the page before it.' },
@@ -69,9 +76,41 @@ export const routes: readonly Route[] = [
     path_parameters: { trace: traceId, span: spanId },
     query_parameters: { tenant },
     answer: { $ref: '#/components/schemas/Run' },
-    async handle({ store }, { trace, span, tenant: of = '' }) {
-      const run = await store.run({ tenant: of as Tenant, traceId: trace as TraceId, spanId: span as SpanId });
+    async handle({ store }, query) {
+      const run = await storedRun(store, query);
       return run === undefined ? undefined : runJson(run);
+    },
+  },
+  {
+    path: '/runs/{trace}/{span}/spans',
+    summary: 'The spans that are kept of the run’s trace: first those of the run and its sub-agents in order of their starts, then the others. Long texts are cut short, and `cut` names them.',
+    path_parameters: { trace: traceId, span: spanId },
+    query_parameters: { tenant, limit: { ...pages.limit, maximum: 500, default: spansLimitDefault }, cursor: pages.cursor },
+    answer: { type: 'object', required: ['spans', 'next', 'whole', 'spans_gone'], properties: { spans: { type: 'array', items: { $ref: '#/components/schemas/Span' } }, next: { type: ['string', 'null'] }, whole: { type: ['boolean', 'null'], description: 'False: some spans of the trace are not kept.' }, spans_gone: { anyOf: [{ $ref: '#/components/schemas/Gone' }, { type: 'null' }], description: 'Why there are none.' } } },
+    async handle({ store, spans }, query) {
+      const run = await storedRun(store, query);
+      const kept = run === undefined ? undefined : await spans(run);
+      if (run === undefined) return undefined;
+      if (kept === undefined) return { spans: [], next: null, whole: null, spans_gone: spansGoneJson(run) };
+      const { cursor, limit } = query;
+      const page = spanPage(kept.spans, run.spanId, { from: typeof cursor === 'string' ? offsetOf(cursor) : 0, limit: typeof limit === 'number' ? limit : spansLimitDefault });
+      return { spans: page.spans, next: page.next === undefined ? null : offsetText(page.next), whole: kept.isWhole, spans_gone: null };
+    },
+  },
+  {
+    path: '/runs/{trace}/{span}/otlp',
+    summary: 'All kept spans and log records of the run’s trace as lines of OTLP/JSON, for `tracejury eval` and `tracejury inspect`.',
+    path_parameters: { trace: traceId, span: spanId },
+    query_parameters: { tenant },
+    answer: { type: 'string' },
+    file: { type: 'application/x-ndjson', ending: 'otlp.jsonl' },
+    async handle({ store, spans }, query) {
+      const run = await storedRun(store, query);
+      if (run === undefined) return undefined;
+      const kept = await spans(run);
+      const gone = spansGoneJson(run);
+      if (kept === undefined) throw new NotKept(`No spans of this run are kept. ${gone.explanation}`);
+      return otlpLines(kept);
     },
   },
   {
@@ -121,6 +160,10 @@ export const routes: readonly Route[] = [
     handle: async ({ evaluability }) => ({ evaluability: evaluability(), next: null }),
   },
 ];
+
+function storedRun(store: Store, { trace, span, tenant: of = '' }: Parameters): Promise<StoredRun | undefined> {
+  return store.run({ tenant: of as Tenant, traceId: trace as TraceId, spanId: span as SpanId });
+}
 
 async function runsPage(store: Store, filter: RunFilter, { cursor, limit }: Parameters): Promise<JsonObject> {
   const page = await store.runs({ ...filter, limit: typeof limit === 'number' ? limit : limitDefault, ...(typeof cursor === 'string' ? { after: placeOf(cursor) } : {}) });

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { jsonText, type JsonValue } from '../../model/json.ts';
 import { openApiDocument } from './openapi.ts';
-import { QueryFault, type Parameters } from './query.ts';
+import { NotKept, QueryFault, type Parameters } from './query.ts';
 import { routes, type ApiParts, type Route } from './routes.ts';
 
 export const apiPrefix = '/api/v1';
@@ -13,7 +13,7 @@ export function serveApi(app: FastifyInstance, parts: ApiParts): void {
   for (const route of routes) serveRoute(app, route, parts);
 }
 
-function serveRoute(app: FastifyInstance, { path, path_parameters: inPath, query_parameters: inQuery, handle }: Route, parts: ApiParts): void {
+function serveRoute(app: FastifyInstance, { path, path_parameters: inPath, query_parameters: inQuery, file, handle }: Route, parts: ApiParts): void {
   const schema = {
     params: { type: 'object', properties: inPath, required: Object.keys(inPath) },
     querystring: { type: 'object', additionalProperties: false, properties: inQuery },
@@ -22,10 +22,12 @@ function serveRoute(app: FastifyInstance, { path, path_parameters: inPath, query
     try {
       const found = await handle(parts, { ...(request.query as Parameters), ...(request.params as Parameters) });
       if (found === undefined) return await reply.code(404).send(failure('not_found', 'The store holds no such run.', 'It may be too old for store.keep, or not scored yet.'));
+      if (file !== undefined) return await reply.type(file.type).header('content-disposition', `attachment; filename="run.${file.ending}"`).send(found);
       // Whole numbers beyond 2^53 are written as they came.
       return await reply.type('application/json; charset=utf-8').serializer((value: JsonValue) => jsonText(value)).send(found);
     } catch (error) {
       if (error instanceof QueryFault) return await reply.code(400).send(failure('bad_request', error.message, error.todo));
+      if (error instanceof NotKept) return await reply.code(404).send(failure('not_kept', error.message, 'store.content and store.keep say what is kept.'));
       throw error;
     }
   });

@@ -1,0 +1,165 @@
+/** Whole spans of traces that are done, out of the requests that brought them: the pipeline holds only what it needs of a span. */
+import { setImmediate as turn } from 'node:timers/promises';
+import { gunzip, inflate, zstdDecompress } from 'node:zlib';
+import { promisify } from 'node:util';
+import type { LogRecord, Span } from '../model/span.ts';
+import { bundle, type BundlePart } from '../otlp/bundle.ts';
+import { excerpts, type OtlpSignal } from '../otlp/excerpts.ts';
+import { logsInSteps, tracesInSteps } from '../otlp/read.ts';
+import type { Steps } from '../otlp/steps.ts';
+import { writeLogsJson } from '../otlp/write-logs-json.ts';
+import { writeTraces } from '../otlp/write.ts';
+import type { FinishedTrace } from '../pipeline/standing.ts';
+import type { Redaction } from '../redaction/redaction.ts';
+import type { Journal, JournalRecord, Position } from './journal.ts';
+
+export interface ReadBackOptions {
+  readonly journal: Pick<Journal, 'at'>;
+  /** Of one request. */
+  readonly inflatedBytesMax: number;
+  /** What nobody may keep. */
+  readonly redaction?: Redaction | undefined;
+  /** Of one trace; what is larger is left out whole. */
+  readonly traceBytesMax?: number;
+  /** Of all traces that are read together; those that find no room are to be asked for again. The first one always finds room. */
+  readonly bytesMax?: number;
+}
+
+/** What was found of a trace. */
+export interface ReadBackTrace {
+  /** Bytes of a bundle; undefined: the trace is too large. */
+  readonly bundle: Buffer | undefined;
+  readonly spans: number;
+  /** False: a request is damaged, or gone. */
+  readonly isWhole: boolean;
+  /** True: there were rules of redaction. */
+  readonly isRedacted: boolean;
+  /** True: there was no room for it beside the traces before it. */
+  readonly isLater: boolean;
+}
+
+const bytesMaxDefault = 128 * 1024 * 1024;
+const traceBytesMaxDefault = 64 * 1024 * 1024;
+const traceIdChars = 32;
+
+interface Gathered {
+  readonly parts: BundlePart[];
+  bytes: number;
+  spans: number;
+  isWhole: boolean;
+  isLater: boolean;
+}
+
+/** In the order of the traces. Each request is read once, however many of them it brought spans of; other work goes on in between. */
+export async function readBack(traces: readonly FinishedTrace[], { journal, inflatedBytesMax, redaction, traceBytesMax = traceBytesMaxDefault, bytesMax = bytesMaxDefault }: ReadBackOptions): Promise<readonly ReadBackTrace[]> {
+  const all = traces.map((): Gathered => ({ parts: [], bytes: 0, spans: 0, isWhole: true, isLater: false }));
+  let held = 0;
+  for (const [position, wanting] of byPosition(traces)) {
+    const record = await journal.at(position as Position);
+    const found = record === undefined ? undefined : await partsOf(record, wantedIn(record, wanting, traces), { inflatedBytesMax, redaction });
+    for (const at of wanting) {
+      const own = all[at];
+      if (own === undefined || own.isLater) continue;
+      if (found === undefined) own.isWhole = false;
+      for (const key of traces[at]?.keys ?? []) {
+        const part = found?.get(key.slice(0, traceIdChars));
+        if (part === undefined) continue;
+        own.bytes += part.bytes.length;
+        own.spans += part.signal === 'traces' ? part.items : 0;
+        own.parts.push(part);
+        held += part.bytes.length;
+        // Of what is too large nothing is held.
+        if (own.bytes > traceBytesMax) held -= emptied(own);
+      }
+    }
+    for (let last = all.length - 1; held > bytesMax && last > 0; last--) {
+      const own = all[last];
+      if (own === undefined || own.parts.length === 0) continue;
+      held -= emptied(own);
+      own.isLater = true;
+    }
+    await turn();
+  }
+  return all.map(({ parts, bytes, spans, isWhole, isLater }) => ({ bundle: bytes > traceBytesMax || isLater ? undefined : bundle(parts), spans, isWhole, isRedacted: redaction !== undefined, isLater }));
+}
+
+/** Gives the bytes that were held. */
+function emptied({ parts }: Gathered): number {
+  return parts.splice(0).reduce((sum, { bytes }) => sum + bytes.length, 0);
+}
+
+/** Which of the traces each request brought something of, in the order of the journal. */
+function byPosition(traces: readonly FinishedTrace[]): readonly (readonly [number, readonly number[]])[] {
+  const wanting = new Map<number, number[]>();
+  for (const [at, { positions }] of traces.entries()) {
+    for (const position of positions) {
+      const known = wanting.get(position);
+      if (known === undefined) wanting.set(position, [at]);
+      else known.push(at);
+    }
+  }
+  return [...wanting].sort(([one], [other]) => one - other);
+}
+
+/** Ids of those traces that belong to the tenant of the request. */
+function wantedIn({ tenant }: JournalRecord, wanting: readonly number[], traces: readonly FinishedTrace[]): ReadonlySet<string> {
+  const keys = wanting.flatMap((at) => traces[at]?.keys ?? []);
+  return new Set(keys.filter((key) => key.slice(traceIdChars) === tenant).map((key) => key.slice(0, traceIdChars)));
+}
+
+type Part = BundlePart & { readonly items: number };
+
+/** By trace id. Undefined: the request cannot be read. */
+async function partsOf(record: JournalRecord, wanted: ReadonlySet<string>, { inflatedBytesMax, redaction }: Pick<ReadBackOptions, 'inflatedBytesMax' | 'redaction'>): Promise<ReadonlyMap<string, Part> | undefined> {
+  if (record.kind === 'done') return new Map();
+  const signal = record.kind;
+  try {
+    const body = await inflated(record, inflatedBytesMax);
+    const isJson = record.contentType === 'application/json';
+    if (!isJson && redaction === undefined) return new Map([...excerpts(body, signal, wanted)].map(([traceId, { bytes, items }]) => [traceId, { signal, encoding: 'protobuf', bytes, items }]));
+    return await written(body, { signal, encoding: isJson ? 'json' : 'protobuf', wanted, redaction });
+  } catch {
+    return undefined;
+  }
+}
+
+interface Decoding {
+  readonly signal: OtlpSignal;
+  readonly encoding: 'json' | 'protobuf';
+  readonly wanted: ReadonlySet<string>;
+  readonly redaction: Redaction | undefined;
+}
+
+/** What cannot be cut out as it is, is read and written anew. */
+async function written(body: Buffer, { signal, encoding, wanted, redaction }: Decoding): Promise<ReadonlyMap<string, Part>> {
+  const spans: readonly Span[] = signal === 'traces' ? (await inTurns(tracesInSteps(body, encoding))).spans : [];
+  const records: readonly LogRecord[] = signal === 'logs' ? (await inTurns(logsInSteps(body, encoding))).records : [];
+  const found = new Map<string, Part>();
+  for (const traceId of wanted) {
+    const own = { spans: spans.filter((span) => span.traceId === traceId), records: records.filter((one) => one.traceId === traceId) };
+    const items = own.spans.length + own.records.length;
+    if (items === 0) continue;
+    const kept = redaction === undefined ? own : redaction.spans(own.spans, own.records);
+    found.set(traceId, { signal, encoding: 'json', bytes: signal === 'traces' ? writeTraces(kept.spans, 'json') : writeLogsJson(kept.records), items });
+    await turn();
+  }
+  return found;
+}
+
+async function inTurns<Result>(steps: Steps<Result>): Promise<Result> {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    await turn();
+  }
+}
+
+const inflaters = { gzip: promisify(gunzip), deflate: promisify(inflate), zstd: promisify(zstdDecompress) } as const;
+
+/** Beside the main thread. */
+async function inflated({ contentEncoding, body }: JournalRecord, maxOutputLength: number): Promise<Buffer> {
+  if (contentEncoding === '') return body;
+  const known = Object.entries(inflaters).find(([name]) => name === contentEncoding)?.[1];
+  if (known === undefined) throw new Error(`the encoding ${contentEncoding} is not known`);
+  return await known(body, { maxOutputLength });
+}

@@ -1,0 +1,82 @@
+/**
+ * What a protobuf body holds of some traces, cut out byte for byte: each trace gets the resource and scope blocks of its spans or log
+ * records with nothing else in them. The grammar stands beside the readers. Fields that nobody here knows stay as they are.
+ */
+import { cursorOver, enter, leave, readHex, readTag, skip, type Cursor } from './protobuf.ts';
+
+export type OtlpSignal = 'traces' | 'logs';
+
+export interface Excerpt {
+  readonly bytes: Buffer;
+  /** Spans or records. */
+  readonly items: number;
+}
+
+/** By trace id; traces of which nothing is there are left out. Throws OTLP_MALFORMED. */
+export function excerpts(body: Buffer, signal: OtlpSignal, wanted: ReadonlySet<string>): ReadonlyMap<string, Excerpt> {
+  const found = new Map<string, { readonly pieces: Buffer[]; items: number }>();
+  const cursor = cursorOver(body);
+  inBlocks(cursor, resourceField, () => {
+    const ofResource = new Map<string, Buffer[]>();
+    const resource = inBlocks(cursor, scopeField, () => {
+      const items = new Map<string, Buffer[]>();
+      const scope = inBlocks(cursor, itemField, (start) => {
+        const end = cursor.end;
+        const traceId = traceIdIn(cursor, traceIdField[signal]);
+        if (traceId !== undefined && wanted.has(traceId)) (items.get(traceId) ?? put(items, traceId, [])).push(body.subarray(start, end));
+      });
+      for (const [traceId, own] of items) {
+        (found.get(traceId) ?? put(found, traceId, { pieces: [], items: 0 })).items += own.length;
+        (ofResource.get(traceId) ?? put(ofResource, traceId, [])).push(...message(scopeField, [...scope, ...own]));
+      }
+    });
+    for (const [traceId, scopes] of ofResource) found.get(traceId)?.pieces.push(...message(resourceField, [...resource, ...scopes]));
+  });
+  return new Map([...found].map(([traceId, { pieces, items }]) => [traceId, { bytes: Buffer.concat(pieces), items }]));
+}
+
+const resourceField = 1;
+const scopeField = 2;
+const itemField = 2;
+const traceIdField = { traces: 1, logs: 9 } as const;
+
+/** Enters each inner message of the one that the cursor is in; `start` is where its tag begins. Gives all other fields, with their tags. */
+function inBlocks(cursor: Cursor, innerField: number, each: (start: number) => void): readonly Buffer[] {
+  const others: Buffer[] = [];
+  while (cursor.at < cursor.end) {
+    const start = cursor.at;
+    const tag = readTag(cursor);
+    if (tag >>> 3 === innerField) {
+      const outerEnd = enter(cursor, tag);
+      each(start);
+      leave(cursor, outerEnd);
+    } else {
+      skip(cursor, tag);
+      others.push(cursor.bytes.subarray(start, cursor.at));
+    }
+  }
+  return others;
+}
+
+/** The first one: exporters write it once, and before all that is long. */
+function traceIdIn(cursor: Cursor, field: number): string | undefined {
+  while (cursor.at < cursor.end) {
+    const tag = readTag(cursor);
+    if (tag >>> 3 === field) return readHex(cursor, tag);
+    skip(cursor, tag);
+  }
+  return undefined;
+}
+
+function message(field: number, pieces: readonly Buffer[]): readonly Buffer[] {
+  const head: number[] = [field * 8 + 2];
+  let length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  for (; length >= 0x80; length = Math.floor(length / 0x80)) head.push((length % 0x80) | 0x80);
+  head.push(length);
+  return [Buffer.from(head), ...pieces];
+}
+
+function put<Key, Value>(map: Map<Key, Value>, key: Key, value: Value): Value {
+  map.set(key, value);
+  return value;
+}

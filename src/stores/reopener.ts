@@ -1,0 +1,87 @@
+/**
+ * Between the gathering and the store: traces without a root may be the rest of runs that an earlier process scored. They are looked up together,
+ * at most so many in one turn, and beside all other work; the stored spans come back where they are kept and are those that were scored.
+ */
+import type { Clock, Sleep } from '../model/clock.ts';
+import type { ClosingTimes } from '../pipeline/closing.ts';
+import type { Reopening } from '../pipeline/reopening.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+import { keptSpans } from './kept-spans.ts';
+import type { KeptSpans, KnownTrace, Store, TraceName } from './store.ts';
+
+export interface ReopenerOptions {
+  readonly store: Pick<Store, 'known' | 'spans'>;
+  readonly flow: Reopening;
+  readonly telemetry: Telemetry;
+  readonly clock: Clock;
+  readonly sleep: Sleep;
+  /** How long a closed run takes late spans, and how long a trace has to show a root; asked for each time. */
+  readonly closing: () => Pick<ClosingTimes, 'lateMs' | 'quietMs'>;
+  /** Something was reopened: deadlines are to be looked at again. */
+  readonly wake: () => void;
+  readonly onFault: (error: unknown) => void;
+}
+
+export interface Reopener {
+  /** May be called twice. */
+  stop(): Promise<void>;
+}
+
+const turnMsMax = 1_000;
+const turnMsMin = 10;
+/** Traces of one turn; a service whose agents send their roots last asks about each of them once. */
+const tracesPerTurn = 2_000;
+const tracesPerQuery = 200;
+
+export function reopener({ store, flow, telemetry, clock, sleep, closing, wake, onFault }: ReopenerOptions): Reopener {
+  const ended = new AbortController();
+
+  function count(outcome: 'new' | 'reopened' | 'not_kept' | 'not_asked' | 'failed', traces: number): void {
+    if (traces > 0) telemetry.add('tracejury.store.lookups', traces, { 'tracejury.outcome': outcome });
+  }
+
+  async function turns(): Promise<void> {
+    while (!ended.signal.aborted) {
+      await sleep(Math.max(turnMsMin, Math.min(turnMsMax, closing().quietMs / 8)), ended.signal);
+      const strays = flow.takeStrays();
+      count('not_asked', Math.max(0, strays.length - tracesPerTurn));
+      for (let from = 0; from < Math.min(strays.length, tracesPerTurn); from += tracesPerQuery) await looked(strays.slice(from, Math.min(from + tracesPerQuery, tracesPerTurn)));
+    }
+  }
+
+  async function looked(strays: readonly TraceName[]): Promise<void> {
+    try {
+      const known = await store.known(strays);
+      count('new', strays.length - known.length);
+      for (const trace of known) await back(trace);
+    } catch (error) {
+      count('failed', strays.length);
+      onFault(error);
+    }
+  }
+
+  async function back(trace: KnownTrace): Promise<void> {
+    const kept = await usable(trace);
+    if (kept === undefined) flow.dismiss(trace);
+    else flow.reopen({ ...trace, ...kept });
+    count(kept === undefined ? 'not_kept' : 'reopened', 1);
+    wake();
+  }
+
+  /** Undefined: they are not kept, or not all of them, or not as they were scored, or it is too late. */
+  async function usable({ tenant, traceId, isJoined }: KnownTrace): Promise<KeptSpans | undefined> {
+    const pieces = await store.spans(tenant, traceId);
+    const newest = Math.max(...pieces.map(({ storedAt }) => storedAt));
+    if (isJoined || newest < (clock.nowMs() - closing().lateMs) * 1_000 || pieces.some(({ isRedacted, joined }) => isRedacted || joined.length > 0)) return undefined;
+    const kept = await keptSpans(pieces);
+    return kept?.isWhole === true ? kept : undefined;
+  }
+
+  const looking = turns();
+  return {
+    async stop() {
+      ended.abort();
+      await looking;
+    },
+  };
+}

@@ -1,0 +1,245 @@
+/**
+ * Between the journal and the store: when a trace is done whose content is to be kept, its spans are read back, put together, compressed
+ * and stored, a batch at a time and beside all other work. The journal keeps the requests until then. Bounded: what cannot be stored in
+ * time costs the oldest traces their spans, which are counted, and holds up nobody.
+ */
+import { promisify } from 'node:util';
+import { constants, crc32, zstdCompress } from 'node:zlib';
+import type { ScoredRun } from '../exporters/exporter.ts';
+import type { Clock, Sleep } from '../model/clock.ts';
+import type { Tenant, TraceId } from '../model/ids.ts';
+import type { FinishedTrace } from '../pipeline/standing.ts';
+import { traceKey } from '../pipeline/traces.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+import { microsOf } from './item.ts';
+import type { Micros, SpanPiece, Store } from './store.ts';
+
+/** What was read back of a trace. */
+export interface TraceSpans {
+  /** Undefined: too large to be kept. */
+  readonly bundle: Buffer | undefined;
+  readonly spans: number;
+  readonly isWhole: boolean;
+  readonly isRedacted: boolean;
+  /** True: it found no room beside the traces before it, and is read again. The first one always finds room. */
+  readonly isLater: boolean;
+}
+
+export interface SpanKeeperOptions {
+  readonly store: Pick<Store, 'writeSpans'>;
+  /** In the order of the traces. */
+  readonly read: (traces: readonly FinishedTrace[]) => Promise<readonly TraceSpans[]>;
+  readonly telemetry: Telemetry;
+  readonly clock: Clock;
+  readonly sleep: Sleep;
+  readonly onFault: (error: unknown) => void;
+  readonly tracesMax?: number;
+  readonly wantedMax?: number;
+}
+
+export interface SpanKeeper {
+  /** The trace of this run is to be kept. */
+  want(item: ScoredRun): void;
+  /** The trace is done. Undefined: it is not kept. Else resolves when its spans are stored or given up; never rejects. */
+  keep(trace: FinishedTrace): Promise<void> | undefined;
+  /** Gives up what is not stored yet. May be called twice. */
+  stop(): Promise<void>;
+}
+
+/** How long traces gather: those of one request are read together. */
+const gatherMs = 100;
+const batchTraces = 128;
+/** Traces that are compressed at once. */
+const compressedTogether = 4;
+const firstRestMs = 500;
+const longestRestMs = 30_000;
+/** Of one batch, after the first: a minute and a half. While a store stays down, the batches behind it have one. */
+const attemptsUsual = 8;
+/** As for the content of runs: more takes far longer and saves little. */
+const compressionLevel = 1;
+const traceIdChars = 32;
+/** Spans that come late mostly come soon. */
+const knownMax = 20_000;
+
+interface Waiting {
+  readonly trace: FinishedTrace;
+  readonly startedAt: Micros;
+  readonly isRest: boolean;
+  readonly done: () => void;
+}
+
+const compressed = promisify(zstdCompress);
+
+export function spanKeeper(options: SpanKeeperOptions): SpanKeeper {
+  const { store, telemetry, clock, sleep, onFault, tracesMax = 10_000, wantedMax = 100_000 } = options;
+  /** Start of the first run, by trace, until the trace is done. */
+  const wanted = new Map<string, Micros>();
+  const waiting: Waiting[] = [];
+  /** Traces that were done, by key: the start of the first run of those whose spans are kept, undefined for the others. */
+  const known = new Map<string, Micros | undefined>();
+  const ended = new AbortController();
+  let working: Promise<void> | undefined;
+  let attemptsMax = attemptsUsual;
+
+  function count(outcome: 'written' | 'retried' | 'dropped' | 'too_large' | 'incomplete', traces: number): void {
+    if (traces > 0) telemetry.add('tracejury.store.traces', traces, { 'tracejury.outcome': outcome });
+    telemetry.set('tracejury.store.traces.queue', waiting.length);
+  }
+
+  /** Their requests are needed no more. */
+  function givenUp(all: readonly Waiting[]): void {
+    for (const { done } of all) done();
+    count('dropped', all.length);
+  }
+
+  /** Their requests stay: the next process reads them again. */
+  function left(traces: number): void {
+    waiting.length = 0;
+    count('dropped', traces);
+  }
+
+  async function work(): Promise<void> {
+    await sleep(gatherMs, ended.signal);
+    while (waiting.length > 0 && !ended.signal.aborted) {
+      const asked = waiting.splice(0, batchTraces);
+      const prepared = await preparedOf(asked);
+      if (prepared === undefined) {
+        givenUp(asked);
+        continue;
+      }
+      const { batch, pieces } = prepared;
+      const isStored = await stored(pieces);
+      if (ended.signal.aborted && !isStored) return left(batch.length + waiting.length);
+      attemptsMax = isStored ? attemptsUsual : 1;
+      if (!isStored) {
+        givenUp(batch);
+        continue;
+      }
+      for (const { done } of batch) done();
+      count('written', pieces.length);
+    }
+  }
+
+  /** False: given up. A store that is down must not fill the journal. */
+  async function stored(pieces: readonly SpanPiece[]): Promise<boolean> {
+    for (let attempt = 0; ; attempt++) {
+      if (await isWritten(pieces)) return true;
+      if (attempt >= attemptsMax || (ended.signal.aborted && attempt > 0)) return false;
+      count('retried', pieces.length);
+      await sleep(Math.min(longestRestMs, firstRestMs * 2 ** attempt), ended.signal);
+    }
+  }
+
+  async function isWritten(pieces: readonly SpanPiece[]): Promise<boolean> {
+    try {
+      await store.writeSpans(pieces);
+      return true;
+    } catch (error) {
+      onFault(error);
+      return false;
+    }
+  }
+
+  /** Undefined: they cannot be read or compressed, for a reason that will be there the next time as well. */
+  async function preparedOf(asked: readonly Waiting[]): Promise<{ readonly batch: readonly Waiting[]; readonly pieces: readonly SpanPiece[] } | undefined> {
+    try {
+      const read = await options.read(asked.map(({ trace }) => trace));
+      const isRead = (_one: Waiting, at: number): boolean => read[at]?.isLater !== true;
+      const batch = asked.filter(isRead);
+      const pieces = await piecesOf(batch, read.filter(({ isLater }) => !isLater));
+      waiting.unshift(...asked.filter((one, at) => !isRead(one, at)));
+      return { batch, pieces };
+    } catch (error) {
+      onFault(error);
+      return undefined;
+    }
+  }
+
+  async function piecesOf(batch: readonly Waiting[], read: readonly TraceSpans[]): Promise<readonly SpanPiece[]> {
+    const pieces: SpanPiece[] = [];
+    for (let from = 0; from < batch.length; from += compressedTogether) {
+      const some = batch.slice(from, from + compressedTogether).map((one, at) => pieceOf(one, read[from + at]));
+      for (const piece of await Promise.all(some)) if (piece !== undefined) pieces.push(piece);
+    }
+    return pieces;
+  }
+
+  async function pieceOf({ trace, startedAt, isRest }: Waiting, read: TraceSpans | undefined): Promise<SpanPiece | undefined> {
+    const [whole = '', ...joined] = trace.keys;
+    if (read?.isWhole === false) count('incomplete', 1);
+    if (read?.bundle === undefined) {
+      count('too_large', 1);
+      return undefined;
+    }
+    if (read.bundle.length === 0) return undefined;
+    return {
+      tenant: whole.slice(traceIdChars) as Tenant,
+      traceId: whole.slice(0, traceIdChars) as TraceId,
+      joined: joined.map((key) => key.slice(0, traceIdChars) as TraceId),
+      startedAt,
+      storedAt: Math.floor(clock.nowMs() * 1_000),
+      spans: read.spans,
+      isWhole: read.isWhole && !isRest,
+      isRedacted: read.isRedacted,
+      digest: `${read.bundle.length}-${crc32(read.bundle).toString(16)}`,
+      body: await compressed(read.bundle, { params: { [constants.ZSTD_c_compressionLevel]: compressionLevel } }),
+    };
+  }
+
+  function remember({ keys }: FinishedTrace, startedAt: Micros | undefined): void {
+    for (const key of keys) {
+      wanted.delete(key);
+      known.set(key, startedAt);
+    }
+    for (const key of known.keys()) {
+      if (known.size <= knownMax) return;
+      known.delete(key);
+    }
+  }
+
+  /** Undefined: the trace is not kept. What comes late for one that is, is kept as well. */
+  function startOf({ keys }: FinishedTrace): Micros | undefined {
+    const starts = keys.flatMap((key) => wanted.get(key) ?? known.get(key) ?? []);
+    return starts.length === 0 ? undefined : Math.min(...starts);
+  }
+
+  function pump(): void {
+    working ??= work()
+      .catch(onFault)
+      .finally(() => {
+        working = undefined;
+        if (waiting.length > 0 && !ended.signal.aborted) pump();
+      });
+  }
+
+  return {
+    want({ run: { tenant, traceId, startUnixNano }, evaluations }) {
+      // What a judge says comes later: when the run closed it was wanted already, and by now the trace may be done.
+      if (evaluations.some(({ evaluatorKind }) => evaluatorKind !== 'rule')) return;
+      const key = traceKey(tenant, traceId);
+      wanted.set(key, Math.min(wanted.get(key) ?? Infinity, microsOf(startUnixNano)));
+      const [oldest] = wanted.keys();
+      if (wanted.size > wantedMax && oldest !== undefined) wanted.delete(oldest);
+    },
+    keep(trace) {
+      // Nothing was read since it was last done: only the journal needs to know.
+      if (trace.positions.length === 0 || ended.signal.aborted) return undefined;
+      const startedAt = startOf(trace);
+      // Late spans of a trace whose other spans were let go are not the whole of it.
+      const isRest = trace.keys.some((key) => known.has(key) && known.get(key) === undefined);
+      remember(trace, startedAt);
+      if (startedAt === undefined) return undefined;
+      return new Promise((resolve) => {
+        waiting.push({ trace, startedAt, isRest, done: resolve });
+        if (waiting.length > tracesMax) givenUp(waiting.splice(0, 1));
+        count('written', 0);
+        pump();
+      });
+    },
+    async stop() {
+      ended.abort();
+      await working;
+      left(waiting.length);
+    },
+  };
+}

@@ -1,0 +1,43 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { ScoredRun } from '../../src/exporters/exporter.ts';
+import { parseTraceId } from '../../src/model/ids.ts';
+import { withoutContent, type ContentChoice } from '../../src/stores/content.ts';
+import { agentTrace } from '../builders/agent-trace.ts';
+import { failed, run, scored, scoredRun, skipped } from '../builders/scored-run.ts';
+
+const choice = (sampleRate: number): ContentChoice => ({ content: 'failed_and_sampled', sampleRate });
+const judged = { evaluatorKind: 'judge' } as const;
+
+const cases: readonly { readonly name: string; readonly item: ScoredRun; readonly kept: boolean }[] = [
+  { name: 'a run that passed', item: scoredRun({ a: scored(1), b: skipped }), kept: false },
+  { name: 'a run without verdicts', item: scoredRun({}), kept: false },
+  { name: 'one that failed among others', item: scoredRun({ a: scored(1), b: scored(0) }), kept: true },
+  { name: 'a raw metric, which cannot fail', item: scoredRun({ a: scored(0, { passed: null, threshold: null }) }), kept: false },
+  { name: 'an evaluator that broke', item: scoredRun({ a: failed() }), kept: true },
+  { name: 'a run in error', item: scoredRun({ a: scored(1) }, run({ trace: agentTrace({ status: 'error' }) })), kept: true },
+  { name: 'a run that is not whole', item: scoredRun({ a: scored(1) }, run({ completeness: 'partial' })), kept: true },
+  { name: 'a run that late spans changed', item: scoredRun({ a: scored(1) }, run({ revision: 2 })), kept: true },
+  { name: 'a run that a judge is asked about', item: { ...scoredRun({ a: scored(1) }), asked: true }, kept: true },
+  { name: 'what a judge said, although it passed', item: scoredRun({ a: scored(1) }, run(), judged), kept: true },
+  { name: 'a run that was taken back', item: scoredRun({ a: skipped }, run({ partOf: run(), completeness: 'complete' })), kept: false },
+];
+for (const { name, item, kept } of cases) {
+  test(`content: failed_and_sampled ${kept ? 'keeps' : 'lets go'} ${name}`, () => {
+    expect(withoutContent(item, choice(0))).toBe(kept ? undefined : 'sampled_out');
+    expect(withoutContent(item, choice(1))).toBeUndefined();
+    expect([withoutContent(item, { content: 'all', sampleRate: 0 }), withoutContent(item, { content: 'none', sampleRate: 1 })]).toEqual([undefined, 'switched_off']);
+  });
+}
+
+test('content: the sample is drawn by trace id, and a larger one holds a smaller one', () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: 1n, max: 2n ** 56n - 1n }), fc.double({ min: 0, max: 1, noNaN: true }), fc.double({ min: 0, max: 1, noNaN: true }), (random, one, other) => {
+      const traceId = parseTraceId(random.toString(16).padStart(32, '0'));
+      if (traceId === undefined) throw new Error('no trace id');
+      const item = scoredRun({ a: scored(1) }, run({ traceId }));
+      const isKept = (rate: number): boolean => withoutContent(item, choice(rate)) === undefined;
+      expect(isKept(Math.max(one, other)) || !isKept(Math.min(one, other))).toBe(true);
+    }),
+  );
+});
