@@ -3,6 +3,7 @@ import { RE2JS } from 're2js';
 import { jsonText } from '../src/model/json.ts';
 import type { JsonValue } from '../src/model/json.ts';
 import type { CompiledSchema, EvaluationContext, Pattern } from './evaluator.ts';
+import { isSurelyLonger } from './schema-size.ts';
 import { compileSchema, schemaTextMax } from './schemas.ts';
 
 export interface EvaluationContextOptions {
@@ -24,6 +25,7 @@ export function evaluationContext({ schemasMax = 500, patternsMax = 500, toolCal
   return {
     pattern: (source) => patterns.of(source, source),
     schema: (schema) => {
+      if (isSurelyLonger(schema, schemaTextMax)) return undefined;
       const text = jsonText(schema);
       return text.length > schemaTextMax ? undefined : schemas.of(text, schema).compiled;
     },

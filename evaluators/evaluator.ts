@@ -22,10 +22,17 @@ export type Need = 'tool_calls' | 'tool_definitions' | 'tool_results' | 'input' 
 
 /** A validator of one JSON Schema. Problems name the place in the value by member names and indexes. */
 export interface CompiledSchema {
-  /** Undefined: the schema recurses so often on this value that it was not checked to the end. */
-  readonly problems: (value: JsonValue) => readonly SchemaProblem[] | undefined;
+  /** Undefined: the value takes more steps than one may take, or than are left of `work`, so that it was not checked to the end. */
+  readonly problems: (value: JsonValue, work?: Work) => readonly SchemaProblem[] | undefined;
   /** Parts of the schema that had to be dropped to compile it; empty when it was sound. */
   readonly faults: readonly string[];
+  /** What compiling it costs, in the steps that checking is counted in. */
+  readonly steps: number;
+}
+
+/** Steps that the checks of one run share. They are counted, not timed: the same run comes to the same end on every host. */
+export interface Work {
+  steps: number;
 }
 
 export interface SchemaProblem {

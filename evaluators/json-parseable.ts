@@ -43,7 +43,7 @@ function evaluate({ trace }: Subject, options: JsonParseableOptions, context: Ev
     if (options.containersOnly && !isContainer(parsed)) return finding(false, 'is JSON but neither an object nor a list', { parsed: true });
     if (compiled === undefined) return finding(true, 'is JSON', { parsed: true });
     const problems = compiled.problems(parsed);
-    if (problems === undefined) return { kind: 'skipped', reason: 'too_large', explanation: 'The schema recurses so often on this value that it was not checked to the end.' };
+    if (problems === undefined) return { kind: 'skipped', reason: 'too_large', explanation: 'The schema asks for too much work on this value, so that it was not checked to the end.' };
     if (problems.length === 0) return finding(true, 'satisfies the schema', { parsed: true, problems: [] });
     return finding(false, `breaks the schema: ${listed(problems.map(inWords), '; ')}`, { parsed: true, problems: problems.map(problemDetails) });
   });

@@ -5,16 +5,26 @@
 import { isJsonArray, isJsonObject, member } from '../src/model/json.ts';
 import type { JsonObject, JsonValue } from '../src/model/json.ts';
 import type { Pattern } from './evaluator.ts';
+import { patternSize, patternSizeMax } from './pattern-size.ts';
 
 /** Subschemas of one schema. */
 const subschemasMax = 2_000;
 const depthMax = 48;
 const faultsMax = 20;
+/** The patterns of one schema together: those beyond are left out. */
+const patternSizesMax = 4_000;
+/** Compiling is counted in the steps of checking: so many for a subschema, and so many for a part of a pattern. */
+const stepsPerSubschema = 10;
+const stepsPerPatternSize = 2;
+/** What a pattern costs besides its size. */
+const patternCost = 20;
 
 export interface NormalisedSchema {
   readonly schema: JsonObject | boolean;
   readonly draft: '2020-12' | 'draft-07';
   readonly faults: readonly string[];
+  /** What it takes to compile it: subschemas, members, and patterns by their size. */
+  readonly steps: number;
 }
 
 type Shape = (value: JsonValue) => boolean;
@@ -57,6 +67,9 @@ const anyButNull: readonly string[] = ['string', 'number', 'boolean', 'array', '
 
 interface Walk {
   subschemas: number;
+  patternSizes: number;
+  /** Each is compiled once. */
+  readonly patternSources: Set<string>;
   tooLarge: boolean;
   draft: '2020-12' | 'draft-07';
   readonly faults: string[];
@@ -65,10 +78,10 @@ interface Walk {
 
 /** Undefined when the schema is larger or deeper than the limits. */
 export function normalisedSchema(schema: JsonValue, pattern: (source: string) => Pattern): NormalisedSchema | undefined {
-  const walk: Walk = { subschemas: 0, tooLarge: false, draft: declaredDraft(schema), faults: [], pattern };
+  const walk: Walk = { subschemas: 0, patternSizes: 0, patternSources: new Set(), tooLarge: false, draft: declaredDraft(schema), faults: [], pattern };
   const clean = subschema(schema, '', walk, 0);
   if (walk.tooLarge) return undefined;
-  return { schema: clean, draft: walk.draft, faults: walk.faults };
+  return { schema: clean, draft: walk.draft, faults: walk.faults, steps: stepsPerSubschema * walk.subschemas + stepsPerPatternSize * walk.patternSizes };
 }
 
 function declaredDraft(schema: JsonValue): '2020-12' | 'draft-07' {
@@ -162,8 +175,16 @@ function nullable(schema: JsonObject): JsonObject {
 }
 
 function compiles(source: string, path: string, walk: Walk): boolean {
+  if (walk.patternSources.has(source)) return true;
+  const size = patternCost + patternSize(source);
+  if (size - patternCost > patternSizeMax || walk.patternSizes + size > patternSizesMax) {
+    fault(walk, path, 'is a pattern beyond the limits');
+    return false;
+  }
+  walk.patternSizes += size;
   try {
     walk.pattern(source);
+    walk.patternSources.add(source);
     return true;
   } catch {
     fault(walk, path, 'is no pattern of a linear-time engine');

@@ -8,8 +8,10 @@ import type { JsonObject, JsonValue } from '../src/model/json.ts';
 import type { Outcome, PartVerdict } from '../src/model/verdict.ts';
 import { argumentsUnknown, callDetails, cutShort, evidenceOf, notCarried, noToolCalls, onEmptySchema, partOf, placedCalls, skipped, tooLarge } from './calls.ts';
 import type { OnEmpty, PlacedCall } from './calls.ts';
-import type { CompiledSchema, EvaluationContext, RuleEvaluator, SchemaProblem, Subject } from './evaluator.ts';
+import type { CompiledSchema, EvaluationContext, RuleEvaluator, SchemaProblem, Subject, Work } from './evaluator.ts';
 import { closedSchema } from './schema-closing.ts';
+import { isSurelyLonger } from './schema-size.ts';
+import { schemaTextMax } from './schemas.ts';
 import { callName, count, listed } from './wording.ts';
 
 export interface ToolCallValidityOptions {
@@ -20,7 +22,7 @@ export interface ToolCallValidityOptions {
 export const toolCallValidity = {
   kind: 'rule',
   id: 'tool_call_validity',
-  version: 1,
+  version: 2,
   summary: 'Every tool call names a defined tool and its arguments satisfy the JSON Schema of that tool.',
   needs: ['tool_calls', 'tool_definitions'],
   onByDefault: true,
@@ -37,6 +39,9 @@ export const toolCallValidity = {
   source: 'Dokimos ToolCallValidityEvaluator, with full JSON Schema 2020-12 and draft-07',
   evaluate,
 } as const satisfies RuleEvaluator<ToolCallValidityOptions>;
+
+/** Steps of compiling the schemas of one run and of checking its calls: some hundredths of a second at most. Counted alike whether a schema is known already. */
+const runStepsMax = 60_000;
 
 type Kind = 'unknown_tool' | 'arguments_not_object' | 'missing_required' | 'unexpected_parameter' | 'wrong_type' | 'not_in_enum' | 'constraint';
 
@@ -68,23 +73,34 @@ function evaluate({ trace }: Subject, options: ToolCallValidityOptions, context:
   const carried = known.filter(({ call }) => call.arguments !== undefined || call.argumentsText !== undefined);
   if (known.length > 0 && carried.length === 0) return argumentsUnknown(trace, 'The spans carry no arguments of tool calls; switch on the capture of tool inputs.');
   const notes = new Map<string, readonly string[]>();
-  const schemaOf = schemasOf(options, context);
-  const judged = carried.map((placed) => ({ ...placed, problems: problemsOf(placed, definitions, schemaOf, notes) }));
+  const work: Work = { steps: runStepsMax };
+  const schemaOf = schemasOf(options, context, work);
+  const judged: Judged[] = [];
+  for (const placed of carried) {
+    judged.push({ ...placed, problems: problemsOf(placed, definitions, schemaOf, { notes, work }) });
+    if (work.steps <= 0) return skipped('too_large', `After ${judged.length} of ${carried.length} tool calls the work of checking arguments was more than one run may take.`, { tool_calls: carried.length, checked_calls: judged.length });
+  }
   return verdict(judged, { arguments_not_carried: known.length - carried.length, definitions_truncated: calls.length - known.length }, notes);
 }
+
+/** What it costs to find that a schema is beyond the limits. */
+const refusedSteps = 1_000;
 
 type SchemaOf = (inputSchema: JsonValue) => CompiledSchema | undefined;
 
 /** Each schema is looked up once for all calls of its tool: the key of the cache is its whole text. */
-function schemasOf({ strict }: ToolCallValidityOptions, context: EvaluationContext): SchemaOf {
+function schemasOf({ strict }: ToolCallValidityOptions, context: EvaluationContext, work: Work): SchemaOf {
   const known = new Map<JsonValue, CompiledSchema | undefined>();
   return (inputSchema) => {
-    if (!known.has(inputSchema)) known.set(inputSchema, context.schema(strict ? closedSchema(inputSchema) : inputSchema));
-    return known.get(inputSchema);
+    if (known.has(inputSchema)) return known.get(inputSchema);
+    const compiled = isSurelyLonger(inputSchema, schemaTextMax) ? undefined : context.schema(strict ? closedSchema(inputSchema) : inputSchema);
+    work.steps -= compiled?.steps ?? refusedSteps;
+    known.set(inputSchema, compiled);
+    return compiled;
   };
 }
 
-function problemsOf({ call }: PlacedCall, definitions: ReadonlyMap<string, ToolDefinition>, schemaOf: SchemaOf, notes: Map<string, readonly string[]>): readonly Problem[] {
+function problemsOf({ call }: PlacedCall, definitions: ReadonlyMap<string, ToolDefinition>, schemaOf: SchemaOf, { notes, work }: { readonly notes: Map<string, readonly string[]>; readonly work: Work }): readonly Problem[] {
   const definition = definitions.get(call.name);
   if (definition === undefined || call.name.trim() === '') return [{ kind: 'unknown_tool', message: 'no tool of this name is defined' }];
   if (!isJsonObject(call.arguments)) return [{ kind: 'arguments_not_object', message: 'the arguments are not a JSON object' }];
@@ -95,8 +111,8 @@ function problemsOf({ call }: PlacedCall, definitions: ReadonlyMap<string, ToolD
     return [];
   }
   if (schema.faults.length > 0) notes.set(call.name, schema.faults);
-  const problems = schema.problems(call.arguments);
-  if (problems === undefined) notes.set(call.name, [...schema.faults, 'the schema recurses too often on these arguments, so they were not checked to the end']);
+  const problems = schema.problems(call.arguments, work);
+  if (problems === undefined) notes.set(call.name, [...schema.faults, 'the schema asks for too much work on these arguments, so they were not checked to the end']);
   return (problems ?? []).map((problem) => inWords(problem, call.arguments ?? null));
 }
 

@@ -48,7 +48,7 @@ function misfit(value: JsonValue, schema: object, context: EvaluationContext): s
   const compiled = context.schema(schema as JsonObject);
   if (compiled === undefined || compiled.faults.length > 0) throw new TypeError(`The schema cannot be used${compiled === undefined ? '' : `: ${compiled.faults.join('; ')}`}.`);
   const problems = compiled.problems(value);
-  if (problems === undefined) return ': the schema recurses too often to be checked to the end';
+  if (problems === undefined) return ': the schema asks for too much work to be checked to the end';
   const [first] = problems;
   if (first === undefined) return undefined;
   return `${first.path.length === 0 ? '' : ` at ${first.path.join('.')}`}: ${first.message}`;

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { evaluationContext, patternSourceMax, searchedTextMax } from '../../evaluators/context.ts';
+import { patternSize, patternSizeMax } from '../../evaluators/pattern-size.ts';
 import { schemaTextMax } from '../../evaluators/schemas.ts';
 import type { JsonObject, JsonValue } from '../../src/model/json.ts';
 
@@ -93,12 +94,52 @@ const keywords: readonly { readonly keyword: string; readonly schema: JsonObject
   { keyword: 'exclusiveMaximum', schema: { properties: { a: { exclusiveMaximum: 2 } } }, good: { a: 1.9 }, bad: { a: 2 }, problem: 'exclusiveMaximum a' },
   { keyword: 'patternProperties', schema: { patternProperties: { '^x': { type: 'string' } } }, good: { x1: 'a', y: 1 }, bad: { x1: 1 }, problem: 'type x1' },
   { keyword: 'prefixItems', schema: { properties: { a: { prefixItems: [{ type: 'string' }] } } }, good: { a: ['x', 1] }, bad: { a: [1] }, problem: 'type a.0' },
+  { keyword: 'contains', schema: { properties: { a: { contains: { type: 'string' } } } }, good: { a: [1, 'x'] }, bad: { a: [] }, problem: 'contains a' },
+  { keyword: 'minContains', schema: { properties: { a: { contains: { type: 'string' }, minContains: 2 } } }, good: { a: ['x', 'y'] }, bad: { a: ['x', 1] }, problem: 'type a.1, contains a' },
+  { keyword: 'minContains of none', schema: { properties: { a: { contains: { type: 'string' }, minContains: 0, maxContains: 1 } } }, good: { a: [] }, bad: { a: ['x', 'y'] }, problem: 'contains a' },
+  { keyword: 'contains under not', schema: { properties: { a: { not: { contains: { type: 'string' } } } } }, good: { a: [1] }, bad: { a: ['x'] }, problem: 'not a' },
+  { keyword: 'unevaluatedItems', schema: { properties: { a: { oneOf: [{ prefixItems: [{ type: 'string' }] }, { prefixItems: [{ type: 'number' }, true] }], unevaluatedItems: false } } }, good: { a: [1, 2] }, bad: { a: ['x', 2] }, problem: 'unevaluatedItems a' },
   { keyword: 'not', schema: { properties: { a: { not: { type: 'null' } } } }, good: { a: 1 }, bad: { a: null }, problem: 'not a' },
   { keyword: 'if and then', schema: { if: { required: ['a'] }, then: { required: ['b'] } }, good: { c: 1 }, bad: { a: 1 }, problem: 'required b' },
   { keyword: 'an exclusive minimum of the older form', schema: { properties: { a: { minimum: 1, exclusiveMinimum: true } } }, good: { a: 1 }, bad: { a: 0 }, problem: 'minimum a' },
 ];
 for (const { keyword, schema, good, bad, problem } of keywords) {
   test(`context: ${keyword} admits what it admits, and what it refuses is named`, () => {
-    expect({ good: problems(schema, good), bad: problems(schema, bad) }).toEqual({ good: [], bad: [problem] });
+    expect({ good: problems(schema, good), bad: problems(schema, bad) }).toEqual({ good: [], bad: problem.split(', ') });
   });
 }
+
+const sizes: readonly (readonly [source: string, size: number])[] = [
+  ['abc', 3],
+  ['a{9}', 9],
+  ['(a{9}){9}', 99],
+  ['(ab|c){2,}', 12],
+  ['[a-z]{1,3}', 3],
+  ['a{2}{3}', 6],
+  ['\\{5}', 3],
+  ['[]{9}]', 1],
+  ['a{,9}', 5],
+  ['\\p{L}', 13],
+];
+for (const [source, size] of sizes) {
+  test(`context: the pattern ${source} written out has ${size} parts at most`, () => {
+    expect(patternSize(source)).toBe(size);
+  });
+}
+
+test('context: a pattern of a schema that grows beyond measure is dropped and noted, and another one counts', () => {
+  const wide = '(a{1,30}){1,30}'.repeat(3);
+  expect(patternSize(wide)).toBeGreaterThan(patternSizeMax);
+  const compiled = evaluationContext().schema({ properties: { a: { pattern: wide }, b: { pattern: '^b' } } });
+  expect({ faults: compiled?.faults, problems: compiled?.problems({ a: 'x', b: 'x' })?.map(({ path }) => path.join('.')) }).toEqual({ faults: ['/properties/a/pattern is a pattern beyond the limits'], problems: ['b'] });
+});
+
+test('context: an alternative that two branches take is one problem, whatever a third one lacks', () => {
+  const oneOf = [{ type: 'object' }, { required: ['a'] }, { required: ['b'] }];
+  expect(problems({ oneOf }, { a: 1 })).toEqual(['oneOf ']);
+});
+
+test('context: long ids are told apart by an enumeration', () => {
+  const schema = { properties: { id: { enum: [12345678901234567889n] } } };
+  expect([problems(schema, { id: 12345678901234567889n }), problems(schema, { id: 12345678901234567888n })]).toEqual([[], ['enum id']]);
+});

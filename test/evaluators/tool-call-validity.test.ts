@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
 import { agentTrace, call, spanId, tool } from '../builders/agent-trace.ts';
-import { score } from './score.ts';
+import { evaluationContext } from '../../evaluators/context.ts';
+import { rule, score } from './score.ts';
 
 const entry = { use: 'tool_call_validity' };
 const book = tool('book', { type: 'object', properties: { city: { type: 'string' }, nights: { type: 'integer', minimum: 1 }, guest: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } }, required: ['city'] });
@@ -69,4 +70,22 @@ test('tool_call_validity: a schema beyond the limits fails no call, and the deta
   const deep = (levels: number): JsonObject => (levels === 0 ? { type: 'string' } : { properties: { a: deep(levels - 1) } });
   const verdict = score({ entry, trace: agentTrace({ toolCalls: [call({ name: 'book', arguments: { a: 1 } })], toolDefinitions: [tool('book', deep(60))] }) });
   expect(verdict).toMatchObject({ score: 1, details: { schema_invalid: [{ tool: 'book' }] } });
+});
+
+test('tool_call_validity: a run whose arguments take too much work is skipped, with schemas at hand as without', () => {
+  const wide = (at: number): JsonObject => ({ type: 'object', properties: Object.fromEntries(Array.from({ length: 300 }, (_, name) => [`${at}_${name}`, { type: 'string' }])) });
+  const tools = Array.from({ length: 40 }, (_, at) => tool(`t${at}`, wide(at)));
+  const run = (count: number) => agentTrace({ toolCalls: tools.slice(0, count).map(({ name }, at) => call({ name, arguments: {}, id: `c${at}` })), toolDefinitions: tools });
+  expect(score({ entry, trace: run(10) })).toMatchObject({ kind: 'scored', score: 1 });
+  const context = evaluationContext();
+  const first = rule(entry).evaluate(run(40), {}, context);
+  expect(first).toMatchObject({ kind: 'skipped', reason: 'too_large', details: { tool_calls: 40 } });
+  expect(rule(entry).evaluate(run(40), {}, context)).toEqual(first);
+});
+
+test('tool_call_validity: one value that takes too much work is noted, and the others are checked', () => {
+  const items = tool('sum', { type: 'object', properties: { of: { type: 'array', items: { type: 'number' } } } });
+  const sent = [Array(50_000).fill(1), ['x']];
+  const verdict = score({ entry, trace: agentTrace({ toolCalls: sent.map((of, at) => call({ name: 'sum', arguments: { of }, id: `c${at}` })), toolDefinitions: [items] }) });
+  expect(verdict).toMatchObject({ kind: 'scored', score: 0.5, details: { schema_invalid: [{ tool: 'sum', faults: ['the schema asks for too much work on these arguments, so they were not checked to the end'] }] } });
 });

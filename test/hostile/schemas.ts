@@ -1,27 +1,39 @@
 /** Definitions of tools that come with the spans: schemas that are wrong, endless, or made to be slow. */
-import { good, json, plain } from './bodies.ts';
+import { gzipSync } from 'node:zlib';
+import { good, json, plain, spanId } from './bodies.ts';
 import { taken, type HostileCase } from './case.ts';
 import { asJson, post } from './senders.ts';
 
+const times = <T>(count: number, make: (at: number) => T): readonly T[] => Array.from({ length: count }, (_, at) => make(at));
 const text = (key: string, value: string): object => ({ key, value: { stringValue: value } });
 
 /** A run with one call of the tool whose schema is given; `verdict` is what `tool_call_validity` says of it. */
 function schema(name: string, parameters: unknown, args: unknown, verdict: string): HostileCase {
+  return tools(name, 1, () => parameters, args, verdict);
+}
+
+/** A run with so many tools, each with a schema of its own and called once. What is a function is made when the case is run. */
+function tools(name: string, count: number, schemaOf: (at: number) => unknown, args: unknown, verdict: string): HostileCase {
+  const made = (given: unknown): unknown => (typeof given === 'function' ? (given as () => unknown)() : given);
   return {
     name,
     prepare(trace) {
-      const definitions = JSON.stringify([{ type: 'function', name: 'find', parameters: typeof parameters === 'function' ? (parameters as () => unknown)() : parameters }]);
+      const definitions = JSON.stringify(times(count, (at) => ({ type: 'function', name: `find_${at}`, parameters: made(schemaOf(at)) })));
       const agent = good(trace, { attributes: [text('gen_ai.operation.name', 'invoke_agent'), text('gen_ai.agent.name', 'good'), text('gen_ai.tool.definitions', definitions)] });
-      const tool = plain(trace, { parentSpanId: agent['spanId'], attributes: [text('gen_ai.operation.name', 'execute_tool'), text('gen_ai.tool.name', 'find'), text('gen_ai.tool.call.arguments', JSON.stringify(args))] });
-      return post(json(agent, tool), { headers: asJson });
+      const sent = JSON.stringify(made(args));
+      const calls = times(count, (at) => plain(trace, { spanId: spanId(at + 1), parentSpanId: agent['spanId'], attributes: [text('gen_ai.operation.name', 'execute_tool'), text('gen_ai.tool.name', `find_${at}`), text('gen_ai.tool.call.arguments', sent)] }));
+      return post(gzipSync(json(agent, ...calls)), { headers: { ...asJson, 'content-encoding': 'gzip' } });
     },
-    want: taken(2, { runs: 1, verdict }),
+    want: taken(1 + count, { runs: 1, verdict }),
   };
 }
 
 const passes = 'scored 1';
 const fails = 'scored 0';
 const object = (properties: object, more: object = {}): object => ({ type: 'object', properties, ...more });
+const named = (count: number, schemaOf: (at: number) => unknown): object => Object.fromEntries(times(count, (at) => [`p${at}`, schemaOf(at)]));
+const needing = (at: number): object => object({ [`p${at}`]: { type: 'string' } }, { required: [`p${at}`] });
+const tooMuch = 'skipped too_large';
 const nested = (levels: number): object => (levels === 0 ? { type: 'string' } : object({ a: nested(levels - 1) }));
 
 export const schemaCases: readonly HostileCase[] = [
@@ -47,6 +59,15 @@ export const schemaCases: readonly HostileCase[] = [
   schema('a schema that allows nothing', false, { a: 1 }, fails),
   schema('keywords of wrong types', { type: 7, properties: [], required: 'a', minimum: {}, pattern: 1 }, { a: 1 }, passes),
   schema('lengths below zero', object({ a: { type: 'string', minLength: -1, maxLength: 1e300 } }), { a: 'x' }, passes),
+  schema('six hundred alternatives of objects', () => object({ a: { oneOf: times(600, needing) } }), { a: {} }, fails),
+  schema('fifteen hundred patterns of names', () => ({ type: 'object', patternProperties: Object.fromEntries(times(1_500, (at) => [`^a${at}`, { type: 'string' }])) }), { a: 1 }, passes),
+  schema('patterns that repeat repetitions', () => object(named(60, (at) => ({ pattern: `${'((a{1,9}){1,9}){1,9}|'.repeat(45)}${at}` }))), { p1: 'a' }, passes),
+  schema('five thousand required names', () => ({ type: 'object', required: times(5_000, (at) => `r${at}`) }), {}, passes),
+  schema('a hundred thousand items that must differ', object({ a: { type: 'array', uniqueItems: true } }), () => ({ a: times(100_000, (at) => ({ at })) }), passes),
+  schema('a hundred thousand items, each with nine hundred choices', () => object({ a: { type: 'array', items: { anyOf: times(900, (at) => ({ const: at })) } } }), () => ({ a: times(100_000, () => 'x') }), passes),
+  tools('a thousand tools with schemas of their own', 1_000, (at) => object(named(20, () => ({ const: `${at}` }))), { a: 1 }, tooMuch),
+  tools('thirty tools, each with the largest schema', 30, (at) => object(named(1_500, () => ({ type: 'string', title: `${at}` }))), { a: 1 }, tooMuch),
+  tools('a hundred tools whose texts are searched a hundred times', 100, () => object(named(1, () => ({ pattern: `^(a?){1,60}(b|c|a*)*!$` }))), () => ({ p0: 'a'.repeat(100_000) }), tooMuch),
   schema('a multiple of zero', object({ a: { type: 'number', multipleOf: 0 } }), { a: 1 }, passes),
   schema('code in names', { type: 'object', properties: { "'];process.exit(1);//": { type: 'string' }, '${process.exit(1)}': { type: 'string' } }, required: ["'];process.exit(1);//"] }, { "'];process.exit(1);//": 'x' }, passes),
 ];

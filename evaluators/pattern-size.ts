@@ -1,0 +1,55 @@
+/**
+ * How large a pattern becomes when its repetitions are written out, as an engine without backtracking does: `(a{9}){9}` has 81 parts.
+ * An estimate from above, made before the pattern is compiled, for compiling is what it is to bound.
+ */
+
+/** Larger patterns of schemas are left out. */
+export const patternSizeMax = 2_000;
+/** What a class of characters by its Unicode name counts: it holds hundreds of ranges. */
+const unicodeClassSize = 10;
+
+export function patternSize(source: string): number {
+  const open: number[] = [];
+  let size = 0;
+  let last = 0;
+  const add = (part: number): void => {
+    size += part;
+    last = part;
+  };
+  for (let at = 0; at < source.length; at++) {
+    const char = source[at];
+    if (char === '\\') {
+      add(/[pP]/.test(source[at + 1] ?? '') ? unicodeClassSize : 1);
+      at++;
+    } else if (char === '[') {
+      const end = classEnd(source, at);
+      add(1 + unicodeClassSize * (source.slice(at, end).match(/\\[pP]/g)?.length ?? 0));
+      at = end;
+    } else if (char === '(') {
+      open.push(size);
+      size = 0;
+    } else if (char === ')') {
+      const inner = size + 2;
+      size = open.pop() ?? 0;
+      add(inner);
+    } else if (char === '{') {
+      const [all = '{', least = '0', most = ''] = /^\{(\d+)(?:,(\d*))?\}/.exec(source.slice(at, at + 24)) ?? [];
+      if (all === '{') add(1);
+      else {
+        const times = Math.max(Number(least), Number(most), 1);
+        size += last * (times - 1);
+        last *= times;
+      }
+      at += all.length - 1;
+    } else add(1);
+  }
+  return open.reduce((sum, before) => sum + before, size);
+}
+
+/** The bracket that closes a class; a first `]` is one of its characters. */
+function classEnd(source: string, open: number): number {
+  let at = open + (source[open + 1] === '^' ? 2 : 1);
+  if (source[at] === ']') at++;
+  for (; at < source.length && source[at] !== ']'; at++) if (source[at] === '\\') at++;
+  return at;
+}
