@@ -33,7 +33,12 @@ export interface Wanted {
   readonly counts?: { readonly [sample: string]: number };
   /** Of `tool_call_validity`, for each run: status, and the score or the reason. */
   readonly verdict?: string;
+  /** A run so large that the service is known to need more than `turnMsMax` for it in one piece: milliseconds of the processor. */
+  readonly turnMs?: number;
 }
+
+/** No turn of the service's event loop takes longer, in milliseconds of the processor. */
+export const turnMsMax = 50;
 
 const request = (labels: string): { readonly requests: Wanted['requests'] } => ({ requests: { [labels]: 1 } });
 

@@ -1,11 +1,10 @@
 /**
- * `npm run test:hostile`: the corpus as a table, case × wanted × got, then fuzzing. `-- --only TEXT` runs the cases whose name holds the
- * text, `--cases N` and `--seed S` say how much is fuzzed and with which numbers, `--replay FILE` reads one damaged body again.
- * Beside each case stands the longest turn of the event loop in milliseconds: of the service and of the client, which share a process.
- * It is told and not judged, for it depends on what else the machine does.
+ * `npm run test:hostile`: the corpus as a table, case × wanted × got, then fuzzing, then family × cases × as wanted × longest turn. `-- --only TEXT`
+ * runs the cases whose name holds the text, `--cases N` and `--seed S` say how much is fuzzed and with which numbers, `--replay FILE` reads one
+ * damaged body again. Beside each case stands the longest turn of the service's event loop, in milliseconds of the processor.
  */
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
+import { turnMsMax } from './case.ts';
 import { corpus } from './corpus.ts';
 import { fuzz, replay } from './fuzz.ts';
 import { outcomeOf, type Outcome } from './runner.ts';
@@ -22,17 +21,16 @@ async function everything(): Promise<number> {
   let passed = 0;
   let failed = 0;
   let number = 0;
+  const families = new Map<string, Family>();
   for (const [door, cases] of Object.entries(corpus)) {
     for (const one of cases) {
       number++;
       if (!`${door} ${one.name}`.includes(values.only)) continue;
-      const watch = monitorEventLoopDelay({ resolution: 1 });
-      watch.enable();
       const outcome = await outcomeOf(target, one, number);
-      watch.disable();
       if (outcome.faults.length === 0) passed++;
       else failed++;
-      tell(`${door}: ${one.name}`, outcome, watch.max / 1e6);
+      families.set(door, withCase(families.get(door), outcome));
+      tell(`${door}: ${one.name}`, outcome);
     }
   }
   if (values.only === '') {
@@ -47,11 +45,29 @@ async function everything(): Promise<number> {
     else failed++;
   }
   await target.stop();
+  tellFamilies(families);
   say(`${passed} passed, ${failed} failed`);
   return failed === 0 ? 0 : 1;
 }
 
-function tell(name: string, { wanted, got, faults }: Outcome, turnMs: number): void {
+interface Family {
+  readonly cases: number;
+  readonly asWanted: number;
+  readonly longestMs: number;
+  /** Cases with a turn beyond `turnMsMax`. */
+  readonly long: number;
+}
+
+function withCase({ cases, asWanted, longestMs, long }: Family = { cases: 0, asWanted: 0, longestMs: 0, long: 0 }, { faults, turnMs }: Outcome): Family {
+  return { cases: cases + 1, asWanted: asWanted + (faults.length === 0 ? 1 : 0), longestMs: Math.max(longestMs, turnMs), long: long + (turnMs > turnMsMax ? 1 : 0) };
+}
+
+function tellFamilies(families: ReadonlyMap<string, Family>): void {
+  say(`| family | cases | as wanted | longest turn, ms | longer than ${turnMsMax} ms |\n|---|---|---|---|---|`);
+  for (const [name, { cases, asWanted, longestMs, long }] of families) say(`| ${name} | ${cases} | ${asWanted} | ${longestMs.toFixed(0)} | ${long} |`);
+}
+
+function tell(name: string, { wanted, got, faults, turnMs }: Outcome): void {
   say(`${faults.length === 0 ? 'ok    ' : 'FAILED'}  ${name.padEnd(76)} ${wanted.padEnd(58)} ${got.padEnd(58)} ${turnMs.toFixed(0).padStart(5)}`);
   for (const fault of faults) say(`            ${fault}`);
 }

@@ -9,6 +9,8 @@ export interface Outcome {
   readonly got: string;
   /** Empty: as wanted. */
   readonly faults: readonly string[];
+  /** The longest turn of the service's event loop, from the request to the runs that came of it. */
+  readonly turnMs: number;
 }
 
 /** `number` makes the trace ids: each case has one of its own, and one for the good request that follows it. */
@@ -16,6 +18,7 @@ export async function outcomeOf(target: Target, { prepare, want }: HostileCase, 
   const trace = `ca5e${number.toString(16).padStart(28, '0')}`;
   const send = prepare(trace);
   const before = await target.counts();
+  await target.longestTurnMs();
   const answer = await send(target);
   const counted = difference(before, await target.counts());
   const rejected = { ...rejectedIn(counted, 'spans'), ...rejectedIn(counted, 'log_records') };
@@ -23,6 +26,7 @@ export async function outcomeOf(target: Target, { prepare, want }: HostileCase, 
   const requests = requestsIn(counted);
   // What was not taken makes no run, and nobody waits for it.
   const runs = want.runs === undefined || accepted !== want.accepted ? [] : await target.runs(trace, want.runs);
+  const turnMs = await target.longestTurnMs();
   const after = await post(protobuf(good(trace.replace('ca5e', 'f01d'))))(target);
 
   const faults = [
@@ -37,7 +41,7 @@ export async function outcomeOf(target: Target, { prepare, want }: HostileCase, 
     ...(want.verdict === undefined ? [] : unequal('verdicts', [...new Set(runs)], [want.verdict])),
     ...unequal('the answer to a good request behind it', after.status, '200'),
   ];
-  return { wanted: inWords(want.status, want.accepted ?? 0, want.rejected ?? {}, want), got: inWords(answer.status, accepted, rejected, { runs: runs.length }), faults };
+  return { wanted: inWords(want.status, want.accepted ?? 0, want.rejected ?? {}, want), got: inWords(answer.status, accepted, rejected, { runs: runs.length }), faults, turnMs };
 }
 
 function inWords(status: string, accepted: number, rejected: { readonly [reason: string]: number }, { runs = 0 }: Pick<Wanted, 'runs'>): string {

@@ -1,19 +1,19 @@
 /** Definitions of tools that come with the spans: schemas that are wrong, endless, or made to be slow. */
 import { gzipSync } from 'node:zlib';
 import { good, json, plain, spanId } from './bodies.ts';
-import { taken, type HostileCase } from './case.ts';
+import { taken, type HostileCase, type Wanted } from './case.ts';
 import { asJson, post } from './senders.ts';
 
 const times = <T>(count: number, make: (at: number) => T): readonly T[] => Array.from({ length: count }, (_, at) => make(at));
 const text = (key: string, value: string): object => ({ key, value: { stringValue: value } });
 
 /** A run with one call of the tool whose schema is given; `verdict` is what `tool_call_validity` says of it. */
-function schema(name: string, parameters: unknown, args: unknown, verdict: string): HostileCase {
-  return tools(name, 1, () => parameters, args, verdict);
+function schema(name: string, parameters: unknown, args: unknown, verdict: string, more: Partial<Wanted> = {}): HostileCase {
+  return tools(name, 1, () => parameters, args, verdict, more);
 }
 
 /** A run with so many tools, each with a schema of its own and called once. What is a function is made when the case is run. */
-function tools(name: string, count: number, schemaOf: (at: number) => unknown, args: unknown, verdict: string): HostileCase {
+function tools(name: string, count: number, schemaOf: (at: number) => unknown, args: unknown, verdict: string, more: Partial<Wanted> = {}): HostileCase {
   const made = (given: unknown): unknown => (typeof given === 'function' ? (given as () => unknown)() : given);
   return {
     name,
@@ -24,7 +24,7 @@ function tools(name: string, count: number, schemaOf: (at: number) => unknown, a
       const calls = times(count, (at) => plain(trace, { spanId: spanId(at + 1), parentSpanId: agent['spanId'], attributes: [text('gen_ai.operation.name', 'execute_tool'), text('gen_ai.tool.name', `find_${at}`), text('gen_ai.tool.call.arguments', sent)] }));
       return post(gzipSync(json(agent, ...calls)), { headers: { ...asJson, 'content-encoding': 'gzip' } });
     },
-    want: taken(1 + count, { runs: 1, verdict }),
+    want: taken(1 + count, { runs: 1, verdict, ...more }),
   };
 }
 
@@ -34,6 +34,8 @@ const object = (properties: object, more: object = {}): object => ({ type: 'obje
 const named = (count: number, schemaOf: (at: number) => unknown): object => Object.fromEntries(times(count, (at) => [`p${at}`, schemaOf(at)]));
 const needing = (at: number): object => object({ [`p${at}`]: { type: 'string' } }, { required: [`p${at}`] });
 const tooMuch = 'skipped too_large';
+/** Megabytes of JSON in one run: they are parsed, weighed and stored in one piece, whatever the schemas cost. */
+const megabytes: Partial<Wanted> = { turnMs: 250 };
 const nested = (levels: number): object => (levels === 0 ? { type: 'string' } : object({ a: nested(levels - 1) }));
 
 export const schemaCases: readonly HostileCase[] = [
@@ -47,7 +49,7 @@ export const schemaCases: readonly HostileCase[] = [
   schema('a pattern of backreferences', object({ a: { type: 'string', pattern: '(a*)*\\1b' } }), { a: 'a'.repeat(50_000) }, passes),
   schema('a pattern that is none', object({ a: { type: 'string', pattern: '([' } }), { a: 'x' }, passes),
   schema('a property pattern without end', { type: 'object', patternProperties: { '^(x+x+)+y$': { type: 'string' } } }, { ['x'.repeat(5_000)]: 1 }, passes),
-  schema('a hundred thousand properties', () => object(Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`p${at}`, { type: 'string' }]))), { p1: 1 }, passes),
+  schema('a hundred thousand properties', () => object(Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`p${at}`, { type: 'string' }]))), { p1: 1 }, passes, megabytes),
   schema('a thousand levels', () => nested(1_000), { a: {} }, 'skipped no_tool_definitions'),
   schema('a thousand alternatives', object({ a: { anyOf: Array.from({ length: 1_000 }, (_, at) => ({ const: at })) } }), { a: 'x' }, fails),
   schema('an enumeration of five thousand', object({ a: { enum: Array.from({ length: 5_000 }, (_, at) => `v${at}`) } }), { a: 'x' }, fails),
@@ -63,11 +65,11 @@ export const schemaCases: readonly HostileCase[] = [
   schema('fifteen hundred patterns of names', () => ({ type: 'object', patternProperties: Object.fromEntries(times(1_500, (at) => [`^a${at}`, { type: 'string' }])) }), { a: 1 }, passes),
   schema('patterns that repeat repetitions', () => object(named(60, (at) => ({ pattern: `${'((a{1,9}){1,9}){1,9}|'.repeat(45)}${at}` }))), { p1: 'a' }, passes),
   schema('five thousand required names', () => ({ type: 'object', required: times(5_000, (at) => `r${at}`) }), {}, passes),
-  schema('a hundred thousand items that must differ', object({ a: { type: 'array', uniqueItems: true } }), () => ({ a: times(100_000, (at) => ({ at })) }), passes),
-  schema('a hundred thousand items, each with nine hundred choices', () => object({ a: { type: 'array', items: { anyOf: times(900, (at) => ({ const: at })) } } }), () => ({ a: times(100_000, () => 'x') }), passes),
-  tools('a thousand tools with schemas of their own', 1_000, (at) => object(named(20, () => ({ const: `${at}` }))), { a: 1 }, tooMuch),
-  tools('thirty tools, each with the largest schema', 30, (at) => object(named(1_500, () => ({ type: 'string', title: `${at}` }))), { a: 1 }, tooMuch),
-  tools('a hundred tools whose texts are searched a hundred times', 100, () => object(named(1, () => ({ pattern: `^(a?){1,60}(b|c|a*)*!$` }))), () => ({ p0: 'a'.repeat(100_000) }), tooMuch),
+  schema('a hundred thousand items that must differ', object({ a: { type: 'array', uniqueItems: true } }), () => ({ a: times(100_000, (at) => ({ at })) }), passes, megabytes),
+  schema('a hundred thousand items, each with nine hundred choices', () => object({ a: { type: 'array', items: { anyOf: times(900, (at) => ({ const: at })) } } }), () => ({ a: times(100_000, () => 'x') }), passes, megabytes),
+  tools('a thousand tools with schemas of their own', 1_000, (at) => object(named(20, () => ({ const: `${at}` }))), { a: 1 }, tooMuch, megabytes),
+  tools('thirty tools, each with the largest schema', 30, (at) => object(named(1_500, () => ({ type: 'string', title: `${at}` }))), { a: 1 }, tooMuch, megabytes),
+  tools('a hundred tools whose texts are searched a hundred times', 100, () => object(named(1, () => ({ pattern: `^(a?){1,60}(b|c|a*)*!$` }))), () => ({ p0: 'a'.repeat(100_000) }), tooMuch, megabytes),
   schema('a multiple of zero', object({ a: { type: 'number', multipleOf: 0 } }), { a: 1 }, passes),
   schema('code in names', { type: 'object', properties: { "'];process.exit(1);//": { type: 'string' }, '${process.exit(1)}': { type: 'string' } }, required: ["'];process.exit(1);//"] }, { "'];process.exit(1);//": 'x' }, passes),
 ];

@@ -1,7 +1,8 @@
 /** The whole service with its default limits, what it counts and what it knows. */
+import { once } from 'node:events';
 import { get } from 'node:http';
-import { pino } from 'pino';
-import { eventually, running, type Running } from '../service/running.ts';
+import { Worker } from 'node:worker_threads';
+import { eventually } from '../service/running.ts';
 
 export interface Target {
   /** Ports of 127.0.0.1. */
@@ -11,17 +12,36 @@ export interface Target {
   counts(): Promise<ReadonlyMap<string, number>>;
   /** The verdicts of one evaluator on the runs of a trace, as soon as there are so many runs. */
   runs(trace: string, wanted: number): Promise<readonly string[]>;
+  /** Of the turns of its event loop since this was last asked the longest one, in milliseconds of the processor: what else the machine does is not in it. */
+  longestTurnMs(): Promise<number>;
   stop(): Promise<void>;
 }
 
+interface Addresses {
+  readonly otlp: string;
+  readonly grpc: string;
+  readonly page: string;
+}
+
 export async function openTarget(): Promise<Target> {
-  const service = await running('', { closing: 'settle: 5ms, quiet: 20ms', logger: pino({ level: 'silent' }) });
+  const thread = new Worker(new URL('watched.ts', import.meta.url), { execArgv: [] });
+  const said = async (): Promise<unknown> => ((await once(thread, 'message')) as readonly unknown[])[0];
+  const { otlp, grpc, page: address } = (await said()) as Addresses;
   return {
-    http: portOf(service.otlp),
-    grpc: portOf(service.grpc),
-    counts: async () => counters(await page(`${service.console}/metrics`)),
-    runs: (trace, wanted) => eventually(async () => enough(await verdicts(service, trace), wanted), `${wanted} runs of trace ${trace}`),
-    stop: service.stop,
+    http: portOf(otlp),
+    grpc: portOf(grpc),
+    counts: async () => counters(await page(`${address}/metrics`)),
+    runs: (trace, wanted) => eventually(async () => enough(await verdicts(address, trace), wanted), `${wanted} runs of trace ${trace}`),
+    async longestTurnMs() {
+      const answer = said();
+      thread.postMessage('longest');
+      return Number(await answer);
+    },
+    async stop() {
+      const exit = once(thread, 'exit');
+      thread.postMessage('stop');
+      await exit;
+    },
   };
 }
 
@@ -52,7 +72,7 @@ interface RunRow {
   readonly verdicts: readonly { readonly evaluator: string; readonly status: string; readonly score?: number | null; readonly reason?: string | null }[];
 }
 
-async function verdicts({ console: address }: Running, trace: string): Promise<readonly string[]> {
+async function verdicts(address: string, trace: string): Promise<readonly string[]> {
   const { runs } = JSON.parse(await page(`${address}/api/v1/runs?trace=${trace}&limit=200`)) as { readonly runs: readonly RunRow[] };
   return runs.map(({ verdicts: all }) => {
     const found = all.find(({ evaluator }) => evaluator === 'tool_call_validity');
