@@ -156,7 +156,9 @@ export function intake({ journal, flow, keeping, telemetry, clock, inflatedBytes
         flow.standings.moved(from, journal.end());
         continue;
       }
-      if (clock.nowMs() - record.receivedMs < move.afterMs) return;
+      // Negative: the machine's clock has been set back since, and nothing is known of its age.
+      const ageMs = clock.nowMs() - record.receivedMs;
+      if (ageMs >= 0 && ageMs < move.afterMs) return;
       const request = readRequest(record, inflatedBytesMax);
       const keys = new Set((request.kind === 'traces' ? request.spans : request.records).map(({ traceId }) => traceKey(record.tenant, traceId)));
       takeFinished();

@@ -195,6 +195,27 @@ test('intake: a run stays open while ten times the journal flows by', async () =
   expect(new Set(agents).size).toBe(agents.length);
 });
 
+test('intake: a run that is open since before the clock was set back by a day does not fill the journal', async () => {
+  const of = world(1_500_000);
+  of.nowMs += 24 * 3_600 * second;
+  const first = await started(of);
+  expect(await first.take(spansOf(1).slice(0, 2))).toBe('appended');
+  of.nowMs -= 24 * 3_600 * second;
+  const next = await started(of);
+  const refused: string[] = [];
+  let bytes = 0;
+  for (let trace = 2; bytes < of.bytesMax * 2; trace++) {
+    const spans = [...spansOf(trace), span({ id: 9, parent: 1, trace, attributes: { text: padding } })];
+    // It is at work, so it is not abandoned.
+    if (trace % 100 === 0) spans.push(modelSpan({ id: trace + 100, parent: 1, trace: 1, start: 10 + trace, user: 'question 1', says: 'still at it' }));
+    bytes += request(spans, 0).body.length;
+    const taken = await next.take(spans);
+    if (taken !== 'appended') refused.push(taken);
+    await next.pass(second);
+  }
+  expect(refused).toEqual([]);
+});
+
 test('intake: a full journal refuses, and takes again when there is room', async () => {
   const of = world(8_000);
   const first = await started(of);
