@@ -15,6 +15,7 @@ import type { TaskGroups } from './pipeline/task-groups.ts';
 import { inFlightBytes } from './receivers/in-flight.ts';
 import { otlpGrpcReceiver } from './receivers/otlp-grpc.ts';
 import { tlsOptions } from './receivers/tls.ts';
+import type { FileLayer } from './journals/disk/file-layer.ts';
 import { journaling, type Journaling } from './journals/journaling.ts';
 import { journalledIngest } from './journals/ingest.ts';
 import { withoutContent } from './stores/content.ts';
@@ -66,9 +67,11 @@ export interface ServiceOptions {
   readonly watchMs?: number;
   readonly logger?: Logger;
   readonly stopMs?: number;
+  /** Under the journal; absent: the files of this machine. */
+  readonly files?: FileLayer;
 }
 
-export function service({ config, warnings, logger: given = pino(), stopMs = stopMsDefault, ...watched }: ServiceOptions): Service {
+export function service({ config, warnings, logger: given = pino(), stopMs = stopMsDefault, files, ...watched }: ServiceOptions): Service {
   const telemetry = metricRegistry();
   /** What may change while the service runs; everything else is `config`, as it was at the start. */
   let inForce = { config, rules: runRules(config, telemetry) };
@@ -104,7 +107,7 @@ export function service({ config, warnings, logger: given = pino(), stopMs = sto
   const records = journaling({
     address: config.journal,
     settings: { bytesMax: journalBytes, recordBytesMax: bodyBytes },
-    parts: { telemetry, clock, sleep, logger, randomBytes },
+    parts: { telemetry, clock, sleep, logger, randomBytes, ...(files === undefined ? {} : { files }) },
     flow,
     keeping: { offered: () => keeping?.offered() ?? 0, stored: () => keeping?.settled() ?? 0, sent: boxes.settled },
     inflatedBytesMax: inflatedBytes,

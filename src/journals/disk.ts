@@ -16,7 +16,7 @@ import { newCursor, parsedCursor, recovery } from './recovery.ts';
 import type { JournalParts, JournalSettings } from './settings.ts';
 
 /** Rejects with JOURNAL_LOCKED, or with the disk's error; then nothing is held. */
-export async function diskJournal(settings: JournalSettings, parts: JournalParts, files: FileLayer = nodeFiles): Promise<Journal> {
+export async function diskJournal(settings: JournalSettings, parts: JournalParts, files: FileLayer = parts.files ?? nodeFiles): Promise<Journal> {
   await files.makeFolder(settings.folder);
   const lock = await files.lock(settings.folder);
   const held: (() => Promise<void>)[] = [() => lock.release()];

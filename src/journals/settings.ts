@@ -1,6 +1,7 @@
 /** What every journal is built from. */
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
+import type { FileLayer } from './disk/file-layer.ts';
 import type { JournalLogger } from './journal.ts';
 
 export interface JournalSettings {
@@ -25,4 +26,6 @@ export interface JournalParts {
   readonly logger: JournalLogger;
   /** So many bytes that nobody can guess. */
   readonly randomBytes: (count: number) => Buffer;
+  /** Absent: the files of this machine. `memory` has no use for it. */
+  readonly files?: FileLayer;
 }

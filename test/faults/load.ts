@@ -1,0 +1,74 @@
+/** Agents at work: each sends its run in two requests, keeps what was acknowledged, and sends again what was not. */
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Span } from '../../src/model/span.ts';
+import { agentSpan, modelSpan, toolSpan } from '../builders/gen-ai-spans.ts';
+import type { Host } from './host.ts';
+
+export interface Load {
+  /** Requests that were acknowledged. */
+  acknowledged(): number;
+  /** Spans in them. */
+  acknowledgedSpans(): number;
+  /** Begins no more runs, and brings those that are begun to their end. Gives the traces of which everything was acknowledged. */
+  end(): Promise<readonly string[]>;
+}
+
+const agents = 4;
+/** While nobody answers, or the service refuses. */
+const restMs = 25;
+/** A run that cannot be brought to its end within so many attempts is left. */
+const attemptsMax = 400;
+
+/** Spans of the two requests of one run. */
+export const spansPerRun = 3;
+
+/** What an agent sends while it works, and when it is done. */
+function halves(trace: number): readonly (readonly Span[])[] {
+  const id = `c${trace}`;
+  const call = { id, name: 'find', arguments: '{"x":1}' };
+  return [
+    [modelSpan({ id: 2, parent: 1, trace, start: 1, end: 2, user: 'where is it?', asks: [call] }), toolSpan({ id: 3, parent: 1, trace, start: 3, end: 4, call: id, tool: 'find', arguments: '{"x":1}', result: 'there' })],
+    [agentSpan({ id: 1, trace, start: 0, end: 7, agent: 'finder', input: 'where is it?', output: 'there' })],
+  ];
+}
+
+export function startLoad(service: () => Host): Load {
+  const whole: string[] = [];
+  let count = 0;
+  let spanCount = 0;
+  let traces = 0;
+  let isEnding = false;
+
+  async function acknowledge(spans: readonly Span[]): Promise<boolean> {
+    for (let attempt = 0; attempt < attemptsMax; attempt++) {
+      const status = await service().send(spans);
+      if (status === 200) {
+        count++;
+        spanCount += spans.length;
+        return true;
+      }
+      await wait(restMs);
+    }
+    return false;
+  }
+
+  async function agent(): Promise<void> {
+    while (!isEnding) {
+      const trace = ++traces;
+      let acknowledged = true;
+      for (const half of halves(trace)) acknowledged &&= await acknowledge(half);
+      if (acknowledged) whole.push(trace.toString(16).padStart(32, '0'));
+    }
+  }
+
+  const working = Array.from({ length: agents }, agent);
+  return {
+    acknowledged: () => count,
+    acknowledgedSpans: () => spanCount,
+    async end() {
+      isEnding = true;
+      await Promise.all(working);
+      return whole;
+    },
+  };
+}

@@ -1,0 +1,23 @@
+/** As `tracejury serve`, on a machine of another kind: `serve.ts WORLD -c FILE`, with the world as JSON. */
+import { once } from 'node:events';
+import { evaluators } from '../../evaluators/index.ts';
+import { readConfig } from '../../src/config/load.ts';
+import { service } from '../../src/service.ts';
+import { diskOf } from './disks.ts';
+import type { World } from './world.ts';
+
+const [, , told = '{}', , file = ''] = process.argv;
+const { disk, clockMs = 0 } = JSON.parse(told) as World;
+// The service takes the machine's clock as it is when the process starts, and counts on from there.
+Object.defineProperty(performance, 'timeOrigin', { value: performance.timeOrigin + clockMs });
+
+process.on('SIGHUP', () => undefined);
+const machine = diskOf(disk);
+const { config, warnings } = await readConfig({ file, env: {}, evaluators });
+const running = service({ config, warnings, files: machine.files });
+const stopSignal = once(process, 'SIGTERM');
+const { otlpHttp, console: page } = await running.start();
+machine.up();
+process.stdout.write(`OTLP ${otlpHttp}\nConsole ${page}\nEvaluators\n`);
+await stopSignal;
+await running.stop();

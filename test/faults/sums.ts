@@ -1,0 +1,52 @@
+/** The sums of docs/operations.md, checked on one metrics page: no other source is needed. Gives those that do not hold. */
+
+interface Sample {
+  readonly name: string;
+  readonly labels: { readonly [label: string]: string };
+  readonly value: number;
+}
+
+export function brokenSums(page: string): readonly string[] {
+  const samples = page.split('\n').flatMap(sampleOf);
+  const total = (name: string, labels: { readonly [label: string]: string } = {}, but: { readonly [label: string]: string } = {}): number =>
+    samples.filter((one) => one.name === name && matches(one, labels) && (Object.keys(but).length === 0 || !matches(one, but))).reduce((sum, { value }) => sum + value, 0);
+  const values = (name: string, label: string): readonly string[] => [...new Set(samples.filter((one) => one.name === name).map(({ labels }) => labels[label] ?? ''))];
+
+  // Scored runs: every exporter and the store got each of them.
+  const offered = total('tracejury_store_items_total', {}, { tracejury_outcome: 'retried' }) + total('tracejury_store_queue');
+  const exporters = values('tracejury_exporter_items_total', 'tracejury_exporter').map((exporter) => {
+    const labels = { tracejury_exporter: exporter };
+    return { what: `items of the exporter ${exporter}`, is: total('tracejury_exporter_items_total', labels, { tracejury_outcome: 'retried' }) + total('tracejury_exporter_queue', labels), wanted: offered };
+  });
+
+  // Pairs of run and evaluator: each ended in one decision, and each verdict has one label.
+  const runs = total('tracejury_runs_total');
+  const isCounted = total('tracejury_exporter_queue', { tracejury_exporter: 'metrics' }) === 0;
+  const decisions = values('tracejury_decisions_total', 'gen_ai_evaluation_name').flatMap((name) => {
+    const labels = { gen_ai_evaluation_name: name };
+    const verdicts = ['scored', 'skipped', 'failed'].reduce((sum, decision) => sum + total('tracejury_decisions_total', { ...labels, tracejury_decision: decision }), 0);
+    return [
+      { what: `decisions of ${name}`, is: total('tracejury_decisions_total', labels), wanted: runs },
+      { what: `results of ${name}`, is: total('tracejury_evaluation_results_total', labels), wanted: verdicts },
+      { what: `scores of ${name}`, is: total('tracejury_evaluation_score_count', labels), wanted: total('tracejury_decisions_total', { ...labels, tracejury_decision: 'scored' }) },
+    ];
+  });
+  return [...exporters, ...(isCounted ? decisions : [])].filter(({ is, wanted }) => is !== wanted).map(({ what, is, wanted }) => `${what}: ${is}, not ${wanted}`);
+}
+
+/** What the receivers counted of the spans that came; one process must have lived through all of it. */
+export function brokenReceipt(page: string, { acknowledged }: { readonly acknowledged: number }): readonly string[] {
+  const samples = page.split('\n').flatMap(sampleOf).filter(({ name }) => name === 'tracejury_receiver_spans_total');
+  const [accepted, rejected] = ['accepted', 'rejected'].map((outcome) => samples.filter((one) => matches(one, { tracejury_outcome: outcome })).reduce((sum, { value }) => sum + value, 0));
+  return accepted === acknowledged && rejected === 0 ? [] : [`spans received: ${accepted} accepted and ${rejected} rejected, not ${acknowledged} and 0`];
+}
+
+function sampleOf(line: string): readonly Sample[] {
+  const [, name, labels = '', value] = /^(\w+)(?:\{([^}]*)\})? (\S+)/.exec(line) ?? [];
+  if (name === undefined || value === undefined) return [];
+  return [{ name, labels: Object.fromEntries([...labels.matchAll(/(\w+)="([^"]*)"/g)].map(([, label = '', text = '']) => [label, text])), value: Number(value) }];
+}
+
+function matches({ labels }: Sample, wanted: { readonly [label: string]: string }): boolean {
+  return Object.entries(wanted).every(([label, value]) => labels[label] === value);
+}

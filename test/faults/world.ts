@@ -1,0 +1,17 @@
+/** What the process of a trial gets told about the machine that it believes to be on. Everything is plain data: it goes over a command line. */
+
+/** How the journal's disk behaves. */
+export type DiskFault =
+  /** What is not synced is lost with the process; pieces of it come to the disk all the same, in any order. */
+  | { readonly kind: 'forgetful'; readonly seed: number }
+  /** As `forgetful`, and a sync keeps nothing either: no service can promise anything on it. */
+  | { readonly kind: 'lying'; readonly seed: number }
+  /** The operation of this number fails, and `times` of them in a row; counted from the start of the process on, or from when it is up. */
+  | { readonly kind: 'failing'; readonly since: 'start' | 'up'; readonly from: number; readonly times: number; readonly how: 'ENOSPC' | 'EIO' | 'short' | 'late' }
+  | { readonly kind: 'slow'; readonly syncMs: number };
+
+export interface World {
+  readonly disk?: DiskFault;
+  /** What the machine's clock is off by when the process starts. */
+  readonly clockMs?: number;
+}
