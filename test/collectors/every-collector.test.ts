@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { recognises, type Wants } from '../../collectors/collector.ts';
+import { recognises, type SpanFacts, type Wants } from '../../collectors/collector.ts';
 import { collectors } from '../../collectors/index.ts';
 import type { Attributed, LogRecord, Span } from '../../src/model/span.ts';
 import { hostileValue } from '../builders/hostile-values.ts';
@@ -41,6 +41,13 @@ describe('every collector', () => {
       expect(read.filter((field) => collector.carriedBy?.[field] === undefined)).toEqual([]);
     });
 
+    test(`${collector.id}: says of each recorded span whether it is an agent's as reading it does`, () => {
+      const { isAgents } = collector;
+      if (isAgents === undefined) return;
+      const read = (span: Span): boolean | undefined => roleIsAgents(collector.read(span).role);
+      expect(own.filter((span) => isAgents(span) !== read(span)).map(({ name }) => name)).toEqual([]);
+    });
+
     test(`${collector.id}: no value of any attribute makes it throw`, () => {
       fc.assert(
         fc.property(fc.nat(own.length - 1), fc.nat(), fc.array(hostileValue, { minLength: 1, maxLength: 6 }), (index, seed, values) => {
@@ -69,6 +76,10 @@ describe('every collector', () => {
     }
   }
 });
+
+function roleIsAgents(role: SpanFacts['role']): boolean | undefined {
+  return role === undefined ? undefined : role === 'agent' || role === 'workflow';
+}
 
 /** Notes which attributes are asked for. Walking over the keys to find declared prefixes asks for nothing. */
 function recorder(from: Attributed, asked: Set<string>): Attributed {

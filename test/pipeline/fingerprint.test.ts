@@ -40,7 +40,7 @@ describe('fingerprint', () => {
 function reordered(one: Printable): Printable {
   if (typeof one !== 'object' || one === null) return one;
   if (Array.isArray(one)) return one.map(reordered);
-  return Object.fromEntries([...Object.entries(one), ['absent', undefined] as const].reverse().map(([key, inner]) => [key, reordered(inner as Printable)]));
+  return Object.fromEntries([...Object.entries(one), ['absent', undefined] as const].reverse().map(([key, inner]) => [key, reordered(inner)]));
 }
 
 /** Minus zero is zero: JSON does not tell them apart. */
@@ -48,5 +48,5 @@ function text(one: Printable): string {
   if (typeof one === 'bigint') return `${one}n`;
   if (typeof one !== 'object' || one === null) return JSON.stringify(one);
   if (Array.isArray(one)) return `[${one.map(text).join()}]`;
-  return `{${Object.entries(one).map(([key, inner]) => `${JSON.stringify(key)}:${text(inner as Printable)}`).sort().join()}}`;
+  return `{${Object.entries(one).map(([key, inner]) => `${JSON.stringify(key)}:${text(inner)}`).sort().join()}}`;
 }
