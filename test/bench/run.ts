@@ -1,6 +1,7 @@
 /**
  * `npm run bench`: CPU time of the whole server process, all threads, for each span, against the floor of bare `node:http` on the same bytes.
- * The load driver is a process of its own and is not counted. Rows take turns within each pass; the table shows medians.
+ * The load driver is a process of its own and is not counted. Rows take turns within each pass; the table shows medians. It ends with exit code 1 unless
+ * every run had every verdict and was sent, and unless a sample of the verdicts is what `tracejury eval` says of the same bytes.
  *
  *   --spans N   spans of one pass (24000)      --passes N   (3)      --profile DIR   a CPU profile of the plain service
  */
@@ -13,6 +14,7 @@ import { gzipSync } from 'node:zlib';
 import { evaluators } from '../../evaluators/index.ts';
 import { countsBetween, readCounts, type Counts } from '../../src/cli/demo/counts.ts';
 import { sendLoad } from './load.ts';
+import { applicable, offline, verdictText, type ToldVerdict } from './offline.ts';
 import { measured, type Measured } from './server.ts';
 import { workload, type Workload } from './workload.ts';
 
@@ -20,6 +22,9 @@ interface Row {
   readonly name: string;
   readonly encoding: 'identity' | 'gzip';
   readonly server: Measured;
+  /** Names of the evaluators that it has; none: it is a floor. */
+  readonly evaluators: readonly string[];
+  readonly exports: boolean;
   /** Microseconds of CPU a span, one figure a pass. */
   readonly micros: number[];
   readonly spansPerSecond: number[];
@@ -37,17 +42,20 @@ const floorRounds = 5;
 const lookEveryMs = 1_500;
 const scoredWithinMs = 60_000;
 const byDefault = evaluators.filter(({ onByDefault }) => onByDefault).map(({ id }) => id);
+const sampleSpans = 360;
+const all = await applicable(workload({ seed: 7_000, spans: sampleSpans }).bodies);
 
 const folder = mkdtempSync(join(tmpdir(), 'tracejury-bench-'));
 const sink = await floor();
+/** Written down before the answer, stored with the content of failed runs and a sample, sent as span events. */
+const whole = (name: string): string => `journal: { url: "disk:${join(folder, name)}" }\nstore: { url: "sqlite:${join(folder, `${name}.db`)}" }\nexport: [ { to: span_events, endpoint: "${sink.otlpUrl}" } ]\n`;
 const rows: readonly Row[] = [
-  row('node:http, body put together, 200', 'identity', await floor()),
-  row('service', 'identity', await service('', values.profile === undefined ? {} : { profileTo: values.profile })),
-  row('service, runs and verdicts stored in a file', 'identity', await service(`store: { url: "sqlite:${join(folder, 'tracejury.db')}" }\n`)),
-  row('service, requests synced before the answer, runs stored in a file', 'identity', await service(`store: { url: "sqlite:${join(folder, 'second.db')}" }\njournal: { url: "disk:${join(folder, 'journal')}" }\n`)),
-  row('service, scores sent as span events', 'identity', await service(`export: [ { to: span_events, endpoint: "${sink.otlpUrl}" } ]\n`)),
-  row('node:http, gunzipSync, 200', 'gzip', await floor('gunzip')),
-  row('service', 'gzip', await service('')),
+  row('node:http, body put together, 200', 'identity', await floor(), []),
+  row('in memory, evaluators on by default', 'identity', await service(byDefault, ''), byDefault),
+  row('in memory', 'identity', await service(all, '', values.profile === undefined ? {} : { profileTo: values.profile }), all),
+  row('journal synced before the answer, store, span events', 'identity', await service(all, whole('plain')), all, true),
+  row('node:http, gunzipSync, 200', 'gzip', await floor('gunzip'), []),
+  row('journal synced before the answer, store, span events', 'gzip', await service(all, whole('gzip')), all, true),
 ];
 try {
   const warmUp = workload({ seed: 1_000, spans: Math.round(spans * warmUpShare) });
@@ -59,6 +67,7 @@ try {
     for (const one of rows) await pass(one, told, one.encoding === 'gzip' ? zipped : told.bodies, true);
     process.stderr.write(`pass ${number} of ${passes}\n`);
   }
+  for (const one of rows) if (one.evaluators.length > 0 && !(await hasOfflineVerdicts(one))) one.faults++;
   report(told);
 } finally {
   await Promise.all([...rows.map(({ server }) => server.stop()), sink.stop()]);
@@ -66,17 +75,17 @@ try {
 }
 process.exitCode = rows.some(({ faults }) => faults > 0) ? 1 : 0;
 
-function row(name: string, encoding: Row['encoding'], server: Measured): Row {
-  return { name, encoding, server, micros: [], spansPerSecond: [], faults: 0, rssBytes: 0 };
+function row(name: string, encoding: Row['encoding'], server: Measured, names: readonly string[], exports = false): Row {
+  return { name, encoding, server, evaluators: names, exports, micros: [], spansPerSecond: [], faults: 0, rssBytes: 0 };
 }
 
 function floor(...args: readonly string[]): Promise<Measured> {
   return measured('floor.ts', args, { lastLine: /^OTLP/m });
 }
 
-async function service(more: string, options: { readonly profileTo?: string } = {}): Promise<Measured> {
+async function service(names: readonly string[], more: string, options: { readonly profileTo?: string } = {}): Promise<Measured> {
   const file = join(folder, `${Math.random().toString(36).slice(2)}.yaml`);
-  writeFileSync(file, `listen: { otlp_http: "127.0.0.1:0", otlp_grpc: "127.0.0.1:0", console: "127.0.0.1:0" }\n${['store', 'journal'].filter((key) => !more.includes(`${key}:`)).map((key) => `${key}: { url: "memory:" }\n`).join('')}${more}`);
+  writeFileSync(file, `listen: { otlp_http: "127.0.0.1:0", otlp_grpc: "127.0.0.1:0", console: "127.0.0.1:0" }\nevaluators: [ ${names.join(', ')} ]\n${['store', 'journal'].filter((key) => !more.includes(`${key}:`)).map((key) => `${key}: { url: "memory:" }\n`).join('')}${more}`);
   return measured('../../src/cli/main.ts', ['serve', '-c', file], { ...options, lastLine: /^Evaluators/m });
 }
 
@@ -91,7 +100,7 @@ async function pass(one: Row, { traces, spans: sent }: Workload, bodies: readonl
   const rounds = server.consoleUrl === undefined ? floorRounds : 1;
   let tookMs = 0;
   for (let round = 0; round < rounds; round++) tookMs += await sendLoad({ url: server.otlpUrl, bodies, encoding });
-  const scored = await whenScored(server, before, traces);
+  const scored = await whenScored(one, before, traces);
   const after = await server.usage();
   one.rssBytes = Math.max(one.rssBytes, after.rssBytes);
   if (!scored) one.faults++;
@@ -108,15 +117,35 @@ async function counted({ consoleUrl }: Measured): Promise<Counts> {
 }
 
 /** Every run must have been scored by every default evaluator: a service that drops work is not fast. */
-async function whenScored(server: Measured, before: Counts, traces: number): Promise<boolean> {
+async function whenScored({ server, evaluators: names, exports }: Row, before: Counts, traces: number): Promise<boolean> {
   if (server.consoleUrl === undefined) return true;
   for (const startMs = performance.now(); performance.now() - startMs < scoredWithinMs; ) {
     await pause(lookEveryMs);
     const { runs, verdicts } = countsBetween(before, await counted(server));
     const total = verdicts.reduce((sum, { count }) => sum + count, 0);
-    if (runs === traces && total === traces * byDefault.length) return true;
+    if (runs === traces && total === traces * names.length && (!exports || (await waiting(server.consoleUrl)) === 0)) return true;
   }
   return false;
+}
+
+/** Scores that have not been sent yet. */
+async function waiting(consoleUrl: string): Promise<number> {
+  const page = await (await fetch(`${consoleUrl}/metrics`)).text();
+  return Number(/^tracejury_exporter_queue\{[^}]*exporter="span_events"[^}]*\} (\d+)/m.exec(page)?.[1] ?? 0);
+}
+
+/** A few runs more, sent to the service and scored offline: the verdicts must be the same. */
+async function hasOfflineVerdicts({ server, encoding, evaluators: names }: Row): Promise<boolean> {
+  const { bodies } = workload({ seed: 8_000, spans: sampleSpans });
+  const wanted = await offline(bodies, names);
+  await sendLoad({ url: server.otlpUrl, bodies: encoding === 'gzip' ? bodies.map((body) => gzipSync(body)) : bodies, encoding });
+  await pause(lookEveryMs);
+  for (const { place, verdicts } of wanted) {
+    const response = await fetch(`${server.consoleUrl ?? ''}/api/v1/runs/${place}`);
+    const { verdicts: stored = [] } = (await response.json()) as { readonly verdicts?: readonly ToldVerdict[] };
+    if (stored.length !== verdicts.size || !stored.every((one) => verdicts.get(one.name) === verdictText(one))) return false;
+  }
+  return wanted.length > 0;
 }
 
 function report({ bodies, traces, spans: sent, bytes }: Workload): void {
@@ -130,7 +159,7 @@ function report({ bodies, traces, spans: sent, bytes }: Workload): void {
   const widths = head.map((title, at) => Math.max(title.length, ...cells.map((line) => (line[at] ?? '').length)));
   const line = (texts: readonly string[]): string => `| ${texts.map((text, at) => text.padEnd(widths[at] ?? 0)).join(' | ')} |`;
   const table = [line(head), `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`, ...cells.map(line)];
-  process.stdout.write(`${table.join('\n')}\n\n${traces} traces of ${sent / traces} spans a pass, ${Math.round(bytes / sent)} bytes a span, ${Math.round(sent / bodies.length)} spans a request, ${passes} passes, medians. Node ${process.versions.node}.\nEvaluators: ${byDefault.join(', ')}.\n`);
+  process.stdout.write(`${table.join('\n')}\n\n${traces} traces of ${sent / traces} spans a pass, ${Math.round(bytes / sent)} bytes a span, ${Math.round(sent / bodies.length)} spans a request, ${passes} passes, medians. Node ${process.versions.node}.\nOn by default: ${byDefault.join(', ')}.\nIn the other rows: ${all.join(', ')}.\n`);
 }
 
 function median(values_: readonly number[]): number {
