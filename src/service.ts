@@ -37,6 +37,7 @@ import { tickerOf } from './serving/ticker.ts';
 import { openMetricsContentType, openMetricsText } from './telemetry/openmetrics.ts';
 import { metricRegistry, type MetricRegistry } from './telemetry/registry.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
+import type { ExporterQueues } from './web/api/routes.ts';
 import { consoleListener } from './web/console.ts';
 
 /** Shares of `limits.memory_bytes`. A span costs a multiple of its bytes on the wire while it is held: strings, parsed messages, tables. */
@@ -76,7 +77,7 @@ export function service({ config, warnings, logger: given = pino(), stopMs = sto
   /** What may change while the service runs; everything else is `config`, as it was at the start. */
   let inForce = { config, rules: runRules(config, telemetry) };
   const logger = given.child({}, { formatters: { log: (fields) => inForce.rules.redaction?.fields(fields) ?? fields } });
-  const boxes = outboxes({ entries: config.exporters, telemetry, onGivenUp: (exporter, items) => logger.warn({ exporter, items }, 'scores were given up that waited for an exporter which is no longer configured') });
+  const boxes = outboxes({ entries: config.exporters, telemetry, logger, onGivenUp: (exporter, items) => logger.warn({ exporter, items }, 'scores were given up that waited for an exporter which is no longer configured') });
   const notices = contentNotices();
   let keeping: Keeper | undefined;
   let archive: SpanKeeper | undefined;
@@ -149,7 +150,9 @@ export function service({ config, warnings, logger: given = pino(), stopMs = sto
     await lookups?.stop();
     await records.archived(stopMs);
     await archive?.stop();
-    const [unsent] = await Promise.all([boxes.stop(stopMs), keeping?.stop(stopMs)]);
+    const unsent = await boxes.stop(stopMs);
+    // After them: what they have not sent is written with its run.
+    await keeping?.stop(stopMs);
     await records.stop();
     await bench.stop();
     await web?.stop();
@@ -161,13 +164,14 @@ export function service({ config, warnings, logger: given = pino(), stopMs = sto
     async start() {
       tellWarnings(logger, warnings);
       const store = await openStore(config.store.address);
-      keeping = keeper({ store, keep: keepOf(() => inForce.config), telemetry, clock, sleep, onFault: told('the store could not be written') });
+      keeping = keeper({ store, keep: keepOf(() => inForce.config), unsent: boxes, telemetry, clock, sleep, onFault: told('the store could not be written') });
       archive = spanKeeper({ store, read: records.readBack, telemetry, clock, sleep, onFault: told('spans could not be kept') });
+      await boxes.open(store);
       const replayed = await records.open();
       if (replayed > 0) logger.info({ requests: replayed }, 'runs that were open go on');
       ticker.wake();
       lookups = reopener({ store, flow, telemetry, clock, sleep, closing: () => inForce.config.closing, wake: ticker.wake, onFault: told('the store could not be asked') });
-      web = consoleOf(config, state, { telemetry, logger, store, metricsPage: () => metricsPage(telemetry, inForce.rules.groups) });
+      web = consoleOf(config, state, { telemetry, logger, store, exporters: boxes, metricsPage: () => metricsPage(telemetry, inForce.rules.groups) });
       const page = await web.listen();
       const [http, grpc] = [await receivers.http.listen(), await receivers.grpc.listen()];
       state.ready = true;
@@ -181,7 +185,8 @@ export function service({ config, warnings, logger: given = pino(), stopMs = sto
 
 /** Read again whenever old runs are let go. */
 function keepOf(config: () => Config): Keep {
-  return { get runsMs() { return config().store.keep.runsMs; }, get contentMs() { return config().store.keep.contentMs; }, get bytes() { return config().store.keep.bytes; } };
+  const now = (): Keep => config().store.keep;
+  return { get runsMs() { return now().runsMs; }, get contentMs() { return now().contentMs; }, get bytes() { return now().bytes; }, get exportsMs() { return now().exportsMs; }, get exports() { return now().exports; } };
 }
 
 function metricsPage(telemetry: MetricRegistry, groups: TaskGroups): string {
@@ -212,10 +217,11 @@ interface ConsoleParts {
   readonly telemetry: MetricRegistry;
   readonly logger: Logger;
   readonly store: Store;
+  readonly exporters: ExporterQueues;
   readonly metricsPage: () => string;
 }
 
-function consoleOf(config: Config, state: { readonly ready: boolean; readonly stopping: boolean }, { telemetry, logger, store, metricsPage }: ConsoleParts): ReturnType<typeof consoleListener> {
+function consoleOf(config: Config, state: { readonly ready: boolean; readonly stopping: boolean }, { telemetry, logger, store, exporters, metricsPage }: ConsoleParts): ReturnType<typeof consoleListener> {
   const { console: { host, port }, tls } = config.listen;
   return consoleListener({
     host,
@@ -223,10 +229,11 @@ function consoleOf(config: Config, state: { readonly ready: boolean; readonly st
     // People come with a browser and a token: of them no certificate is asked.
     ...(tls === undefined ? {} : { tls: tlsOptions({ cert: tls.cert, key: tls.key }) }),
     readTokens: config.listen.tokens.filter(({ may }) => may.includes('read')).map(({ value }) => value),
+    operateTokens: config.listen.tokens.filter(({ may }) => may.includes('operate')).map(({ value }) => value),
     notReady: () => (state.stopping ? 'The service is stopping.' : state.ready ? undefined : 'The service is starting.'),
     metricsPage,
     metricsContentType: openMetricsContentType,
-    api: { store, clock, spans: async ({ tenant, traceId }) => await keptSpans(await store.spans(tenant, traceId)), evaluability: () => evaluabilityRows(telemetry.snapshot()) },
+    api: { store, clock, exporters, spans: async ({ tenant, traceId }) => await keptSpans(await store.spans(tenant, traceId)), evaluability: () => evaluabilityRows(telemetry.snapshot()) },
     onFault: (error) => logger.error({ error: error.stack ?? error.message }, 'an answer of the console could not be made'),
   });
 }

@@ -56,7 +56,7 @@ export interface Config {
   readonly groups: TaskGroupSettings;
 }
 
-type Permission = 'ingest' | 'read' | 'annotate';
+type Permission = 'ingest' | 'read' | 'annotate' | 'operate';
 
 interface Token {
   readonly name: string;
@@ -81,9 +81,13 @@ export interface EvaluatorConfig {
 export type JudgeConfig = JudgeSettings;
 
 export type ExporterConfig =
-  | { readonly to: 'metrics' }
+  | { readonly to: 'metrics'; readonly name: string }
   | {
       readonly to: 'span_events';
+      /** Unique: what waits for it in the store stands under this name. */
+      readonly name: string;
+      /** When an item becomes a dead letter. */
+      readonly giveUp: { readonly attempts: number; readonly ageMs: number };
       /** The whole URL, with the path of the trace signal. */
       readonly tracesEndpoint: string;
       /** Values are secret. */

@@ -7,9 +7,11 @@ import { storeAddress } from '../stores/index.ts';
 import { evaluatorFindings } from './cross-checks-evaluators.ts';
 import { addressOf, isLoopback } from './address.ts';
 import { traceEndpoint } from './endpoint.ts';
+import { exporterName } from './exporter-name.ts';
 import type { Finding, Path } from './fault.ts';
 import { listAt, objectAt } from './reading.ts';
 import { redactionFindings } from './redaction.ts';
+import { giveUpDefaults } from './sections/export.ts';
 
 export function crossCheck(check: CrossCheck): readonly Finding[] {
   const { value } = check;
@@ -135,9 +137,11 @@ function exportFindings({ value, env }: CrossCheck): readonly Finding[] {
   return list.flatMap((item, index): readonly Finding[] => {
     const path = ['export', index];
     const to = member(item, 'to');
+    const namesake = to === 'metrics' ? index : list.findIndex((other) => exporterName(other) === exporterName(item));
+    if (namesake < index) return [{ path: isGiven(item, 'name') ? [...path, 'name'] : path, at: 'value', problem: `has the name of entry ${namesake + 1}, ${exporterName(item)}`, todo: 'Give it a name of its own: what waits for its backend in the store stands under it.' }];
     if (to === 'metrics') {
       const again = list.findIndex((other) => member(other, 'to') === 'metrics') < index;
-      const surplus = ['endpoint', 'headers', 'protocol', 'tls'].filter((key) => isGiven(item, key));
+      const surplus = ['name', 'endpoint', 'headers', 'give_up', 'protocol', 'tls'].filter((key) => isGiven(item, key));
       return [
         ...(again ? [{ path, at: 'value', problem: 'is there twice', todo: 'Keep one entry.' } as const] : []),
         ...surplus.map((key) => ({ path: [...path, key], at: 'key', problem: 'means nothing for metrics', todo: 'Leave it out: the page is on the console listener.' }) as const),
@@ -154,6 +158,7 @@ function exportFindings({ value, env }: CrossCheck): readonly Finding[] {
 function isGiven(item: JsonObject, key: string): boolean {
   const value = member(item, key);
   if (key === 'headers') return isJsonObject(value) && Object.keys(value).length > 0;
+  if (key === 'give_up') return isJsonObject(value) && Object.entries(giveUpDefaults).some(([name, preset]) => (member(value, name) ?? preset) !== preset);
   return value !== undefined && !(key === 'protocol' && value === 'http/protobuf');
 }
 

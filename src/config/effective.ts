@@ -20,6 +20,7 @@ import { parseScoreCondition, runCondition } from './conditions.ts';
 import type { Config, EvaluatorConfig, ExporterConfig, JudgeConfig } from './config.ts';
 import { environmentHeaders, traceEndpoint } from './endpoint.ts';
 import { entryOf, evaluatorEntry } from './evaluator-entry.ts';
+import { exporterName } from './exporter-name.ts';
 import { asObject, listAt, objectAt } from './reading.ts';
 import { ownMembers } from './schema.ts';
 import { sampleRateDefaults } from './sections/evaluators.ts';
@@ -154,14 +155,22 @@ function store(written: JsonObject): Config['store'] {
   const keep = objectAt(written, 'keep');
   const content = contentChoices.find((choice) => choice === text(written, 'content'));
   if (content === undefined) throw new Error('unchecked store.content');
-  return { address, content: { content, sampleRate: number(written, 'content_sample') }, keep: { runsMs: quantity('duration', keep, 'runs'), contentMs: quantity('duration', keep, 'content'), bytes: quantity('bytes', keep, 'bytes') } };
+  return {
+    address,
+    content: { content, sampleRate: number(written, 'content_sample') },
+    keep: { runsMs: quantity('duration', keep, 'runs'), contentMs: quantity('duration', keep, 'content'), bytes: quantity('bytes', keep, 'bytes'), exportsMs: quantity('duration', keep, 'exports'), exports: number(keep, 'export_rows') },
+  };
 }
 
 function exporter(written: JsonObject, env: Environment): ExporterConfig {
-  if (text(written, 'to') !== 'span_events') return { to: 'metrics' };
+  const name = exporterName(written);
+  if (text(written, 'to') !== 'span_events') return { to: 'metrics', name };
+  const giveUp = objectAt(written, 'give_up');
   const headers = Object.entries(objectAt(written, 'headers')).map(([name, value]) => [name, String(value)] as const);
   return {
     to: 'span_events',
+    name,
+    giveUp: { attempts: number(giveUp, 'attempts'), ageMs: quantity('duration', giveUp, 'age') },
     tracesEndpoint: traceEndpoint(member(written, 'endpoint'), env) ?? '',
     headers: headers.length === 0 ? environmentHeaders(env) : Object.fromEntries(headers),
     protocol: text(written, 'protocol') === 'http/json' ? 'http/json' : 'http/protobuf',

@@ -3,12 +3,11 @@
  * item gives the same carrier, id included, so that a repeat is the same span.
  */
 import { createHash } from 'node:crypto';
-import type { Run } from '../model/agent-trace.ts';
 import { wire } from '../model/attributes.ts';
 import { parseSpanId, type SpanId } from '../model/ids.ts';
 import { type Evaluation, type EvaluationKey, evaluationKeyText, type PartVerdict, runTargetId } from '../model/verdict.ts';
 import { errorType } from './error-type.ts';
-import type { ScoredRun } from './exporter.ts';
+import type { ExportedRun, ExportItem } from './exporter.ts';
 
 export type CarrierValue = string | number | boolean | readonly string[];
 export interface CarrierAttributes {
@@ -30,7 +29,7 @@ export const carrierEventsMax = 1000;
 const explanationCharsMax = 4096;
 
 /** Undefined when there is nothing to tell: a skipped verdict is no result, but a run that is taken back takes its verdicts with it. */
-export function carrierOf(item: ScoredRun): Carrier | undefined {
+export function carrierOf(item: ExportItem): Carrier | undefined {
   const { run } = item;
   const told = item.evaluations.filter((evaluation) => evaluation.verdict.kind !== 'skipped');
   if (told.length === 0 && run.partOf === undefined) return undefined;
@@ -65,7 +64,7 @@ export function carrierSpanId(keys: readonly EvaluationKey[], revision: number):
   throw new Error('a SHA-256 of nothing but zeros');
 }
 
-function runAttributes(run: Run): CarrierAttributes {
+function runAttributes(run: ExportedRun): CarrierAttributes {
   return {
     [wire.generated]: true,
     [wire.openInferenceKind]: 'EVALUATOR',

@@ -1,25 +1,16 @@
-/** What became of an OTLP request, from what the OpenTelemetry exporter lets us see. */
+/** What became of a request, from what the backend answered. */
 import type { ExportOutcome } from './exporter.ts';
-
-interface ExportResult {
-  /** 0: success. */
-  readonly code: number;
-  readonly error?: Error;
-}
+import type { Answer } from './post.ts';
 
 /**
- * OTLP names 429, 502, 503 and 504 as retryable. 500 joins them: what is sent again has the same ids, attempts are bounded, and a
- * backend whose database was away for a moment answers 500.
+ * What a backend says about this one item is final. Whatever else it answers concerns its address, its key or its state, which may be mended while the
+ * item waits: decision 21.
  */
-const retryableStatuses: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
-/** Errors of a connection that will not heal by itself, such as a wrong certificate or URL. */
-const lastingFault = /^(ERR_|CERT_|DEPTH_|UNABLE_|SELF_SIGNED|HPE_)/;
+const finalStatuses: ReadonlySet<number> = new Set([400, 409, 413, 414, 422, 431]);
 
-export function exportOutcome({ code, error }: ExportResult): ExportOutcome {
-  if (code === 0) return { kind: 'sent' };
-  const fault: unknown = error !== undefined && 'code' in error ? error.code : undefined;
-  // Messages may hold what the backend answered; the code says enough and is never secret.
-  if (typeof fault === 'number') return { kind: 'failed', retryable: retryableStatuses.has(fault), error: `status ${fault}` };
-  if (typeof fault === 'string') return { kind: 'failed', retryable: !lastingFault.test(fault), error: fault };
-  return { kind: 'failed', retryable: true, error: 'no answer, or one that asks to try again' };
+export function exportOutcome(answer: Answer): ExportOutcome {
+  if (answer.kind === 'unanswered') return { kind: 'failed', retryable: true, error: answer.fault };
+  const { status, retryAfterMs } = answer;
+  if (status >= 200 && status < 300) return { kind: 'sent' };
+  return { kind: 'failed', retryable: !finalStatuses.has(status), error: `status ${status}`, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
 }

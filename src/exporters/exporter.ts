@@ -1,5 +1,5 @@
 /** The contract of an exporter: it takes the evaluations of one run and says what became of them. */
-import type { Run } from '../model/agent-trace.ts';
+import type { AgentTrace, Run } from '../model/agent-trace.ts';
 import type { Decision, Evaluation, EvaluatorKind } from '../model/verdict.ts';
 
 /** Everything that one revision of a run brought: rules come together, each judge verdict comes by itself. */
@@ -20,12 +20,28 @@ export interface RunDecision {
   readonly reason?: string;
 }
 
-export type ExportOutcome = { readonly kind: 'sent' } | { readonly kind: 'failed'; readonly retryable: boolean; readonly error: string };
+/** What of a run leaves the service with its verdicts: no text that the agent was given or gave. */
+export interface ExportedRun extends Omit<Run, 'trace' | 'expected' | 'contentHash'> {
+  readonly trace: Pick<AgentTrace, 'agent' | 'sessionId'>;
+}
+
+/** What an exporter is given. It may come from the store, long after the run is gone from memory: there is no more to it than this. */
+export interface ExportItem extends Pick<ScoredRun, 'evaluations' | 'decisions'> {
+  readonly run: ExportedRun;
+}
+
+/**
+ * `retryable`: the same item may be taken later. `retryAfterMs`: the backend asks to be left alone for so long. A failure that is not retryable is about
+ * the item; whatever concerns the backend as a whole is.
+ */
+export type ExportOutcome = { readonly kind: 'sent' } | { readonly kind: 'failed'; readonly retryable: boolean; readonly error: string; readonly retryAfterMs?: number };
 
 export interface Exporter {
   readonly id: string;
+  /** What it has taken ends with the process, so nothing is kept for it in the store. */
+  readonly isVolatile?: true;
   /** Resolves, never rejects. Called again with the same item after a retryable failure: the same item must give the same ids. */
-  send(item: ScoredRun): Promise<ExportOutcome>;
+  send(item: ExportItem): Promise<ExportOutcome>;
   /** May be called twice. */
   stop(): Promise<void>;
 }

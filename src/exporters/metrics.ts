@@ -7,7 +7,7 @@ import { type Evaluation, evaluationKeyText, type Verdict } from '../model/verdi
 import { attemptOf, type Attempt } from '../pipeline/evaluability.ts';
 import type { Labels } from '../telemetry/telemetry.ts';
 import { errorType } from './error-type.ts';
-import type { Exporter, ScoredRun } from './exporter.ts';
+import type { Exporter, ExportItem } from './exporter.ts';
 import type { ExporterParts, ExporterSettings } from './settings.ts';
 
 /** Verdicts remembered to tell whether a later revision changed them; the oldest are forgotten first. */
@@ -28,7 +28,7 @@ export function metricsExporter(_settings: ExporterSettings, { telemetry }: Expo
     return before === undefined ? 'unknown' : before === now ? 'same' : 'changed';
   }
 
-  function countFirst(item: ScoredRun): void {
+  function countFirst(item: ExportItem): void {
     const { run } = item;
     const agent = { [wire.agentName]: run.trace.agent ?? '', [wire.targetService]: run.service ?? '' };
     if (isRunsFirst(item)) telemetry.add('tracejury.runs', 1, { ...agent, [wire.completeness]: run.completeness });
@@ -48,6 +48,7 @@ export function metricsExporter(_settings: ExporterSettings, { telemetry }: Expo
 
   return {
     id: 'metrics',
+    isVolatile: true,
     async send(item) {
       const changes = item.evaluations.map((evaluation) => ({ evaluation, changed: change(evaluation) }));
       if (item.run.revision === 1) countFirst(item);
@@ -65,7 +66,7 @@ export function metricsExporter(_settings: ExporterSettings, { telemetry }: Expo
 }
 
 /** Judge verdicts come later, in items of their own, about a run that has been counted. */
-function isRunsFirst({ evaluations, decisions }: ScoredRun): boolean {
+function isRunsFirst({ evaluations, decisions }: ExportItem): boolean {
   const kinds = [...evaluations, ...decisions].map(({ evaluatorKind }) => evaluatorKind);
   // A pair that ends without being asked is told with the run, also where there are no rules.
   return kinds.length === 0 || kinds.includes('rule') || decisions.some(({ decision }) => decision === 'filtered' || decision === 'sampled_out');

@@ -1,12 +1,11 @@
-/** OpenTelemetry's own OTLP exporter over HTTP, put together as its packages for spans do, with scores written as doubles. */
+/** Spans over OTLP/HTTP: written as OpenTelemetry's own serializers do, with scores as doubles, and sent without their retries, which are the queue's. */
 import http from 'node:http';
 import https from 'node:https';
-import { OTLPExporterBase } from '@opentelemetry/otlp-exporter-base';
-import { createOtlpHttpExportDelegate } from '@opentelemetry/otlp-exporter-base/node-http';
-import { JsonTraceSerializer, ProtobufTraceSerializer, TraceExporterMetricsHelper } from '@opentelemetry/otlp-transformer';
+import { JsonTraceSerializer, ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
 import type { ExportOutcome } from './exporter.ts';
 import { exportOutcome } from './export-outcome.ts';
+import { post, type Answer } from './post.ts';
 import { doublesInJson, doublesInProtobuf } from './score-doubles.ts';
 import type { ExporterSettings } from './settings.ts';
 
@@ -17,12 +16,7 @@ export interface OtlpExporter {
   stop(): void;
 }
 
-type TraceSerializer = typeof ProtobufTraceSerializer;
-
 const timeoutMsDefault = 10_000;
-/** A backend that sends its answer byte by byte never runs into the time-out of the request: after this much more it is cut off. */
-const graceMs = 1000;
-const requestsMax = 30;
 
 /** Serializers by protocol, with the Content-Type of each. */
 const protocols = {
@@ -30,39 +24,30 @@ const protocols = {
   'http/json': { contentType: 'application/json', serializer: JsonTraceSerializer, doubles: doublesInJson },
 } as const;
 
+type Serializer = (typeof protocols)[keyof typeof protocols]['serializer'];
+
 export function otlpExporter(url: string, settings: ExporterSettings): OtlpExporter {
-  const timeoutMillis = settings.timeoutMs ?? timeoutMsDefault;
   const { contentType, serializer, doubles } = protocols[settings.protocol ?? 'http/protobuf'];
-  const agent = url.startsWith('https:') ? new https.Agent({ keepAlive: true, ...settings.tls }) : new http.Agent({ keepAlive: true });
-  const exact: TraceSerializer = {
-    serializeRequest(spans) {
-      const request = serializer.serializeRequest(spans);
-      return request === undefined ? undefined : doubles(request);
-    },
-    deserializeResponse: (data) => serializer.deserializeResponse(data),
-  };
-  const options = {
-    url,
-    headers: async () => ({ ...settings.headers, 'Content-Type': contentType }),
-    timeoutMillis,
-    concurrencyLimit: requestsMax,
-    compression: 'none' as const,
-    agentFactory: () => agent,
-  };
-  const exporter = new OTLPExporterBase(createOtlpHttpExportDelegate(options, exact, 'otlp_http_span_exporter', TraceExporterMetricsHelper, undefined));
+  const isTls = url.startsWith('https:');
+  const agent = isTls ? new https.Agent({ keepAlive: true, ...settings.tls }) : new http.Agent({ keepAlive: true });
+  const options = { url, headers: { ...settings.headers, 'content-type': contentType }, timeoutMs: settings.timeoutMs ?? timeoutMsDefault, request: isTls ? https.request : http.request, agent };
   return {
-    send: (span) =>
-      new Promise((resolve) => {
-        const deadlineMs = timeoutMillis + graceMs;
-        const timer = setTimeout(() => {
-          agent.destroy();
-          resolve({ kind: 'failed', retryable: true, error: `no answer within ${deadlineMs} ms` });
-        }, deadlineMs);
-        exporter.export([span], (result) => {
-          clearTimeout(timer);
-          resolve(exportOutcome(result));
-        });
-      }),
+    async send(span) {
+      const request = serializer.serializeRequest([span]);
+      if (request === undefined) return { kind: 'failed', retryable: false, error: 'unwritable' };
+      const answer = await post(options, doubles(request));
+      return isRefused(answer, serializer) ? { kind: 'failed', retryable: false, error: 'refused by a partial success' } : exportOutcome(answer);
+    },
     stop: () => agent.destroy(),
   };
+}
+
+/** A backend that has taken the request and not the span says so in its answer. One whose answer cannot be read has taken it. */
+function isRefused(answer: Answer, serializer: Serializer): boolean {
+  if (answer.kind === 'unanswered' || answer.status >= 300 || answer.body.length === 0) return false;
+  try {
+    return Number(serializer.deserializeResponse(answer.body).partialSuccess?.rejectedSpans ?? 0) > 0;
+  } catch {
+    return false;
+  }
 }

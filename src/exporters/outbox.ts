@@ -1,209 +1,274 @@
 /**
- * The bounded queue between the pipeline and one exporter, in memory. Items of one run are sent one at a time and in order; a failed one
- * rests and is sent again; a backend that is down costs memory up to the limit and never slows whoever offers.
+ * The queue between the pipeline and one exporter. Items of one run are sent one at a time and in order; a failed one rests and is sent again; a
+ * backend that is down is left alone but for a probe now and then. What is not sent soon becomes a row of the store, beside its run: from then on
+ * it costs disk and no memory, and outlives the process. Without a store the queue is bounded memory. Whoever offers is never slowed.
  */
-import { type RunKey } from '../model/agent-trace.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
-import { runTargetId } from '../model/verdict.ts';
-import type { Telemetry } from '../telemetry/telemetry.ts';
-import type { Exporter, ExportOutcome, ScoredRun } from './exporter.ts';
 import { roughBytes } from '../model/weight.ts';
+import type { NewExport } from '../stores/export-store.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+import { restMs, type BreakerOptions, type Circuit } from './breaker.ts';
+import type { Exporter, ExportItem, ExportOutcome, ScoredRun } from './exporter.ts';
+import { lanes, partOf, type Entry } from './lanes.ts';
+import { exporterAccount } from './outbox-account.ts';
+import { rowWindow, windowMax, type RowWindow } from './row-window.ts';
+import { sender } from './sender.ts';
+import { storedRows, type RowStore, type StoredRows } from './stored-rows.ts';
+import { passedThrough } from './through.ts';
 
-export interface OutboxOptions {
+export interface OutboxOptions extends BreakerOptions {
+  /** Of the exporter's entry in the configuration; the exporter's own when left out. */
+  readonly name?: string;
   readonly exporter: Exporter;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
-  /** 0..1; spreads the attempts of many items. */
-  readonly random: () => number;
   readonly sleep: Sleep;
-  /** Items held; beyond it the oldest that is not being sent is dropped. */
+  /** Items held; beyond it the oldest that is not being sent leaves: to its row, or, where it has none, for good. */
   readonly itemsMax?: number;
-  /** Memory that the items held may take, roughly; beyond it as well the oldest is dropped. */
+  /** Memory that the items held may take, roughly; beyond it the oldest leaves as well. */
   readonly bytesMax?: number;
   readonly sendingMax?: number;
-  /** Times that an item is sent before it is given up. */
+  /** Times that an item is sent to a backend that is not known to be down before it is given up. Read each time, as the next one is. */
   readonly attemptsMax?: number;
-  readonly firstRestMs?: number;
-  readonly longestRestMs?: number;
+  /** An item that fails when it is older than this is given up. */
+  readonly giveUpMs?: number;
 }
 
 export interface Outbox {
+  readonly name: string;
   /** Never waits, never throws. After `stop` it drops. `bytes`: what it weighs, where somebody has weighed it already. */
   offer(item: ScoredRun, bytes?: number): void;
-  /** Items not sent yet. */
+  /** Goes on with what the store has for it, and leaves there what it does not get rid of. Rejects when the store cannot be read. */
+  open(store: RowStore): Promise<void>;
+  /** What is to be written with the run; undefined: nothing, for it is sent. */
+  pending(item: ScoredRun): NewExport | undefined;
+  /** The run is written. `row`: where the item stands; undefined: nowhere, for it is sent, or a newer revision has its place. */
+  written(item: ExportItem, row: number | undefined): void;
+  /** Tries a backend that is left alone at once: something has changed. */
+  wake(): void;
+  /** Counts the rows of the store anew, which somebody else has changed, and goes on. */
+  recount(): Promise<void>;
+  circuit(): Circuit;
+  /** Items in memory that are not sent yet. */
   held(): number;
-  /** Items from the first on that are sent or given up, all of them. What a stop gives up does not count: another process may send it. */
+  /** Items from the first on that are sent, given up, or kept by a durable store, all of them. What a stop gives up does not count: another process may send it. */
   settled(): number;
-  /** Refuses new items, sends what is there, gives up what is left at the deadline; tells how many these are. May be called twice. */
+  /**
+   * Refuses new items, sends what is there, and gives it up at the deadline: lost, or, with a durable store, left to the next process, which nobody waits
+   * for a backend for that is down. Tells how many items the backend has not taken. May be called twice.
+   */
   stop(deadlineMs: number): Promise<number>;
 }
 
-interface Entry {
-  readonly item: ScoredRun;
-  readonly key: string;
-  readonly offeredMs: number;
-  /** Counts from 1. */
-  readonly nth: number;
-  readonly bytes: number;
-  attempts: number;
-  /** Behind another item of its run, next in line, on its way, or resting before another attempt. */
-  state: 'behind' | 'ready' | 'sending' | 'resting' | 'gone';
-  /** Ends the rest. */
-  rest: AbortController | undefined;
-}
-
-type ItemOutcome = 'sent' | 'retried' | 'failed' | 'dropped';
+const attemptsMaxDefault = 100;
+const tendEveryMs = 1_000;
+/** Turns after which the rows are counted anew. */
+const turnsPerCount = 600;
 
 export function outbox(options: OutboxOptions): Outbox {
-  const { exporter, telemetry, clock, itemsMax = 10_000, bytesMax = 128 * 1024 * 1024, sendingMax = 4, attemptsMax = 100 } = options;
-  /** All entries, oldest first. */
-  const entries = new Set<Entry>();
-  /** Entries of one run, in order; only the first is ever sent. */
-  const lanes = new Map<string, Set<Entry>>();
-  const ready = new Set<Entry>();
-  let bytes = 0;
-  let sending = 0;
+  const { telemetry, clock, sleep, itemsMax = 10_000, bytesMax = 128 * 1024 * 1024, sendingMax = 4 } = options;
+  const name = options.name ?? options.exporter.id;
+  const account = exporterAccount(name, telemetry, clock);
+  const held = lanes();
+  const through = passedThrough(itemsMax);
+  let rows: StoredRows | undefined;
+  let shelf: RowWindow | undefined;
   let offered = 0;
   /** At the end of a stop. */
   let settledAtEnd: number | undefined;
   let stopped: Promise<number> | undefined;
   let drained: (() => void) | undefined;
+  const over = new AbortController();
+  const backend = sender({ ...options, held, sendingMax, ended, switched, turned });
 
-  function count(outcome: ItemOutcome): void {
-    telemetry.add('tracejury.exporter.items', 1, { 'tracejury.exporter': exporter.id, 'tracejury.outcome': outcome });
-  }
-
-  function observe(): void {
-    const labels = { 'tracejury.exporter': exporter.id };
-    const [oldest] = entries;
-    telemetry.set('tracejury.exporter.queue', entries.size, labels);
-    telemetry.set('tracejury.exporter.lag', oldest === undefined ? 0 : Math.max(0, clock.nowMs() - oldest.offeredMs) / 1000, labels);
-  }
+  const observe = (): void => account.queue(held, rows);
 
   function settled(): number {
-    const [oldest] = entries;
-    return settledAtEnd ?? (oldest === undefined ? offered : oldest.nth - 1);
+    if (settledAtEnd !== undefined) return settledAtEnd;
+    return Math.min(firstUnsafe(), through.firstDead() ?? Infinity, offered + 1) - 1;
   }
 
-  function leave(entry: Entry, outcome: ItemOutcome): void {
-    entry.state = 'gone';
-    entry.rest?.abort();
-    entries.delete(entry);
-    bytes -= entry.bytes;
-    ready.delete(entry);
-    const lane = lanes.get(entry.key);
-    lane?.delete(entry);
-    const [next] = lane ?? [];
-    if (next === undefined) lanes.delete(entry.key);
-    else if (next.state === 'behind') makeReady(next);
-    count(outcome);
+  function firstUnsafe(): number {
+    for (const { nth, isKept } of held.all()) if (nth !== undefined && !(isKept && rows?.isDurable === true)) return nth;
+    return Infinity;
+  }
+
+  function leave(entry: Entry, outcome: 'sent' | 'dropped' | 'replaced'): void {
+    held.remove(entry);
+    account.count(outcome);
     observe();
-    if (entries.size === 0) drained?.();
   }
 
-  function makeReady(entry: Entry): void {
-    entry.state = 'ready';
-    ready.add(entry);
-  }
-
-  /** What is on its way is never dropped. */
-  function dropOldest(): void {
-    for (const entry of entries) {
-      if (entries.size <= itemsMax && bytes <= bytesMax) return;
-      if (entry.state !== 'sending') leave(entry, 'dropped');
-    }
-  }
-
-  function pump(): void {
-    for (const entry of ready) {
-      if (sending >= sendingMax) return;
-      ready.delete(entry);
-      void attempt(entry);
-    }
-  }
-
-  async function attempt(entry: Entry): Promise<void> {
-    entry.state = 'sending';
-    entry.attempts++;
-    sending++;
-    const outcome = await sent(exporter, entry.item);
-    sending--;
-    // Given up at the deadline of a stop: what the backend said afterwards no longer counts.
-    if (!entries.has(entry)) return;
-    if (outcome.kind === 'sent') leave(entry, 'sent');
-    else if (!outcome.retryable || entry.attempts >= attemptsMax) leave(entry, 'failed');
+  function ended(entry: Entry, outcome: ExportOutcome, isProbe: boolean): void {
+    if (outcome.kind === 'sent') {
+      if (entry.row !== undefined) rows?.sent(entry.row);
+      // An older revision may stand in the store, and must not be sent after this one.
+      else if (!entry.isKept && entry.item.run.revision > 1 && rows !== undefined && rows.waiting() > held.rows()) through.add(entry, 'sent');
+      leave(entry, 'sent');
+    } else if (!outcome.retryable) giveUp(entry, outcome.error);
+    else if (!isProbe && entry.attempts >= (options.attemptsMax ?? attemptsMaxDefault)) giveUp(entry, `tried ${entry.attempts} times: ${outcome.error}`);
+    else if (clock.nowMs() - entry.offeredMs > (options.giveUpMs ?? Infinity)) giveUp(entry, `too old: ${outcome.error}`);
+    else if (entry.row !== undefined && backend.circuit() !== 'closed') leaveToStore(entry.row, entry, isProbe);
     else void retry(entry);
-    pump();
+  }
+
+  /** It is as good as any other one when the backend is back. */
+  function leaveToStore(row: number, entry: Entry, isProbe: boolean): void {
+    rows?.putBack(row, entry.attempts, 0);
+    if (isProbe) rows?.triedInVain(row);
+    account.count('retried');
+    held.remove(entry);
+    observe();
+  }
+
+  /** Makes a dead letter of it. */
+  function giveUp(entry: Entry, reason: string): void {
+    if (entry.row !== undefined) rows?.dead(entry.row, entry.attempts, reason);
+    else if (!entry.isKept && rows !== undefined) through.add(entry, { attempts: entry.attempts, reason });
+    held.remove(entry);
+    account.count('failed');
+    observe();
+    account.dead(rows);
   }
 
   async function retry(entry: Entry): Promise<void> {
-    count('retried');
+    account.count('retried');
+    entry.state = 'resting';
+    if (over.signal.aborted) return;
+    const ms = restMs(Math.max(1, entry.attempts), options);
+    if (entry.row !== undefined) rows?.putBack(entry.row, entry.attempts, ms);
     // A backend that is away while no run ends makes the oldest item older all the same.
     observe();
-    entry.state = 'resting';
     const rest = new AbortController();
     entry.rest = rest;
-    await options.sleep(restMs(entry.attempts, options), rest.signal);
+    await sleep(ms, rest.signal);
     entry.rest = undefined;
-    if (!entries.has(entry)) return;
-    makeReady(entry);
-    pump();
+    if (!held.has(entry) || over.signal.aborted) return;
+    held.makeReady(entry);
+    backend.pump();
+  }
+
+  function switched(circuit: Circuit): void {
+    account.circuit(circuit);
+    if (circuit === 'closed') rows?.isBack();
+    // While the backend takes nothing, what has a row is better left there.
+    if (circuit === 'open') for (const entry of held.all()) if (entry.row !== undefined && entry.state !== 'sending') held.remove(entry);
+  }
+
+  function turned(): void {
+    // What a durable store keeps is left to the next process.
+    if (stopped === undefined || rows?.isDurable !== true) void shelf?.fill();
+    if (drained !== undefined && isDrained()) drained();
+  }
+
+  /** What is on its way is never dropped. */
+  function makeRoom(): void {
+    for (const entry of held.all()) {
+      if (held.size() <= itemsMax && held.bytes() <= bytesMax) return;
+      if (entry.state === 'sending') continue;
+      if (entry.row === undefined) leave(entry, 'dropped');
+      else held.remove(entry);
+    }
+  }
+
+  async function tend(own: StoredRows): Promise<void> {
+    for (let turn = 1; !over.signal.aborted; turn++) {
+      await sleep(tendEveryMs, over.signal);
+      // Rows that a newer revision has taken the place of are still counted. A store that cannot be used is told of by whoever writes the runs.
+      await (shelf?.isDry() === true || turn % turnsPerCount === 0 ? own.count() : own.flush()).catch(() => undefined);
+      shelf?.lookAgain();
+      observe();
+      account.dead(own);
+      backend.pump();
+    }
+  }
+
+  async function recount(): Promise<void> {
+    await rows?.count();
+    shelf?.lookAgain();
+    backend.pump();
+  }
+
+  function isDrained(): boolean {
+    if (rows?.isDurable !== true) return held.size() === 0 && (rows === undefined || shelf?.isDry() === true || rows.waiting() === 0);
+    // Who rests, or waits for a backend that is down, is safe in the store, or will be.
+    return backend.sending() === 0 && (backend.circuit() !== 'closed' || !held.hasReady());
   }
 
   async function drain(deadlineMs: number): Promise<number> {
     const deadline = new AbortController();
     const empty = new Promise<void>((resolve) => {
       drained = resolve;
-      if (entries.size === 0) resolve();
     });
-    for (const entry of entries) entry.rest?.abort();
-    await Promise.race([empty, options.sleep(deadlineMs, deadline.signal)]);
+    if (rows?.isDurable !== true) {
+      for (const entry of held.all()) entry.rest?.abort();
+      backend.wake();
+    }
+    if (isDrained()) drained?.();
+    await Promise.race([empty, sleep(deadlineMs, deadline.signal)]);
     deadline.abort();
+    over.abort();
+    for (const entry of held.all()) entry.rest?.abort();
+    const left = rows?.isDurable === true ? held.size() - held.rows() + rows.waiting() : abandon();
+    await backend.stop();
+    await rows?.flush().catch(() => undefined);
+    return left;
+  }
+
+  /** Nobody else will have it. */
+  function abandon(): number {
     settledAtEnd = settled();
-    const left = [...entries].reverse();
+    const inStore = Math.max(0, (rows?.waiting() ?? 0) - held.rows());
+    if (inStore > 0) account.count('dropped', inStore);
+    const left = [...held.all()].reverse();
     for (const entry of left) leave(entry, 'dropped');
-    await exporter.stop();
-    return left.length;
+    return left.length + inStore;
   }
 
   return {
+    name,
     offer(item, own = roughBytes(item)) {
-      if (stopped !== undefined) {
-        count('dropped');
-        return;
-      }
-      const key = keyText(item.run);
-      const entry: Entry = { item, key, offeredMs: clock.nowMs(), nth: ++offered, bytes: own, attempts: 0, state: 'behind', rest: undefined };
-      const lane = lanes.get(key) ?? new Set();
-      lanes.set(key, lane.add(entry));
-      entries.add(entry);
-      bytes += entry.bytes;
-      if (lane.size === 1) makeReady(entry);
-      dropOldest();
+      if (stopped !== undefined) return account.count('dropped');
+      held.add(item, { part: partOf(item), attempts: 0, offeredMs: clock.nowMs(), bytes: own, nth: ++offered });
+      makeRoom();
       observe();
-      pump();
+      return backend.pump();
     },
-    held: () => entries.size,
+    async open(store) {
+      const own = storedRows(name, store, clock);
+      await own.count();
+      rows = own;
+      shelf = rowWindow({ rows: own, held, through, backend, account, isOver: () => over.signal.aborted });
+      account.circuit(backend.circuit());
+      account.dead(own);
+      observe();
+      void tend(own);
+      backend.pump();
+    },
+    pending(item) {
+      const entry = held.of(item);
+      const ended_ = through.of(item);
+      const { part, offeredMs } = entry ?? ended_ ?? {};
+      if (rows === undefined || part === undefined || offeredMs === undefined || entry?.isKept === true) return undefined;
+      return { exporter: name, part, item, offeredAt: Math.floor(offeredMs * 1_000), ...(ended_ === undefined ? {} : { already: ended_.already }) };
+    },
+    written(item, row) {
+      const entry = held.of(item);
+      const isDead = through.of(item) !== undefined;
+      if (row !== undefined) rows?.added(isDead ? 'dead' : 'waiting');
+      if (through.remove(item)) return account.dead(rows);
+      // It was sent, or had to go, while it was written.
+      if (entry === undefined) return row === undefined ? undefined : rows?.sent(row);
+      held.keep(entry, row);
+      if (row === undefined && entry.state !== 'sending') leave(entry, 'replaced');
+      else if (entry.state !== 'sending' && (backend.circuit() !== 'closed' || held.size() > windowMax)) held.remove(entry);
+      return undefined;
+    },
+    wake: backend.wake,
+    recount,
+    circuit: backend.circuit,
+    held: () => held.size(),
     settled,
     stop: (deadlineMs) => (stopped ??= drain(deadlineMs)),
   };
-}
-
-/** Exporters promise never to reject; the queue must not stand still if one does. */
-async function sent(exporter: Exporter, item: ScoredRun): Promise<ExportOutcome> {
-  try {
-    return await exporter.send(item);
-  } catch (error) {
-    return { kind: 'failed', retryable: false, error: error instanceof Error ? error.name : 'unknown' };
-  }
-}
-
-/** Doubles with every attempt; half of it is chance. */
-function restMs(attempts: number, { random, firstRestMs = 1000, longestRestMs = 60_000 }: OutboxOptions): number {
-  const full = Math.min(longestRestMs, firstRestMs * 2 ** Math.min(attempts - 1, 30));
-  return full / 2 + (full / 2) * random();
-}
-
-function keyText(run: RunKey): string {
-  return `${run.tenant}/${runTargetId(run)}`;
 }

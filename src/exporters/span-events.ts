@@ -5,12 +5,11 @@
 import { type HrTime, type Link, ROOT_CONTEXT, type SpanContext, trace, TraceFlags, type TraceState } from '@opentelemetry/api';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { AlwaysOnSampler, BasicTracerProvider, type ReadableSpan } from '@opentelemetry/sdk-trace-base';
-import type { Run } from '../model/agent-trace.ts';
 import { wire } from '../model/attributes.ts';
 import { JuryError } from '../model/errors.ts';
 import type { SpanId, TraceId } from '../model/ids.ts';
 import { type Carrier, carrierEventsMax, carrierOf } from './carrier.ts';
-import type { Exporter } from './exporter.ts';
+import type { ExportedRun, Exporter } from './exporter.ts';
 import { otlpExporter } from './otlp-exporter.ts';
 import { otlpValues } from './otlp-values.ts';
 import type { ExporterSettings } from './settings.ts';
@@ -46,7 +45,7 @@ export function tracesUrl({ endpoint, tracesEndpoint }: ExporterSettings): strin
 }
 
 /** One provider a span: the resource is the agent's, and a provider costs next to nothing. Nothing is kept of it. */
-function spanOf(carrier: Carrier, run: Run): ReadableSpan {
+function spanOf(carrier: Carrier, run: ExportedRun): ReadableSpan {
   const ended: ReadableSpan[] = [];
   const provider = new BasicTracerProvider({
     resource: resourceFromAttributes(otlpValues(run.resourceAttributes)),
@@ -70,7 +69,7 @@ function spanOf(carrier: Carrier, run: Run): ReadableSpan {
   return readable;
 }
 
-function contextOf(run: Run, spanId: SpanId, traceId: TraceId = run.traceId): SpanContext {
+function contextOf(run: ExportedRun, spanId: SpanId, traceId: TraceId = run.traceId): SpanContext {
   return { traceId, spanId, traceFlags: TraceFlags.SAMPLED, isRemote: true, ...(run.traceState === '' ? {} : { traceState: verbatim(run.traceState) }) };
 }
 

@@ -25,7 +25,7 @@ export interface Keeping {
   offered(): number;
   /** So many of the first of these are stored or given up. */
   stored(): number;
-  /** So many of the first of these no exporter holds any more. */
+  /** So many of the first of these are sent, given up, or kept for their exporter by a store that outlives the process. */
   sent(): number;
 }
 
@@ -62,7 +62,7 @@ export interface Intake {
   isFull(): boolean;
 }
 
-/** A backend that is down must not fill the journal: it may miss scores when the process then dies. */
+/** Where the store ends with the process, a backend that is down must not fill the journal: it may miss scores when the process then dies. */
 const sentWithinMs = 60_000;
 /** Traces that one record tells of. */
 const keysPerRecord = 500;

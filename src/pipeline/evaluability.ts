@@ -1,5 +1,5 @@
 /** Which share of an agent's runs an evaluator can score, and what the others lack: the same counting for the service and for files. */
-import type { Run } from '../model/agent-trace.ts';
+import type { AgentTrace, Run } from '../model/agent-trace.ts';
 import type { Decision } from '../model/verdict.ts';
 import { lackOf, mainDialect } from './remedies.ts';
 
@@ -16,7 +16,7 @@ export interface Attempt {
 }
 
 /** Undefined: the evaluator never looked at the run, because a condition, sampling or a budget kept it away. */
-export function attemptOf({ trace, dialects }: Pick<Run, 'trace' | 'dialects'>, ended: { readonly name: string; readonly decision: Decision; readonly reason?: string }): Attempt | undefined {
+export function attemptOf({ trace, dialects }: Pick<Run, 'dialects'> & { readonly trace: Pick<AgentTrace, 'agent'> }, ended: { readonly name: string; readonly decision: Decision; readonly reason?: string }): Attempt | undefined {
   const { name, decision, reason } = ended;
   if (decision !== 'scored' && decision !== 'skipped' && decision !== 'failed') return undefined;
   const skippedFor = decision === 'skipped' ? (reason ?? '') : '';

@@ -3,11 +3,16 @@
  * place: another key or encoding holds for what waits as well. What waits for a place that is no longer named is still sent there, for a while.
  */
 import type { ExporterConfig } from '../config/config.ts';
+import type { Logger } from 'pino';
+import type { Circuit } from '../exporters/breaker.ts';
 import type { Exporter, ScoredRun } from '../exporters/exporter.ts';
 import { exporters } from '../exporters/index.ts';
 import { outbox, type Outbox } from '../exporters/outbox.ts';
+import type { ExporterParts, ExporterSettings } from '../exporters/settings.ts';
+import type { RowStore } from '../exporters/stored-rows.ts';
 import { jsonText } from '../model/json.ts';
 import type { Sleep } from '../model/clock.ts';
+import type { NewExport } from '../stores/export-store.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { exchangeable, type Exchangeable } from './exchangeable.ts';
 import { clock, sleep } from './machine.ts';
@@ -15,6 +20,7 @@ import { clock, sleep } from './machine.ts';
 export interface OutboxesOptions {
   readonly entries: readonly ExporterConfig[];
   readonly telemetry: Telemetry;
+  readonly logger?: Pick<Logger, 'info'>;
   /** Told of scores that were given up because their exporter is no longer configured. */
   readonly onGivenUp: (exporter: string, items: number) => void;
   readonly leavingMs?: number;
@@ -23,7 +29,16 @@ export interface OutboxesOptions {
 export interface Outboxes {
   /** Never waits, never throws. */
   offer(item: ScoredRun, bytes: number): void;
-  /** Of all items that were ever offered, so many of the first ones no exporter holds any more. */
+  /** Goes on with what the store has for them. Rejects when it cannot be read. */
+  open(store: RowStore): Promise<void>;
+  /** What no exporter has sent yet of these, for the transaction that writes them. */
+  pending(items: readonly ScoredRun[]): readonly NewExport[];
+  written(exports: readonly NewExport[], rows: readonly (number | undefined)[]): void;
+  /** By the names of the entries. */
+  circuits(): ReadonlyMap<string, Circuit>;
+  /** The rows of the store were changed by somebody else. */
+  recount(): Promise<void>;
+  /** Of all items that were ever offered, so many of the first ones no exporter holds any more, or the store keeps for it. */
   settled(): number;
   /** Makes ready for other entries; what it gives back puts them in place, and does not fail. */
   prepare(entries: readonly ExporterConfig[]): () => void;
@@ -53,9 +68,13 @@ interface Leaving {
   readonly drained: Promise<number>;
 }
 
-export function outboxes({ entries, telemetry, onGivenUp, leavingMs = leavingMsDefault }: OutboxesOptions): Outboxes {
+export function outboxes({ entries, telemetry, logger, onGivenUp, leavingMs = leavingMsDefault }: OutboxesOptions): Outboxes {
   const ending = new AbortController();
   const leaving = new Set<Leaving>();
+  /** Left, but runs of theirs are not written yet: what they have not sent goes with them. */
+  let lingering: readonly Leaving[] = [];
+  let store: RowStore | undefined;
+  const boxOf = new WeakMap<NewExport, Outbox>();
   let places: readonly Place[] = [];
   let offered = 0;
   let stopped: Promise<number> | undefined;
@@ -64,14 +83,19 @@ export function outboxes({ entries, telemetry, onGivenUp, leavingMs = leavingMsD
   const untilEnd: Sleep = (ms, signal) => sleep(ms, signal === undefined ? ending.signal : AbortSignal.any([signal, ending.signal]));
 
   function exporterOf(config: ExporterConfig): Exporter {
-    return exporters[config.to](config.to === 'metrics' ? {} : config, { telemetry });
+    const make: (settings: ExporterSettings, parts: ExporterParts) => Exporter = exporters[config.to];
+    return make(config.to === 'metrics' ? {} : config, { telemetry });
   }
 
   function placeOf(config: ExporterConfig): Place {
     const first = exporterOf(config);
     const exporter = exchangeable(first);
-    const sends: Exporter = { id: first.id, send: (item) => exporter.use((current) => current.send(item)), stop: exporter.stop };
-    return { config, exporter, from: offered, box: outbox({ exporter: sends, telemetry, clock, random: Math.random, sleep: untilEnd }) };
+    const sends: Exporter = { id: first.id, ...(first.isVolatile === true ? { isVolatile: true } : {}), send: (item) => exporter.use((current) => current.send(item)), stop: exporter.stop };
+    // A configuration that is exchanged holds for what waits as well.
+    const seat: { place?: Place } = {};
+    const limits = (now = seat.place?.config ?? config) => (now.to === 'metrics' ? { attempts: 1, ageMs: Infinity } : now.giveUp);
+    const options = { get attemptsMax() { return limits().attempts; }, get giveUpMs() { return limits().ageMs; }, name: config.name, exporter: sends, telemetry, clock, random: Math.random, sleep: untilEnd };
+    return (seat.place = { config, exporter, from: offered, box: outbox(options) });
   }
 
   /** An entry that is the same stays what it is; else one that goes to the same place is changed; else it is new. */
@@ -94,6 +118,7 @@ export function outboxes({ entries, telemetry, onGivenUp, leavingMs = leavingMsD
       const take = (): void => {
         before.config = config;
         before.exporter.exchange(exporter);
+        before.box.wake();
       };
       return { place: before, take };
     });
@@ -102,6 +127,7 @@ export function outboxes({ entries, telemetry, onGivenUp, leavingMs = leavingMsD
       places = ready.map(({ place }) => place);
       for (const { take } of ready) take();
       for (const place of before) if (!places.includes(place)) leave(place);
+      for (const place of places) if (!before.includes(place)) void opened(place).catch(() => undefined);
     };
   }
 
@@ -110,7 +136,39 @@ export function outboxes({ entries, telemetry, onGivenUp, leavingMs = leavingMsD
     leaving.add(own);
     void own.drained.then((items) => {
       leaving.delete(own);
-      if (items > 0) onGivenUp(place.config.to, items);
+      if (store?.isDurable !== true) return items > 0 ? onGivenUp(place.config.to, items) : undefined;
+      lingering = [...lingering.filter((one) => isHeld(one)), own];
+      // Its rows are for an entry of the same name, if there is one.
+      return void recount().catch(() => undefined);
+    });
+  }
+
+  function isHeld({ place, until }: Leaving): boolean {
+    return place.from + place.box.settled() < until;
+  }
+
+  async function opened({ config, box }: Place): Promise<void> {
+    if (store !== undefined && config.to !== 'metrics') await box.open(store);
+  }
+
+  async function recount(): Promise<void> {
+    await Promise.all(places.map(({ box }) => box.recount()));
+  }
+
+  /** What waits for entries that are not in the configuration. Nobody sends it, and it goes when it is too old. */
+  async function tellStrangers({ exports }: RowStore): Promise<void> {
+    const names = new Set(places.map(({ config }) => config.name));
+    const strangers = (await exports.counts()).filter(({ exporter }) => !names.has(exporter));
+    if (strangers.length === 0) return;
+    logger?.info({ waiting: Object.fromEntries(strangers.map(({ exporter, waiting, dead }) => [exporter, waiting + dead])) }, 'scores wait for exporters that are not configured');
+  }
+
+  function pendingOf(item: ScoredRun): readonly NewExport[] {
+    return [...places, ...[...leaving, ...lingering].map(({ place }) => place)].flatMap(({ box }) => {
+      const own = box.pending(item);
+      if (own === undefined) return [];
+      boxOf.set(own, box);
+      return [own];
     });
   }
 
@@ -133,9 +191,21 @@ export function outboxes({ entries, telemetry, onGivenUp, leavingMs = leavingMsD
     },
     settled() {
       const here = places.map(({ from, box }) => from + box.settled());
-      const gone = [...leaving].map(({ place, until }) => place.from + place.box.settled() < until ? place.from + place.box.settled() : Infinity);
+      const gone = [...leaving, ...lingering].map(({ place, until }) => place.from + place.box.settled() < until ? place.from + place.box.settled() : Infinity);
       return Math.min(offered, ...here, ...gone);
     },
+    async open(given) {
+      store = given;
+      for (const place of places) await opened(place);
+      await tellStrangers(given);
+    },
+    pending(items) {
+      lingering = lingering.filter((one) => isHeld(one));
+      return items.flatMap(pendingOf);
+    },
+    written: (exports, rows) => exports.forEach((one, at) => boxOf.get(one)?.written(one.item, rows[at])),
+    circuits: () => new Map(places.filter(({ config }) => config.to !== 'metrics').map(({ config, box }) => [config.name, box.circuit()])),
+    recount,
     prepare,
     async room() {
       while (leaving.size >= leavingMax) await Promise.race([...leaving].map(({ drained }) => drained));
@@ -146,7 +216,7 @@ export function outboxes({ entries, telemetry, onGivenUp, leavingMs = leavingMsD
 
 /** The metrics page is always there, whether or not it is named. */
 function withMetrics(entries: readonly ExporterConfig[]): readonly ExporterConfig[] {
-  return entries.some(({ to }) => to === 'metrics') ? entries : [...entries, { to: 'metrics' }];
+  return entries.some(({ to }) => to === 'metrics') ? entries : [...entries, { to: 'metrics', name: 'metrics' }];
 }
 
 function destination(config: ExporterConfig): string {

@@ -5,6 +5,7 @@
 import { roughBytes } from '../model/weight.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
+import type { NewExport } from './export-store.ts';
 import type { Store, StoreItem } from './store.ts';
 
 /** Ages in milliseconds by the start of the run. */
@@ -12,6 +13,17 @@ export interface Keep {
   readonly runsMs: number;
   readonly contentMs: number;
   readonly bytes: number;
+  /** Age of what waits for a backend, and of dead letters; by the time at which it was scored. */
+  readonly exportsMs: number;
+  /** Rows of these. */
+  readonly exports: number;
+}
+
+/** Who knows what exporters have not sent yet: that is written with its run. */
+export interface Unsent {
+  pending(items: readonly StoreItem[]): readonly NewExport[];
+  /** The rows of these, in their order; undefined: a newer revision takes its place. */
+  written(exports: readonly NewExport[], rows: readonly (number | undefined)[]): void;
 }
 
 export interface KeeperOptions {
@@ -22,6 +34,8 @@ export interface KeeperOptions {
   readonly sleep: Sleep;
   /** Told of what an operator must see: a batch that could not be written. */
   readonly onFault: (error: unknown) => void;
+  /** Left out: nothing is kept for exporters. */
+  readonly unsent?: Unsent;
   readonly itemsMax?: number;
   readonly bytesMax?: number;
 }
@@ -55,7 +69,7 @@ interface Held {
 }
 
 export function keeper(options: KeeperOptions): Keeper {
-  const { store, keep, telemetry, clock, sleep, onFault, itemsMax = 10_000, bytesMax = 128 * 1024 * 1024 } = options;
+  const { store, keep, telemetry, clock, sleep, onFault, unsent, itemsMax = 10_000, bytesMax = 128 * 1024 * 1024 } = options;
   /** Oldest first. */
   let waiting: Held[] = [];
   /** The batch that is being written. */
@@ -105,7 +119,10 @@ export function keeper(options: KeeperOptions): Keeper {
   async function written(batch: readonly Held[]): Promise<{ readonly error: unknown } | undefined> {
     const startMs = clock.nowMs();
     try {
-      await store.write(batch.map(({ item }) => item));
+      const items = batch.map(({ item }) => item);
+      const pending = unsent?.pending(items) ?? [];
+      const rows = await store.write(items, pending);
+      unsent?.written(pending, rows);
       telemetry.record('tracejury.store.write.duration', (clock.nowMs() - startMs) / 1_000);
       return undefined;
     } catch (error) {
@@ -125,11 +142,12 @@ export function keeper(options: KeeperOptions): Keeper {
       await sleep(pruneEveryMs, ended.signal);
       try {
         for (let more = true; more && !ended.signal.aborted; ) {
-          const nowMicros = clock.nowMs() * 1_000;
-          const step = await store.prune({ runsBefore: nowMicros - keep.runsMs * 1_000, contentBefore: nowMicros - keep.contentMs * 1_000, bytesMax: keep.bytes, stepRuns: pruneStepRuns });
+          const before = (ageMs: number): number => Math.floor((clock.nowMs() - ageMs) * 1_000);
+          const step = await store.prune({ runsBefore: before(keep.runsMs), contentBefore: before(keep.contentMs), exportsBefore: before(keep.exportsMs), exportsMax: keep.exports, bytesMax: keep.bytes, stepRuns: pruneStepRuns });
           if (step.runs > 0) telemetry.add('tracejury.store.pruned', step.runs, { 'tracejury.what': 'run' });
           if (step.contents > 0) telemetry.add('tracejury.store.pruned', step.contents, { 'tracejury.what': 'content' });
           if (step.spans > 0) telemetry.add('tracejury.store.pruned', step.spans, { 'tracejury.what': 'spans' });
+          for (const [exporter, rows] of Object.entries(step.exports)) telemetry.add('tracejury.exporter.items', rows, { 'tracejury.exporter': exporter, 'tracejury.outcome': 'dropped' });
           more = step.more;
           if (more) await sleep(restBetweenStepsMs, ended.signal);
         }

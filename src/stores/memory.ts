@@ -4,6 +4,7 @@ import { runTargetId } from '../model/verdict.ts';
 import { runJson } from '../model/run-json.ts';
 import { callEnd, microsOf, storedDecisions, storedVerdict, tookMicros } from './item.ts';
 import { traceKey } from '../pipeline/traces.ts';
+import { memoryExports } from './memory-exports.ts';
 import { spansInMemory } from './spans-in-memory.ts';
 import type { ContentGone, RunFilter, RunPlace, RunRow, Store, StoredDecision, StoredVerdict, StoreItem, SummaryRow, ToolRow } from './store.ts';
 
@@ -24,6 +25,7 @@ const spanBytesMaxDefault = 64 * 1024 * 1024;
 export function memoryStore({ runsMax = runsMaxDefault, spanBytesMax = spanBytesMaxDefault }: { readonly runsMax?: number; readonly spanBytesMax?: number } = {}): Store {
   const spans = spansInMemory(spanBytesMax);
   const kept = new Map<string, Kept>();
+  const { write: writeExports, forget, prune: pruneExports, ...exports } = memoryExports();
   let ids = 0;
   const ordered = (): readonly Kept[] => [...kept.values()].sort((one, other) => startOf(other) - startOf(one) || other.id - one.id);
   const within = (filter: RunFilter): readonly Kept[] => ordered().filter((one) => isWanted(one, filter));
@@ -41,16 +43,21 @@ export function memoryStore({ runsMax = runsMaxDefault, spanBytesMax = spanBytes
     kept.set(key, one);
   }
 
-  /** Gives how many pieces of spans went with it. */
-  function drop(one: Kept): number {
-    kept.delete(`${one.run.tenant}/${runTargetId(one.run)}`);
-    return spans.forget(one.run.tenant, one.run.traceId);
+  /** Gives how many pieces of spans went with them. */
+  function drop(gone: readonly Kept[]): number {
+    for (const { run } of gone) kept.delete(`${run.tenant}/${runTargetId(run)}`);
+    forget(gone.map(({ run }) => run));
+    return gone.reduce((sum, { run }) => sum + spans.forget(run.tenant, run.traceId), 0);
   }
 
   return {
-    async write(items) {
+    isDurable: false,
+    exports,
+    async write(items, waiting = []) {
       items.forEach(take);
-      if (kept.size > runsMax) ordered().slice(runsMax).forEach(drop);
+      const rows = items.length === 0 ? [] : writeExports(waiting);
+      if (kept.size > runsMax) drop(ordered().slice(runsMax));
+      return rows;
     },
     async writeSpans(pieces) {
       spans.write(pieces);
@@ -95,13 +102,14 @@ export function memoryStore({ runsMax = runsMaxDefault, spanBytesMax = spanBytes
         })
         .sort((one, other) => other.calls - one.calls || compared(one.agent ?? '', other.agent ?? '') || compared(one.name, other.name));
     },
-    async prune({ runsBefore, contentBefore, stepRuns }) {
+    async prune({ runsBefore, contentBefore, stepRuns, ...limits }) {
       const oldest = ordered().toReversed();
       const gone = oldest.slice(0, stepRuns).filter((one) => startOf(one) < runsBefore);
-      const pieces = gone.reduce((sum, one) => sum + drop(one), 0) + spans.expire(contentBefore, stepRuns);
+      const pieces = drop(gone) + spans.expire(contentBefore, stepRuns);
+      const waiting = pruneExports({ ...limits, stepRuns });
       const emptied = oldest.filter((one) => one.contentGone === undefined && !gone.includes(one) && startOf(one) < contentBefore).slice(0, stepRuns);
       for (const one of emptied) one.contentGone = 'expired';
-      return { runs: gone.length, contents: emptied.length, spans: pieces, more: gone.length === stepRuns || emptied.length === stepRuns || pieces >= stepRuns };
+      return { runs: gone.length, contents: emptied.length, spans: pieces, exports: waiting.exports, more: waiting.more || gone.length === stepRuns || emptied.length === stepRuns || pieces >= stepRuns };
     },
     backup: () => Promise.reject(new Error('A store in memory has no file to copy.')),
     async stop() {},

@@ -7,10 +7,18 @@ import type { RunKey } from '../model/agent-trace.ts';
 import type { SpanId, Tenant, TraceId } from '../model/ids.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { LogRecord, Span } from '../model/span.ts';
+import type { ExportStore, NewExport } from './export-store.ts';
 
 export interface Store {
-  /** All items or none, in the order in which they came. Rejects when nothing was written. */
-  write(items: readonly StoreItem[]): Promise<void>;
+  /** True: what is written is there after the process has ended. */
+  readonly isDurable: boolean;
+  /**
+   * All items or none, in the order in which they came, and with them what exporters have not sent of them. Rejects when nothing was written. Gives the row
+   * of each export, in their order; undefined: it has none, for it is sent, or a newer revision takes its place.
+   */
+  write(items: readonly StoreItem[], exports?: readonly NewExport[]): Promise<readonly (number | undefined)[]>;
+  /** What waits for backends. */
+  readonly exports: ExportStore;
   /** Adds spans to what is kept of traces; all or none. The same piece once more changes nothing, and beyond `piecesPerTraceMax` nothing is added. */
   writeSpans(pieces: readonly SpanPiece[]): Promise<void>;
   /** What is kept of the spans of a trace, in the order in which it came; for a trace that is part of another one, of that. */
@@ -223,6 +231,10 @@ export interface ToolRow {
 export interface Retention {
   readonly runsBefore: Micros;
   readonly contentBefore: Micros;
+  /** By the time at which it was scored. */
+  readonly exportsBefore: Micros;
+  /** Rows of exports; beyond it the oldest go, dead letters first. */
+  readonly exportsMax: number;
   /** Of the whole; beyond it the oldest runs go. */
   readonly bytesMax: number;
   /** Runs that one step touches at most. */
@@ -234,6 +246,8 @@ export interface Pruned {
   readonly contents: number;
   /** Pieces of spans. */
   readonly spans: number;
+  /** Rows that waited for a backend or were dead letters, by exporter. */
+  readonly exports: { readonly [exporter: string]: number };
   /** True: another step would find more. */
   readonly more: boolean;
 }

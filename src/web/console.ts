@@ -12,6 +12,8 @@ export interface ConsoleOptions {
   readonly tls?: TlsOptions;
   /** Values of the tokens that may read. Empty: everybody may. Health needs none. */
   readonly readTokens: readonly string[];
+  /** Values of the tokens that may change something. Where there are none, everybody may who needs no token to read. */
+  readonly operateTokens: readonly string[];
   /** Undefined: ready. Else why not. */
   readonly notReady: () => string | undefined;
   readonly metricsPage: () => string;
@@ -33,18 +35,27 @@ const requestTimeoutMs = 10_000;
 const keepAliveTimeoutMs = 5_000;
 /** Nothing here takes a body. */
 const bodyBytesMax = 1_024;
+/** The value of a token that nobody has: header values hold no line breaks. */
+const noToken = '\n';
 /** Of one part of a path: session ids are as long as their SDK makes them. */
 const paramCharsMax = 1_000;
 
 export function consoleListener(options: ConsoleOptions): ConsoleListener {
   const app = fastify({ bodyLimit: bodyBytesMax, requestTimeout: requestTimeoutMs, connectionTimeout: requestTimeoutMs, keepAliveTimeout: keepAliveTimeoutMs, exposeHeadRoutes: true, routerOptions: { maxParamLength: paramCharsMax }, ajv: { customOptions: { removeAdditional: false } }, ...(options.tls === undefined ? {} : { https: options.tls }) });
-  const mayRead = readers(options.readTokens);
+  const mayRead = bearers(options.readTokens);
+  const mayOperate = bearers(options.operateTokens.length > 0 ? options.operateTokens : options.readTokens.length > 0 ? [noToken] : []);
 
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ 'x-content-type-options': 'nosniff', 'cache-control': 'no-store', 'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'", 'referrer-policy': 'no-referrer' });
     if (isHealth(request.url)) return undefined;
     // On loopback, without tokens, a page from elsewhere must not come here under a name of its own.
     if (options.readTokens.length === 0 && isLoopbackName(options.host) && !isLoopbackName(request.hostname)) return reply.code(403).send(failure('host_not_allowed', `Host ${JSON.stringify(request.hostname.slice(0, 100))} is not served here.`, 'Use the address that the service printed.'));
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      // A page of another site must not press a button here; browsers say where a request comes from.
+      if (!['same-origin', 'none', undefined].includes(request.headers['sec-fetch-site'])) return reply.code(403).send(failure('other_site', 'The request comes from a page of another site.', 'Send it from the console, or from a program.'));
+      if (mayOperate(request.headers.authorization)) return undefined;
+      return reply.code(401).header('www-authenticate', 'Bearer').send(failure('unauthenticated', 'The request carries no token that may operate.', 'Send Authorization: Bearer with a token of listen.tokens that may operate.'));
+    }
     if (!mayRead(request.headers.authorization)) return reply.code(401).header('www-authenticate', 'Bearer').send(failure('unauthenticated', 'The request carries no token that may read.', 'Send Authorization: Bearer with a token of listen.tokens.'));
     return undefined;
   });
@@ -60,7 +71,7 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
   app.setNotFoundHandler(async (request, reply) => reply.code(404).send(failure('not_found', `${request.method} ${request.url.slice(0, 200)} is not there.`, 'See / for what is.')));
   app.setErrorHandler<FastifyError>(async (error, _request, reply) => {
     if (error.validation !== undefined) return reply.code(400).send(failure('bad_request', queryFault(error), `${apiPrefix}/openapi.json tells what is taken.`));
-    if ((error.statusCode ?? 500) < 500) return reply.code(400).send(failure('bad_request', 'The request could not be read.', 'Send a GET without a body.'));
+    if ((error.statusCode ?? 500) < 500) return reply.code(400).send(failure('bad_request', 'The request could not be read.', 'Send it without a body.'));
     options.onFault(error);
     return reply.code(500).send(failure('internal', 'The answer could not be made.', 'Try again; the log of the service tells why.'));
   });
@@ -83,7 +94,8 @@ function queryFault({ validation = [], message }: FastifyError): string {
   return name === '' ? message : `The parameter ${name} ${first?.message ?? 'is wrong'}${first?.keyword === 'enum' ? `: ${(first.params['allowedValues'] as readonly string[]).join(', ')}` : ''}.`;
 }
 
-function readers(tokens: readonly string[]): (authorization: string | undefined) => boolean {
+/** No tokens: everybody. */
+function bearers(tokens: readonly string[]): (authorization: string | undefined) => boolean {
   if (tokens.length === 0) return () => true;
   const hashes = tokens.map(hash);
   return (authorization) => {

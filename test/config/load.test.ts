@@ -77,14 +77,20 @@ const good: readonly { readonly name: string; readonly text: string; readonly en
     text: 'export: [ { to: span_events, endpoint: "http://127.0.0.1:6006/", headers: { authorization: "Bearer ${env:K}" }, protocol: http/json } ]',
     env: { K: 'k' },
     want: ({ exporters }) => exporters,
-    is: [{ to: 'span_events', tracesEndpoint: 'http://127.0.0.1:6006/v1/traces', headers: { authorization: 'Bearer k' }, protocol: 'http/json' }],
+    is: [{ to: 'span_events', name: 'span_events', giveUp: { attempts: 100, ageMs: 604_800_000 }, tracesEndpoint: 'http://127.0.0.1:6006/v1/traces', headers: { authorization: 'Bearer k' }, protocol: 'http/json' }],
   },
   {
     name: 'span events by the variables of OpenTelemetry',
     text: 'export: [ { to: span_events } ]',
     env: { OTEL_EXPORTER_OTLP_ENDPOINT: 'https://backend:4318/base', OTEL_EXPORTER_OTLP_HEADERS: 'api-key=a%20b,x=1=2' },
     want: ({ exporters }) => exporters,
-    is: [{ to: 'span_events', tracesEndpoint: 'https://backend:4318/base/v1/traces', headers: { 'api-key': 'a b', x: '1=2' }, protocol: 'http/protobuf' }],
+    is: [{ to: 'span_events', name: 'span_events', giveUp: { attempts: 100, ageMs: 604_800_000 }, tracesEndpoint: 'https://backend:4318/base/v1/traces', headers: { 'api-key': 'a b', x: '1=2' }, protocol: 'http/protobuf' }],
+  },
+  {
+    name: 'exporters of one kind under names of their own',
+    text: 'export: [ { to: span_events, endpoint: "http://a" }, { to: span_events, name: other, endpoint: "http://b", give_up: { attempts: 3, age: 1h } } ]\nstore: { keep: { exports: 2h, export_rows: 500 } }',
+    want: ({ exporters, store }) => [exporters.map((one) => [one.name, one.to === 'span_events' && one.giveUp]), store.keep.exportsMs, store.keep.exports],
+    is: [[['span_events', { attempts: 100, ageMs: 604_800_000 }], ['other', { attempts: 3, ageMs: 3_600_000 }]], 7_200_000, 500],
   },
   { name: 'the variable of the signal goes as it is', text: 'export: [ { to: span_events } ]', env: { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://b/in' }, want: ({ exporters: [one] }) => one?.to === 'span_events' && one.tracesEndpoint, is: 'https://b/in' },
 ];

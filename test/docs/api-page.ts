@@ -5,12 +5,13 @@ import { jsonText } from '../../src/model/json.ts';
 
 export function apiPage(): string {
   const document = openApiDocument(routes);
-  return `# Read API
+  return `# API
 
 <!-- Written by npm run docs from the routes that are served. -->
 
 The console listener serves runs and verdicts as JSON under \`/api/v1\`; \`/api/v1/openapi.json\` is the same as this page for programs (OpenAPI
-${String(document['openapi'])}). Every route is a GET. Where \`listen.tokens\` names tokens, one that may \`read\` goes along as \`Authorization: Bearer\`.
+${String(document['openapi'])}). Where \`listen.tokens\` names tokens, one that may \`read\` goes along as \`Authorization: Bearer\`;
+a POST changes something and wants one that may \`operate\`, where there are tokens to read or to operate. It has no body.
 
 Names are in snake_case, ids in lower-case hex, times as RFC 3339 writes them with microseconds; what is not known is null. Lists have the form
 \`{ "runs": […], "next": cursor | null }\`: a cursor given back as \`cursor\`, with the same filters, goes on behind the last entry, whatever was added
@@ -28,9 +29,9 @@ The filter \`verdict\` takes \`pass\` and \`fail\` (a score with a threshold), \
 `;
 }
 
-function routeText({ path, summary, path_parameters: inPath, query_parameters: inQuery }: Route): string {
+function routeText({ method, path, summary, path_parameters: inPath, query_parameters: inQuery }: Route): string {
   const rows = [...Object.entries(inPath).map(([name, schema]) => parameterRow(`{${name}}`, schema)), ...Object.entries(inQuery).map(([name, schema]) => parameterRow(name, schema))];
-  return `## \`/api/v1${path}\`
+  return `## \`${method === 'get' ? '' : 'POST '}/api/v1${path}\`
 
 ${summary}${rows.length === 0 ? '' : `\n\n| parameter | type | default | meaning |\n|---|---|---|---|\n${rows.join('\n')}`}`;
 }

@@ -1,23 +1,27 @@
 import { expect, test } from 'vitest';
 import { exportOutcome } from '../../src/exporters/export-outcome.ts';
+import type { Answer } from '../../src/exporters/post.ts';
 
-const error = (code?: unknown) => Object.assign(new Error('secret of the backend'), code === undefined ? {} : { code });
+const answered = (status: number, retryAfterMs?: number): Answer => ({ kind: 'answered', status, body: Buffer.from('secret of the backend'), ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
 
 const cases = [
-  { name: 'success is sent', result: { code: 0 }, want: { kind: 'sent' } },
-  { name: '429 may be tried again', result: { code: 1, error: error(429) }, want: { kind: 'failed', retryable: true, error: 'status 429' } },
-  { name: '500 may be tried again', result: { code: 1, error: error(500) }, want: { kind: 'failed', retryable: true, error: 'status 500' } },
-  { name: '501 is lasting', result: { code: 1, error: error(501) }, want: { kind: 'failed', retryable: false, error: 'status 501' } },
-  { name: '413 is lasting', result: { code: 1, error: error(413) }, want: { kind: 'failed', retryable: false, error: 'status 413' } },
-  { name: 'a broken connection may be tried again', result: { code: 1, error: error('ECONNRESET') }, want: { kind: 'failed', retryable: true, error: 'ECONNRESET' } },
-  { name: 'a name that does not resolve may be tried again', result: { code: 1, error: error('ENOTFOUND') }, want: { kind: 'failed', retryable: true, error: 'ENOTFOUND' } },
-  { name: 'a certificate that is not trusted is lasting', result: { code: 1, error: error('SELF_SIGNED_CERT_IN_CHAIN') }, want: { kind: 'failed', retryable: false, error: 'SELF_SIGNED_CERT_IN_CHAIN' } },
-  { name: 'what is not HTTP is lasting', result: { code: 1, error: error('HPE_INVALID_CONSTANT') }, want: { kind: 'failed', retryable: false, error: 'HPE_INVALID_CONSTANT' } },
-  { name: 'no code at all may be tried again', result: { code: 1, error: error() }, want: { kind: 'failed', retryable: true, error: 'no answer, or one that asks to try again' } },
-  { name: 'not even an error may be tried again', result: { code: 1 }, want: { kind: 'failed', retryable: true, error: 'no answer, or one that asks to try again' } },
-];
-for (const { name, result, want } of cases) {
+  { name: '200 is sent', answer: answered(200), want: { kind: 'sent' } },
+  { name: '202 is sent', answer: answered(202), want: { kind: 'sent' } },
+  { name: '429 may be tried again, when the backend says', answer: answered(429, 7_000), want: { kind: 'failed', retryable: true, error: 'status 429', retryAfterMs: 7_000 } },
+  { name: '500 may be tried again', answer: answered(500), want: { kind: 'failed', retryable: true, error: 'status 500' } },
+  { name: 'a backend that cannot do it may be another one later', answer: answered(501), want: { kind: 'failed', retryable: true, error: 'status 501' } },
+  { name: 'a key that is not taken may be mended', answer: answered(401), want: { kind: 'failed', retryable: true, error: 'status 401' } },
+  { name: 'an address that is not there may be mended', answer: answered(404), want: { kind: 'failed', retryable: true, error: 'status 404' } },
+  { name: 'a redirect is not followed, and may be mended', answer: answered(302), want: { kind: 'failed', retryable: true, error: 'status 302' } },
+  { name: 'an encoding that is not taken may be mended', answer: answered(415), want: { kind: 'failed', retryable: true, error: 'status 415' } },
+  { name: '400 is about the item', answer: answered(400), want: { kind: 'failed', retryable: false, error: 'status 400' } },
+  { name: '413 is about the item', answer: answered(413), want: { kind: 'failed', retryable: false, error: 'status 413' } },
+  { name: '422 is about the item', answer: answered(422), want: { kind: 'failed', retryable: false, error: 'status 422' } },
+  { name: 'no answer may be tried again', answer: { kind: 'unanswered', fault: 'ECONNRESET' }, want: { kind: 'failed', retryable: true, error: 'ECONNRESET' } },
+  { name: 'a certificate that is not trusted may be mended', answer: { kind: 'unanswered', fault: 'SELF_SIGNED_CERT_IN_CHAIN' }, want: { kind: 'failed', retryable: true, error: 'SELF_SIGNED_CERT_IN_CHAIN' } },
+] as const satisfies readonly { readonly name: string; readonly answer: Answer; readonly want: object }[];
+for (const { name, answer, want } of cases) {
   test(`export-outcome: ${name}`, () => {
-    expect(exportOutcome(result)).toEqual(want);
+    expect(exportOutcome(answer)).toEqual(want);
   });
 }

@@ -48,7 +48,7 @@ export interface SinkSpan {
   readonly flags: number;
 }
 interface SinkRequest {
-  readonly resourceSpans: readonly { readonly resource: { readonly attributes: readonly SinkPair[] }; readonly scopeSpans: readonly { readonly spans: readonly SinkSpan[] }[] }[];
+  readonly resourceSpans: readonly { readonly resource: { readonly attributes?: readonly SinkPair[] }; readonly scopeSpans: readonly { readonly spans: readonly SinkSpan[] }[] }[];
 }
 
 export interface Received {
@@ -66,7 +66,7 @@ export interface Sink {
   close(): Promise<void>;
 }
 
-export async function otlpSink(answer: SinkAnswer = (response) => void response.end()): Promise<Sink> {
+export async function otlpSink(answer: SinkAnswer = (response) => void response.end(), wanted = 0): Promise<Sink> {
   const received: Received[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -76,7 +76,7 @@ export async function otlpSink(answer: SinkAnswer = (response) => void response.
       answer(response, received.length - 1);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(wanted, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
@@ -98,7 +98,7 @@ export function readCarrier({ headers, body }: Received): { readonly span: SinkS
   return { span, resource: attributes(group.resource.attributes) };
 }
 
-export function attributes(pairs: readonly SinkPair[]): { readonly [key: string]: unknown } {
+export function attributes(pairs: readonly SinkPair[] = []): { readonly [key: string]: unknown } {
   return Object.fromEntries(pairs.map(({ key, value }) => [key, plain(value)]));
 }
 
@@ -108,8 +108,9 @@ function plain(value: SinkValue): unknown {
   return value.stringValue ?? value.boolValue ?? value.doubleValue;
 }
 
+const type = protobuf.parse(proto).root.lookupType('ExportTraceServiceRequest');
+
 function decoded(body: Buffer): SinkRequest {
-  const type = protobuf.parse(proto).root.lookupType('ExportTraceServiceRequest');
   const request = type.toObject(type.decode(body), { longs: String, bytes: Buffer }) as SinkRequest;
   return JSON.parse(JSON.stringify(request, (_key, value: unknown) => (isBytes(value) ? Buffer.from(value.data).toString('hex') : value))) as SinkRequest;
 }

@@ -262,9 +262,10 @@ for (const { status, retryable } of [
   { status: 500, retryable: true },
   { status: 503, retryable: true },
   { status: 429, retryable: true },
-  { status: 302, retryable: false },
+  { status: 302, retryable: true },
+  { status: 401, retryable: true },
   { status: 400, retryable: false },
-  { status: 401, retryable: false },
+  { status: 413, retryable: false },
 ]) {
   test(`span-events: a backend that answers ${status} ${retryable ? 'may be asked again' : 'is not asked again'}, and the same carrier arrives later`, async () => {
     const { sink, exporter } = await backend((response, at) => {

@@ -166,7 +166,7 @@ test('reload: a signal while it starts is heard when it is up, and one during th
   expect(await stopped).toBe(0);
 }, 60_000);
 
-const to = (...sinks: readonly Sink[]): string => `export: [ ${sinks.map(({ url }) => `{ to: span_events, endpoint: "${url}" }`).join(', ')} ]`;
+const to = (...sinks: readonly Sink[]): string => `export: [ ${sinks.map(({ url }) => `{ to: span_events, name: at-${new URL(url).port}, endpoint: "${url}" }`).join(', ')} ]`;
 
 function traces({ received }: Sink): readonly number[] {
   return received.map((one) => Number.parseInt(readCarrier(one).span.traceId, 16)).toSorted((a, b) => a - b);

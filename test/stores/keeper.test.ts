@@ -36,11 +36,11 @@ function bench(options: Partial<KeeperOptions> = {}): Bench {
     async write(items) {
       batches.push(items.length);
       if (failures-- > 0) throw new Error('disk full');
-      await inner.write(items);
+      return inner.write(items);
     },
     async prune(limits) {
       pruned.push(limits);
-      return { runs: 1, contents: 0, spans: 0, more: pruned.length < 3 };
+      return { runs: 1, contents: 0, spans: 0, exports: {}, more: pruned.length < 3 };
     },
     async stop() {
       stopped = true;
@@ -49,7 +49,7 @@ function bench(options: Partial<KeeperOptions> = {}): Bench {
   const telemetry = metricRegistry();
   const sleep = manualSleep();
   return {
-    keeping: keeper({ store, keep: { runsMs: 1_000, contentMs: 500, bytes: 77 }, telemetry, clock: manualClock(10_000), sleep: sleep.sleep, onFault: (error) => faults.push(error), ...options }),
+    keeping: keeper({ store, keep: { runsMs: 1_000, contentMs: 500, bytes: 77, exportsMs: 2_000, exports: 33 }, telemetry, clock: manualClock(10_000), sleep: sleep.sleep, onFault: (error) => faults.push(error), ...options }),
     sleep,
     batches,
     pruned,
@@ -137,7 +137,7 @@ test('keeper: what is old is let go, in steps, by the clock', async () => {
     await sleep.wakeAll();
     await turns();
   }
-  expect(pruned[0]).toEqual({ runsBefore: 9_000_000, contentBefore: 9_500_000, bytesMax: 77, stepRuns: 200 });
+  expect(pruned[0]).toEqual({ runsBefore: 9_000_000, contentBefore: 9_500_000, exportsBefore: 8_000_000, exportsMax: 33, bytesMax: 77, stepRuns: 200 });
   expect(pruned.length).toBeGreaterThanOrEqual(3);
   expect(batches).toEqual([]);
   await keeping.stop(1_000);

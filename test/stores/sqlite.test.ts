@@ -112,6 +112,20 @@ test('sqlite: a file of the first release is brought up to date, and nothing in 
   await store.stop();
 });
 
+test('sqlite: a file that lacks a step below its last one is brought up to date', async () => {
+  const at = file();
+  const before = await sqliteStore(at);
+  await before.write([nth(1)]);
+  await before.stop();
+  const old = new DatabaseSync(at);
+  old.exec("drop table exports; delete from kysely_migration where name = '002_exports'");
+  old.close();
+  const store = await sqliteStore(at);
+  expect(await store.write([nth(2)], [{ exporter: 'backend', part: 'rules', item: nth(2), offeredAt: 1 }])).toEqual([1]);
+  expect((await store.runs({ limit: 10 })).runs).toHaveLength(2);
+  await store.stop();
+});
+
 test('sqlite: a batch is written whole or not at all', async () => {
   const store = await sqliteStore(file());
   const broken = { ...nth(2), evaluations: [{ ...nth(2).evaluations[0], sampleProbability: Symbol('no value') }] } as never;
@@ -146,7 +160,7 @@ test('sqlite: spans are in a copy, and beyond its bytes they go with the oldest 
   const copy = await sqliteStore(`${at}.copy`);
   expect(await copy.spans(noTenant, pieceOf(7).traceId)).toEqual([pieceOf(7)]);
   let steps = 0;
-  while ((await store.prune({ runsBefore: 0, contentBefore: 0, bytesMax: 1_000_000, stepRuns: 10 })).more) expect(++steps).toBeLessThan(100);
+  while ((await store.prune({ runsBefore: 0, contentBefore: 0, exportsBefore: 0, exportsMax: 1_000, bytesMax: 1_000_000, stepRuns: 10 })).more) expect(++steps).toBeLessThan(100);
   const left = new Set((await store.runs({ limit: 200 })).runs.map(({ traceId }) => traceId));
   const kept = await Promise.all(Array.from({ length: 100 }, async (_, number) => (await store.spans(noTenant, pieceOf(number).traceId)).length));
   expect(left.size).toBeGreaterThan(10);
@@ -160,7 +174,7 @@ test('sqlite: beyond its bytes the oldest runs go, and the file shrinks', async 
   const store = await sqliteStore(at);
   const text = 'x'.repeat(5_000);
   for (let from = 0; from < 400; from += 100) await store.write(Array.from({ length: 100 }, (_, number) => nth(from + number, text)));
-  const limits = { runsBefore: 0, contentBefore: 0, bytesMax: 1_000_000, stepRuns: 50 };
+  const limits = { runsBefore: 0, contentBefore: 0, exportsBefore: 0, exportsMax: Infinity, bytesMax: 1_000_000, stepRuns: 50 };
   const pages = (): number => {
     const db = new DatabaseSync(at);
     const count = Number(db.prepare('pragma page_count').get()?.['page_count']);

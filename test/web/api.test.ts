@@ -146,13 +146,14 @@ for (const [path, status, message] of refused) {
 
 describe('the OpenAPI document', () => {
   test('api: tells every route that is served, and answers are as it says', async () => {
-    const document = (await found('/openapi.json')) as { readonly paths: { readonly [path: string]: { readonly get: { readonly responses: { readonly 200: { readonly content: { readonly 'application/json': { readonly schema: JsonObject } } } } } } }; readonly components: JsonObject };
+    const document = (await found('/openapi.json')) as { readonly paths: { readonly [path: string]: { readonly [method: string]: { readonly responses: { readonly 200: { readonly content: { readonly 'application/json': { readonly schema: JsonObject } } } } } } }; readonly components: JsonObject };
     const ajv = new Ajv2020({ strict: false, validateFormats: false });
-    const examples: { readonly [path: string]: string } = { '/runs': '/runs', '/runs/{trace}/{span}': `/runs/${sent[0]?.traceId}/${sent[0]?.spanId}`, '/runs/{trace}/{span}/spans': `/runs/${sent[0]?.traceId}/${sent[0]?.spanId}/spans`, '/decisions/{trace}': `/decisions/${sent[0]?.traceId}`, '/sessions/{id}': '/sessions/s-1', '/summary': '/summary', '/tools': '/tools', '/evaluability': '/evaluability' };
+    const examples: { readonly [path: string]: string } = { '/runs': '/runs', '/runs/{trace}/{span}': `/runs/${sent[0]?.traceId}/${sent[0]?.spanId}`, '/runs/{trace}/{span}/spans': `/runs/${sent[0]?.traceId}/${sent[0]?.spanId}/spans`, '/decisions/{trace}': `/decisions/${sent[0]?.traceId}`, '/sessions/{id}': '/sessions/s-1', '/summary': '/summary', '/tools': '/tools', '/evaluability': '/evaluability', '/exporters': '/exporters', '/exports': '/exports', '/exports/retry': '/exports/retry' };
     expect(Object.keys(document.paths).toSorted()).toEqual([...Object.keys(examples), '/runs/{trace}/{span}/otlp'].toSorted());
     for (const [path, example] of Object.entries(examples)) {
-      const validate = ajv.compile({ ...document.paths[path]?.get.responses['200'].content['application/json'].schema, components: document.components });
-      expect({ path, valid: validate(await found(example)), errors: validate.errors }).toEqual({ path, valid: true, errors: null });
+      const [[method, operation] = []] = Object.entries(document.paths[path] ?? {});
+      const validate = ajv.compile({ ...operation?.responses['200'].content['application/json'].schema, components: document.components });
+      expect({ path, valid: validate(method === 'get' ? await found(example) : await (await fetch(`${service.console}/api/v1${example}`, { method: 'POST' })).json()), errors: validate.errors }).toEqual({ path, valid: true, errors: null });
     }
   });
 });

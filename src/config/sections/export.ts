@@ -1,5 +1,7 @@
 import type { Section } from './section.ts';
 
+export const giveUpDefaults = { attempts: 100, age: '7d' } as const;
+
 /** Where scores can go. The names of all exporters are known from the start, so that a configuration outlives a release. */
 export const exportSection: Section = {
   key: 'export',
@@ -17,6 +19,7 @@ export const exportSection: Section = {
           enum: ['span_events', 'metrics', 'log_events', 'forward', 'phoenix', 'langfuse', 'webhook'],
           description: '`span_events` sends `gen_ai.evaluation.result` events over OTLP; `metrics` is the metrics page of the console listener.',
         },
+        name: { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$', 'x-words': 'Use letters, digits, dots, dashes and underscores, at most 100.', description: 'Name of the entry in metrics, in the API and in the store, where scores wait for a backend that is down; that of `to` when left out. No two entries may share one. Under another name an entry begins anew.' },
         endpoint: { type: 'string', 'x-url': true, 'x-secret': 'url', description: 'Base URL of the backend; `/v1/traces` is added, as with `OTEL_EXPORTER_OTLP_ENDPOINT`, which is used when this is left out.' },
         headers: {
           type: 'object',
@@ -25,6 +28,16 @@ export const exportSection: Section = {
           additionalProperties: { type: 'string', maxLength: 10_000, pattern: '^[ -~]*$', 'x-words': 'Use ASCII characters in one line.', 'x-secret': true },
           default: {},
           description: 'Headers of every request, for example the key of the backend. When left out, those of `OTEL_EXPORTER_OTLP_HEADERS`.',
+        },
+        give_up: {
+          type: 'object',
+          description: 'When the scores of a run that fail to be sent become a dead letter. One that the backend refuses for good is one at once.',
+          additionalProperties: false,
+          default: {},
+          properties: {
+            attempts: { type: 'integer', minimum: 1, maximum: 100_000, default: giveUpDefaults.attempts, 'x-unit': 'attempts', description: 'Failed attempts. Those that only see whether a backend that was down is there again do not count.' },
+            age: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '1m', maximum: '3650d' }, default: giveUpDefaults.age, description: 'Age at a failed attempt. What waits for a backend that is down is not attempted, so it grows older than this.' },
+          },
         },
         protocol: { enum: ['http/protobuf', 'http/json'], default: 'http/protobuf', description: 'Encoding. Phoenix takes protobuf only.' },
         tls: {

@@ -11,8 +11,8 @@ const token = {
       type: 'array',
       minItems: 1,
       uniqueItems: true,
-      items: { enum: ['ingest', 'read', 'annotate'] },
-      description: 'What its bearer may do: `ingest` (send spans and logs), `read` (console, API, metrics), `annotate` (give verdicts of people).',
+      items: { enum: ['ingest', 'read', 'annotate', 'operate'] },
+      description: 'What its bearer may do: `ingest` (send spans and logs), `read` (console, API, metrics), `annotate` (give verdicts of people), `operate` (send dead letters again).',
     },
   },
 } as const;

@@ -3,6 +3,7 @@ import { backup } from 'node:sqlite';
 import { JuryError } from '../../model/errors.ts';
 import type { ContentGone, Pruned, Retention, Store } from '../store.ts';
 import { connected, ownersOnly, type Connection } from './connection.ts';
+import { countedByName, exportersOf, exportStore, pruneExports } from './exports.ts';
 import { migrated } from './migrations.ts';
 import { readDecisions, readRun, readRuns, readSummary, readTools } from './read.ts';
 import { forgetSpans, readKnown, readPieces, writePieces } from './spans.ts';
@@ -20,14 +21,16 @@ export async function sqliteStore(file: string): Promise<Store> {
   }
   let stopped: Promise<void> | undefined;
   return {
-    async write(items) {
-      if (items.length > 0) await db.transaction().execute((tx) => writeItems(tx, items));
+    isDurable: file !== ':memory:',
+    async write(items, exports = []) {
+      return items.length === 0 ? [] : await db.transaction().execute((tx) => writeItems(tx, items, exports));
     },
     async writeSpans(pieces) {
       if (pieces.length > 0) await db.transaction().execute((tx) => writePieces(tx, pieces));
     },
     spans: (tenant, traceId) => readPieces(db, tenant, traceId),
     known: (traces) => readKnown(db, traces),
+    exports: exportStore(db),
     run: (key) => readRun(db, key),
     runs: (query) => readRuns(db, query),
     decisions: (traceId) => readDecisions(db, traceId),
@@ -45,17 +48,23 @@ export async function sqliteStore(file: string): Promise<Store> {
 /** Pages given back to the file system in one step. */
 const vacuumPages = 256;
 
-async function pruned(connection: Connection, { runsBefore, contentBefore, bytesMax, stepRuns }: Retention): Promise<Pruned> {
+async function pruned(connection: Connection, retention: Retention): Promise<Pruned> {
+  const { runsBefore, contentBefore, bytesMax, stepRuns } = retention;
   const { db, raw } = connection;
   const oldest = await db.selectFrom('runs').select(['id', 'started_us', 'tenant', 'trace_id']).orderBy('started_us').orderBy('id').limit(stepRuns).execute();
   const isTooMuch = usedBytes(connection) > bytesMax;
   const gone = oldest.filter(({ started_us: startedAt }) => isTooMuch || startedAt < runsBefore);
-  if (gone.length > 0) await db.deleteFrom('runs').where('id', 'in', gone.map(({ id }) => id)).execute();
+  const goneIds = gone.map(({ id }) => id);
+  // What still waits for a backend goes with its run, and is told of.
+  const withRuns = await exportersOf(db, goneIds);
+  if (gone.length > 0) await db.deleteFrom('runs').where('id', 'in', goneIds).execute();
   const spans = await forgetSpans(db, { of: gone, before: contentBefore, piecesMax: stepRuns });
+  const surplus = await pruneExports(db, retention);
   const emptied = await db.selectFrom('runs').select('id').where('content', 'is not', null).where('started_us', '<', contentBefore).orderBy('started_us').limit(stepRuns).execute();
   if (emptied.length > 0) await db.updateTable('runs').set({ content: null, content_gone: 'expired' satisfies ContentGone }).where('id', 'in', emptied.map(({ id }) => id)).execute();
   raw.exec(`pragma incremental_vacuum(${vacuumPages})`);
-  return { runs: gone.length, contents: emptied.length, spans, more: gone.length === stepRuns || emptied.length === stepRuns || spans >= stepRuns || (gone.length > 0 && usedBytes(connection) > bytesMax) };
+  const isFullStep = spans >= stepRuns || [gone, emptied, surplus].some(({ length }) => length === stepRuns);
+  return { runs: gone.length, contents: emptied.length, spans, exports: countedByName([...withRuns, ...surplus]), more: isFullStep || (gone.length > 0 && usedBytes(connection) > bytesMax) };
 }
 
 /** Of the pages that hold something. */

@@ -8,6 +8,7 @@ export interface Tables {
   readonly tool_calls: ToolCallsTable;
   readonly spans: SpansTable;
   readonly joined_traces: JoinedTracesTable;
+  readonly exports: ExportsTable;
 }
 
 interface RunsTable {
@@ -92,4 +93,19 @@ interface JoinedTracesTable {
   readonly tenant: string;
   readonly trace_id: string;
   readonly whole_id: string;
+}
+
+interface ExportsTable {
+  readonly id: Generated<number>;
+  readonly run_id: number;
+  readonly exporter: string;
+  readonly part: string;
+  readonly revision: number;
+  readonly state: string;
+  readonly attempts: number;
+  readonly offered_us: number;
+  readonly due_us: number;
+  readonly reason: string | null;
+  /** What is sent, as JSON, compressed. */
+  readonly item: Uint8Array;
 }

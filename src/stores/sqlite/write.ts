@@ -5,7 +5,9 @@ import type { Run, RunKey } from '../../model/agent-trace.ts';
 import { jsonText } from '../../model/json.ts';
 import { runJson } from '../../model/run-json.ts';
 import { callEnd, microsOf, runColumns, storedDecisions, storedVerdict, tookMicros } from '../item.ts';
+import type { NewExport } from '../export-store.ts';
 import type { ContentGone, StoreItem, WithoutContent } from '../store.ts';
+import { writeExports } from './exports.ts';
 import type { Tables } from './tables.ts';
 
 type Tx = Transaction<Tables>;
@@ -30,7 +32,8 @@ interface Version {
   readonly withoutContent?: WithoutContent | undefined;
 }
 
-export async function writeItems(tx: Tx, items: readonly StoreItem[]): Promise<void> {
+/** Gives the rows of the exports, in their order. */
+export async function writeItems(tx: Tx, items: readonly StoreItem[], exports: readonly NewExport[]): Promise<readonly (number | undefined)[]> {
   const runs = newestRuns(items);
   const known = await knownRuns(tx, runs);
   const fresh = [...runs.values()].filter(({ run }) => run.revision > (known.get(keyText(run))?.revision ?? 0));
@@ -39,6 +42,7 @@ export async function writeItems(tx: Tx, items: readonly StoreItem[]): Promise<v
   await writeEvaluations(tx, items, known);
   await writeDecisions(tx, items, known);
   await forgetParts(tx, known);
+  return exports.length === 0 ? [] : await writeExports(tx, exports.map((one) => ({ ...one, runId: idOf(known, one.item.run) })));
 }
 
 /** Of a run, or of a row that was one. */

@@ -1,5 +1,6 @@
 /** The OpenAPI document, made from the routes that are served. */
 import type { JsonObject } from '../../model/json.ts';
+import { exportStates } from '../../stores/export-store.ts';
 import { contentGoneWords, verdictWords } from '../../stores/store.ts';
 import type { Route } from './routes.ts';
 
@@ -28,21 +29,29 @@ const schemas: { readonly [name: string]: JsonObject } = {
   SummaryRow: object({ at: { ...time, description: 'Start of the step.' }, name: text, verdict: { enum: verdictWords }, count, mean_score: orNull('number') }),
   Tool: object({ agent: orNull('string'), name: text, calls: count, errors: count, not_executed: { ...count, description: 'Asked for by a model, with no sign that it ran.' }, mean_seconds: orNull('number') }),
   EvaluabilityRow: object({ agent: text, dialect: text, name: text, outcome: text, reason: orNull('string'), need: orNull('string'), count }),
+  Exporter: object({
+    name: text, configured: { type: 'boolean', description: 'False: nobody sends what waits.' }, circuit: { enum: ['closed', 'half_open', 'open', null], description: 'Open: the backend is left alone for a while. Half open: it is tried with one item. Null: not configured.' },
+    waiting: count, dead: count, oldest_at: { ...time, type: ['string', 'null'], description: 'When the oldest that waits was scored.' },
+  }),
+  Export: object({
+    id: count, exporter: text, trace_id: text, span_id: text, tenant: text, part: { type: 'string', description: '`rules`, or the name of a judge evaluator.' }, revision: count, state: { enum: exportStates },
+    attempts: { ...count, description: 'Failed ones, while the backend was not known to be down.' }, scored_at: time, not_before: { ...time, type: ['string', 'null'], description: 'When it is tried again; null: as soon as may be.' }, reason: orNull('string', 'Why it was given up.'),
+  }),
   Error: object({ error: object({ code: text, message: text, todo: text }) }),
 };
 
 export function openApiDocument(routes: readonly Route[]): JsonObject {
   return {
     openapi: '3.1.0',
-    info: { title: 'tracejury', version: '1', description: 'Runs of agents and the verdicts on them.' },
+    info: { title: 'tracejury', version: '1', description: 'Runs of agents, the verdicts on them, and where these go.' },
     servers: [{ url: '/api/v1' }],
     security: [{}, { token: [] }],
-    paths: Object.fromEntries(routes.map((route) => [route.path, { get: operation(route) }])),
-    components: { schemas, securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'A token of listen.tokens that may read.' } } },
+    paths: Object.fromEntries(routes.map((route) => [route.path, { [route.method]: operation(route) }])),
+    components: { schemas, securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'A token of listen.tokens that may read; for a POST, one that may operate.' } } },
   };
 }
 
-function operation({ summary, path_parameters: inPath, query_parameters: inQuery, answer, file }: Route): JsonObject {
+function operation({ method, summary, path_parameters: inPath, query_parameters: inQuery, answer, file }: Route): JsonObject {
   const hasPath = Object.keys(inPath).length > 0;
   return {
     summary,
@@ -50,7 +59,8 @@ function operation({ summary, path_parameters: inPath, query_parameters: inQuery
     responses: {
       200: { description: 'What was asked for.', content: { [file?.type ?? 'application/json']: { schema: answer } } },
       400: error('The query cannot be read.'),
-      401: error('The token is missing or may not read.'),
+      401: error(`The token is missing or may not ${method === 'get' ? 'read' : 'operate'}.`),
+      ...(method === 'get' ? {} : { 403: error('The request comes from a page of another site.') }),
       ...(hasPath ? { 404: error('There is no such thing.') } : {}),
     },
   };

@@ -4,20 +4,33 @@ import type { Clock } from '../../model/clock.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import type { JsonObject, JsonValue } from '../../model/json.ts';
 import { verdictWords, type KeptSpans, type RunFilter, type Store, type StoredRun } from '../../stores/store.ts';
+import { exportRoutes } from './export-routes.ts';
 import { decisionJson, runJson, runRowJson, spansGoneJson, summaryJson, toolJson } from './json.ts';
+import { limitDefault, list, pages, text } from './pages.ts';
 import { cursorText, filterOf, named, NotKept, offsetOf, offsetText, placeOf, QueryFault, timeAt, type Parameters } from './query.ts';
 import { otlpLines, spanPage } from './spans.ts';
+
+/** The queues of exporters, as far as they are told of. */
+export interface ExporterQueues {
+  /** State of the circuit breaker, by the name of the entry. */
+  circuits(): ReadonlyMap<string, string>;
+  /** The rows of the store have changed. */
+  recount(): Promise<void>;
+}
 
 export interface ApiParts {
   readonly store: Store;
   /** Undefined: none are kept of the run's trace. */
   readonly spans: (key: RunKey) => Promise<KeptSpans | undefined>;
+  readonly exporters: ExporterQueues;
   readonly clock: Clock;
   /** Attempts of evaluators since the start of the process, by what came of them. */
   readonly evaluability: () => readonly JsonObject[];
 }
 
 export interface Route {
+  /** `post`: it changes something, and asks for a token that may operate. Without a body all the same. */
+  readonly method: 'get' | 'post';
   /** Parameters in braces. */
   readonly path: string;
   readonly summary: string;
@@ -31,17 +44,11 @@ export interface Route {
   readonly handle: (parts: ApiParts, parameters: Parameters) => Promise<JsonValue | undefined>;
 }
 
-const text = { type: 'string', maxLength: 1_000 } as const;
 const time = { type: 'string', maxLength: 40, description: 'A time as RFC 3339 writes it.' } as const;
 const traceId = { type: 'string', pattern: '^[0-9a-f]{32}$', description: 'Trace id, lower-case hex.' } as const;
 const spanId = { type: 'string', pattern: '^[0-9a-f]{16}$', description: 'Span id, lower-case hex.' } as const;
 const tenant = { ...text, description: 'Name of the token that the spans came with; empty where none is asked for.' } as const;
-const limitDefault = 50;
 const spansLimitDefault = 200;
-const pages = {
-  limit: { type: 'integer', minimum: 1, maximum: 200, default: limitDefault, description: 'Entries of one page.' },
-  cursor: { ...text, description: '`next` of the page before it.' },
-} as const;
 const period = { from: { ...time, description: 'Runs that started at this time or later; a day ago when left out.' }, to: { ...time, description: 'Runs that started before this time; now when left out.' } } as const;
 const filters = {
   agent: { ...text, description: 'Name of the agent.' },
@@ -63,6 +70,7 @@ const bucketsMax = 1_500;
 
 export const routes: readonly Route[] = [
   {
+    method: 'get',
     path: '/runs',
     summary: 'Runs, newest first, without their long fields.',
     path_parameters: {},
@@ -71,6 +79,7 @@ export const routes: readonly Route[] = [
     handle: ({ store }, query) => runsPage(store, filterOf(query), query),
   },
   {
+    method: 'get',
     path: '/runs/{trace}/{span}',
     summary: 'One run with its tool calls, verdicts and decisions.',
     path_parameters: { trace: traceId, span: spanId },
@@ -82,6 +91,7 @@ export const routes: readonly Route[] = [
     },
   },
   {
+    method: 'get',
     path: '/runs/{trace}/{span}/spans',
     summary: 'The spans that are kept of the run’s trace: first those of the run and its sub-agents in order of their starts, then the others. Long texts are cut short, and `cut` names them.',
     path_parameters: { trace: traceId, span: spanId },
@@ -98,6 +108,7 @@ export const routes: readonly Route[] = [
     },
   },
   {
+    method: 'get',
     path: '/runs/{trace}/{span}/otlp',
     summary: 'All kept spans and log records of the run’s trace as lines of OTLP/JSON, for `tracejury eval` and `tracejury inspect`.',
     path_parameters: { trace: traceId, span: spanId },
@@ -114,6 +125,7 @@ export const routes: readonly Route[] = [
     },
   },
   {
+    method: 'get',
     path: '/decisions/{trace}',
     summary: 'How each pair of a run of this trace and an evaluator ended.',
     path_parameters: { trace: traceId },
@@ -122,6 +134,7 @@ export const routes: readonly Route[] = [
     handle: async ({ store }, { trace }) => ({ decisions: (await store.decisions(trace as TraceId)).map(decisionJson), next: null }),
   },
   {
+    method: 'get',
     path: '/sessions/{id}',
     summary: 'The runs of a session, newest first.',
     path_parameters: { id: { ...text, minLength: 1, description: 'Session id.' } },
@@ -130,6 +143,7 @@ export const routes: readonly Route[] = [
     handle: ({ store }, query) => runsPage(store, filterOf({ tenant: query['tenant'], session: query['id'] }), query),
   },
   {
+    method: 'get',
     path: '/summary',
     summary: 'Verdicts by evaluator over time.',
     path_parameters: {},
@@ -144,6 +158,7 @@ export const routes: readonly Route[] = [
     },
   },
   {
+    method: 'get',
     path: '/tools',
     summary: 'Calls by agent and tool.',
     path_parameters: {},
@@ -152,6 +167,7 @@ export const routes: readonly Route[] = [
     handle: async ({ store, clock }, query) => ({ tools: (await store.tools({ ...periodOf(query, clock), ...named(query, 'agent', 'agent') })).map(toolJson), next: null }),
   },
   {
+    method: 'get',
     path: '/evaluability',
     summary: 'What each evaluator could score since the service started, by agent and dialect, and what it lacked.',
     path_parameters: {},
@@ -159,6 +175,7 @@ export const routes: readonly Route[] = [
     answer: list('evaluability', 'EvaluabilityRow'),
     handle: async ({ evaluability }) => ({ evaluability: evaluability(), next: null }),
   },
+  ...exportRoutes,
 ];
 
 function storedRun(store: Store, { trace, span, tenant: of = '' }: Parameters): Promise<StoredRun | undefined> {
@@ -175,8 +192,4 @@ function periodOf(query: Parameters, clock: Clock): { readonly from: number; rea
   const from = timeAt(query, 'from') ?? to - dayMicros;
   if (from >= to) throw new QueryFault('from is not before to.', 'Give a from that lies before to.');
   return { from: Math.floor(from), to: Math.ceil(to) };
-}
-
-function list(key: string, schema: string): JsonObject {
-  return { type: 'object', required: [key, 'next'], properties: { [key]: { type: 'array', items: { $ref: `#/components/schemas/${schema}` } }, next: { type: ['string', 'null'], description: 'Cursor of the next page; null: this is the last.' } } };
 }

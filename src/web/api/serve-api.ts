@@ -13,12 +13,12 @@ export function serveApi(app: FastifyInstance, parts: ApiParts): void {
   for (const route of routes) serveRoute(app, route, parts);
 }
 
-function serveRoute(app: FastifyInstance, { path, path_parameters: inPath, query_parameters: inQuery, file, handle }: Route, parts: ApiParts): void {
+function serveRoute(app: FastifyInstance, { method, path, path_parameters: inPath, query_parameters: inQuery, file, handle }: Route, parts: ApiParts): void {
   const schema = {
     params: { type: 'object', properties: inPath, required: Object.keys(inPath) },
     querystring: { type: 'object', additionalProperties: false, properties: inQuery },
   };
-  app.get(`${apiPrefix}${path.replaceAll(/\{(\w+)\}/g, ':$1')}`, { schema }, async (request, reply) => {
+  app[method](`${apiPrefix}${path.replaceAll(/\{(\w+)\}/g, ':$1')}`, { schema }, async (request, reply) => {
     try {
       const found = await handle(parts, { ...(request.query as Parameters), ...(request.params as Parameters) });
       if (found === undefined) return await reply.code(404).send(failure('not_found', 'The store holds no such run.', 'It may be too old for store.keep, or not scored yet.'));

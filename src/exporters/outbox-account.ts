@@ -1,0 +1,36 @@
+/** What the queue of one exporter counts and tells. */
+import type { Clock } from '../model/clock.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+import type { Circuit } from './breaker.ts';
+import type { Lanes } from './lanes.ts';
+import type { StoredRows } from './stored-rows.ts';
+
+/** `replaced`: a newer revision took its place before it was sent. */
+type ItemOutcome = 'sent' | 'retried' | 'failed' | 'dropped' | 'replaced';
+
+export interface ExporterAccount {
+  count(outcome: ItemOutcome, items?: number): void;
+  queue(held: Lanes, rows: StoredRows | undefined): void;
+  dead(rows: StoredRows | undefined): void;
+  circuit(circuit: Circuit): void;
+}
+
+const circuitLevels: { readonly [circuit in Circuit]: number } = { closed: 0, half_open: 1, open: 2 };
+
+export function exporterAccount(name: string, telemetry: Telemetry, clock: Clock): ExporterAccount {
+  const labels = { 'tracejury.exporter': name };
+  return {
+    count: (outcome, items = 1) => telemetry.add('tracejury.exporter.items', items, { ...labels, 'tracejury.outcome': outcome }),
+    queue(held, rows) {
+      const nowMs = clock.nowMs();
+      const [oldest] = held.all();
+      const elsewhere = rows !== undefined && rows.waiting() > held.rows() ? (rows.oldestMs() ?? nowMs) : nowMs;
+      telemetry.set('tracejury.exporter.queue', held.size() - held.rows() + (rows?.waiting() ?? 0), labels);
+      telemetry.set('tracejury.exporter.lag', Math.max(0, nowMs - Math.min(oldest?.offeredMs ?? nowMs, elsewhere)) / 1000, labels);
+    },
+    dead(rows) {
+      if (rows !== undefined) telemetry.set('tracejury.exporter.dead', rows.deadLetters(), labels);
+    },
+    circuit: (circuit) => telemetry.set('tracejury.exporter.circuit', circuitLevels[circuit], labels),
+  };
+}

@@ -1,0 +1,110 @@
+/** Sends what is ready in the lanes to one backend: a few items at a time, none while the circuit is open, one while it is half open. */
+import type { Sleep } from '../model/clock.ts';
+import { breaker, type BreakerOptions, type Circuit } from './breaker.ts';
+import type { Exporter, ExportItem, ExportOutcome } from './exporter.ts';
+import type { Entry, Lanes } from './lanes.ts';
+
+export interface SenderOptions extends BreakerOptions {
+  readonly exporter: Exporter;
+  readonly held: Lanes;
+  readonly sleep: Sleep;
+  readonly sendingMax: number;
+  /** What became of an item; it is still in its lane. `isProbe`: it says more about the backend than about the item. */
+  readonly ended: (entry: Entry, outcome: ExportOutcome, isProbe: boolean) => void;
+  /** The circuit is another one than before. */
+  readonly switched: (circuit: Circuit) => void;
+  /** After every turn: there may be room for more. */
+  readonly turned: () => void;
+}
+
+export interface Sender {
+  /** Sends what may be sent now. */
+  pump(): void;
+  circuit(): Circuit;
+  /** Items that are on their way. */
+  sending(): number;
+  /** Tries a backend that is left alone at once. */
+  wake(): void;
+  /** Nothing is sent any more. */
+  stop(): Promise<void>;
+}
+
+export function sender(options: SenderOptions): Sender {
+  const { exporter, held, sleep, sendingMax, ended, switched, turned } = options;
+  const backend = breaker(options);
+  let sending = 0;
+  let isStopped = false;
+  /** Ends the rest of the circuit. */
+  let rest = new AbortController();
+
+  function maySend(): boolean {
+    const circuit = backend.circuit();
+    if (isStopped) return false;
+    return circuit === 'closed' ? sending < sendingMax : circuit === 'half_open' && sending === 0;
+  }
+
+  function pump(): void {
+    while (maySend()) {
+      const entry = held.next();
+      if (entry === undefined) break;
+      void attempt(entry);
+    }
+    turned();
+  }
+
+  async function attempt(entry: Entry): Promise<void> {
+    const isProbe = backend.circuit() === 'half_open';
+    entry.state = 'sending';
+    if (!isProbe) entry.attempts++;
+    sending++;
+    const outcome = await sent(exporter, entry.item);
+    sending--;
+    heard(outcome);
+    // Given up at the deadline of a stop: what the backend said afterwards no longer counts.
+    if (held.has(entry)) ended(entry, outcome, isProbe);
+    pump();
+  }
+
+  /** A backend that refuses an item for good is there. */
+  function heard(outcome: ExportOutcome): void {
+    const before = backend.circuit();
+    if (outcome.kind === 'sent' || !outcome.retryable) backend.succeeded();
+    else {
+      const restMs = backend.failed(outcome.retryAfterMs);
+      if (restMs !== undefined) void leaveAlone(restMs);
+    }
+    if (backend.circuit() !== before) switched(backend.circuit());
+  }
+
+  async function leaveAlone(ms: number): Promise<void> {
+    if (isStopped) return;
+    const own = new AbortController();
+    rest = own;
+    await sleep(ms, own.signal);
+    if (isStopped || rest !== own || backend.circuit() !== 'open') return;
+    backend.rested();
+    switched(backend.circuit());
+    pump();
+  }
+
+  return {
+    pump,
+    circuit: backend.circuit,
+    sending: () => sending,
+    wake: () => rest.abort(),
+    async stop() {
+      isStopped = true;
+      rest.abort();
+      await exporter.stop();
+    },
+  };
+}
+
+/** Exporters promise never to reject; the queue must not stand still if one does. */
+async function sent(exporter: Exporter, item: ExportItem): Promise<ExportOutcome> {
+  try {
+    return await exporter.send(item);
+  } catch (error) {
+    return { kind: 'failed', retryable: false, error: error instanceof Error ? error.name : 'unknown' };
+  }
+}

@@ -1,0 +1,119 @@
+/** An outbox over a store that outlives it, driven by hand: processes begin and die, the store breaks, the backend answers when it is told to. */
+import type { Exporter, ExportOutcome, ScoredRun } from '../../src/exporters/exporter.ts';
+import { outbox, type Outbox, type OutboxOptions } from '../../src/exporters/outbox.ts';
+import { manualClock } from '../../src/model/clock.ts';
+import { memoryStore } from '../../src/stores/memory.ts';
+import type { Store } from '../../src/stores/store.ts';
+import { metricRegistry } from '../../src/telemetry/registry.ts';
+import { spanId } from '../builders/agent-trace.ts';
+import { type ManualSleep, manualSleep, settled } from '../builders/manual-sleep.ts';
+import { run, scored, scoredRun } from '../builders/scored-run.ts';
+
+export const later: ExportOutcome = { kind: 'failed', retryable: true, error: 'busy' };
+export const never: ExportOutcome = { kind: 'failed', retryable: false, error: 'no' };
+export const fine: ExportOutcome = { kind: 'sent' };
+
+export function item(of: number, revision = 1): ScoredRun {
+  return scoredRun({ e: scored(1) }, run({ spanId: spanId(of), revision }));
+}
+
+const nameOf = ({ run: of }: { readonly run: { readonly spanId: string; readonly revision: number } }): string => `${Number.parseInt(of.spanId, 16)}.${of.revision}`;
+
+/** A store that outlives processes, and may break. */
+export interface Shelf {
+  readonly store: Store;
+  breaks: boolean;
+}
+
+export function shelf({ isDurable = true } = {}): Shelf {
+  const inner = memoryStore();
+  const own: { store: Store; breaks: boolean } = { store: inner, breaks: false };
+  const whole = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    if (own.breaks) throw new Error('disk full');
+    return await work();
+  };
+  own.store = {
+    ...inner,
+    isDurable,
+    write: (items, exports) => whole(() => inner.write(items, exports)),
+    exports: { ...inner.exports, due: (query) => whole(() => inner.exports.due(query)), note: (notes) => whole(() => inner.exports.note(notes)), counts: () => whole(() => inner.exports.counts()) },
+  };
+  return own;
+}
+
+export interface Process {
+  readonly box: Outbox;
+  /** Items in the order in which they were sent. */
+  readonly sent: string[];
+  readonly sleep: ManualSleep;
+  readonly clock: ReturnType<typeof manualClock>;
+  offer(one: ScoredRun): void;
+  /** Answers the oldest sending. */
+  answer(outcome: ExportOutcome): Promise<void>;
+  sending(): number;
+  /** Writes the runs that were offered, with what is pending of them; false: the store broke. */
+  write(): Promise<boolean>;
+  /** Lets a second pass. */
+  tick(): Promise<void>;
+  count(outcome: string): number;
+  gauge(name: string): number | undefined;
+}
+
+export async function started(of: Shelf, options: Partial<OutboxOptions> = {}): Promise<Process> {
+  const sent: string[] = [];
+  const pending: ((outcome: ExportOutcome) => void)[] = [];
+  const exporter: Exporter = {
+    id: 'x',
+    send: (one) => {
+      sent.push(nameOf(one));
+      return new Promise((resolve) => pending.push(resolve));
+    },
+    async stop() {},
+  };
+  const telemetry = metricRegistry();
+  const sleep = manualSleep();
+  const clock = manualClock();
+  const points = (name: string) => telemetry.snapshot().find((family) => family.name === name)?.points ?? [];
+  const box = outbox({ exporter, telemetry, clock, random: () => 1, sleep: sleep.sleep, failuresMax: 3, ...options });
+  await box.open(of.store);
+  let unwritten: ScoredRun[] = [];
+  return {
+    box,
+    sent,
+    sleep,
+    clock,
+    offer(one) {
+      unwritten.push(one);
+      box.offer(one);
+    },
+    async answer(outcome) {
+      pending.shift()?.(outcome);
+      await settled();
+    },
+    sending: () => pending.length,
+    async write() {
+      const batch = unwritten;
+      const exports = batch.flatMap((one) => box.pending(one) ?? []);
+      try {
+        const rows = await of.store.write(batch, exports);
+        exports.forEach(({ item: one }, at) => box.written(one, rows[at]));
+        unwritten = unwritten.slice(batch.length);
+        await settled();
+        return true;
+      } catch {
+        return false;
+      }
+    },
+    async tick() {
+      clock.advance(1_000);
+      await sleep.wakeAll();
+    },
+    count: (outcome) => points('tracejury.exporter.items').reduce((sum, point) => (point.kind === 'number' && point.labels['tracejury.outcome'] === outcome ? sum + point.value : sum), 0),
+    gauge: (name) => points(name).map((point) => (point.kind === 'number' ? point.value : 0))[0],
+  };
+}
+
+export async function rowsOf({ store }: Shelf): Promise<readonly string[]> {
+  const { exports } = await store.exports.list({ limit: 200 });
+  return exports.map((row) => `${nameOf({ run: row })} ${row.state}${row.reason === undefined ? '' : `: ${row.reason}`}`);
+}

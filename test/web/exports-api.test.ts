@@ -1,0 +1,108 @@
+/** What an operator sees of scores that a backend does not take, and does about it. */
+import { afterEach, expect, test } from 'vitest';
+import type { JsonObject } from '../../src/model/json.ts';
+import { otlpSink, readCarrier, type Sink } from '../exporters/otlp-sink.ts';
+import { eventually, running, sample, sendAgentRun, type Running } from '../service/running.ts';
+
+const open: { stop(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const one of open.splice(0).toReversed()) await one.stop();
+});
+
+interface Bench {
+  readonly service: Running;
+  readonly sink: Sink;
+  /** What the backend answers from now on. */
+  status: number;
+  get(path: string): Promise<JsonObject>;
+  post(path: string, headers?: { readonly [name: string]: string }): Promise<{ readonly status: number; readonly body: JsonObject }>;
+  list(path: string, key: string): Promise<readonly JsonObject[]>;
+}
+
+async function bench(status: number, tokens = '[]'): Promise<Bench> {
+  const own = { status };
+  const sink = await otlpSink((response) => {
+    response.statusCode = own.status;
+    response.end();
+  });
+  open.push({ stop: () => sink.close() });
+  const service = await running(`export: [ { to: span_events, name: traces, endpoint: "${sink.url}" } ]\n`, { tokens });
+  open.push(service);
+  const get = async (path: string): Promise<JsonObject> => (await (await fetch(`${service.console}/api/v1${path}`)).json()) as JsonObject;
+  return Object.assign(own, {
+    service,
+    sink,
+    get,
+    list: async (path: string, key: string) => ((await get(path))[key] ?? []) as readonly JsonObject[],
+    async post(path: string, headers = {}) {
+      const answer = await fetch(`${service.console}/api/v1${path}`, { method: 'POST', headers });
+      return { status: answer.status, body: (await answer.json()) as JsonObject };
+    },
+  });
+}
+
+const names = (rows: readonly JsonObject[]): readonly unknown[] => rows.map(({ trace_id: id }) => String(id)).toSorted();
+
+test('api: dead letters are listed with their reason, told by exporter and as a metric, and sent again when they are retried', async () => {
+  const own = await bench(400);
+  const runs = await Promise.all(['a', 'b', 'c'].map((agent) => sendAgentRun(own.service.otlp, { agent })));
+  const dead = await eventually(async () => {
+    const found = await own.list('/exports?state=dead', 'exports');
+    return found.length === 3 ? found : undefined;
+  }, 'three dead letters');
+  expect(names(dead)).toEqual(runs.map(({ traceId }) => traceId).toSorted());
+  expect(dead[0]).toMatchObject({ exporter: 'traces', part: 'rules', revision: 1, state: 'dead', attempts: 1, not_before: null, reason: 'status 400', tenant: '' });
+  expect(await own.list('/exporters', 'exporters')).toEqual([{ name: 'traces', configured: true, circuit: 'closed', waiting: 0, dead: 3, oldest_at: null }]);
+  expect(await own.list('/exports?state=waiting', 'exports')).toEqual([]);
+  expect(await own.list('/exports?exporter=other', 'exports')).toEqual([]);
+  const first = await own.get('/exports?limit=2');
+  const second = await own.get(`/exports?limit=2&cursor=${String(first['next'])}`);
+  expect([...(first['exports'] as readonly JsonObject[]), ...(second['exports'] as readonly JsonObject[])]).toEqual(dead);
+  expect(second['next']).toBeNull();
+  await eventually(async () => (sample(await own.service.metrics(), 'tracejury_exporter_dead', { tracejury_exporter: 'traces' }) === 3 ? true : undefined), 'the metric');
+
+  own.status = 200;
+  const before = own.sink.received.length;
+  expect(await own.post('/exports/retry?exporter=other')).toMatchObject({ status: 200, body: { retried: 0 } });
+  expect(await own.post(`/exports/retry?id=${String(dead[1]?.['id'])}`)).toMatchObject({ status: 200, body: { retried: 1 } });
+  expect(await own.post('/exports/retry')).toMatchObject({ status: 200, body: { retried: 2 } });
+  await eventually(async () => ((await own.list('/exports', 'exports')).length === 0 ? true : undefined), 'nothing left');
+  expect(own.sink.received.slice(before).map((request) => readCarrier(request).span.traceId).toSorted()).toEqual(names(dead));
+});
+
+test('api: what waits for a backend that refuses the key is told, and nothing of it is given up', async () => {
+  const own = await bench(401);
+  for (let run = 0; run < 6; run++) await sendAgentRun(own.service.otlp, { agent: `agent ${run}` });
+  const waiting = await eventually(async () => {
+    const [exporter] = await own.list('/exporters', 'exporters');
+    return exporter?.['circuit'] !== 'closed' && exporter?.['waiting'] === 6 ? exporter : undefined;
+  }, 'an open circuit');
+  expect(waiting).toMatchObject({ name: 'traces', configured: true, waiting: 6, dead: 0, oldest_at: expect.stringMatching(/^2/) });
+  expect(sample(await own.service.metrics(), 'tracejury_exporter_circuit', { tracejury_exporter: 'traces' })).toBeGreaterThan(0);
+  own.status = 200;
+  await eventually(async () => ((await own.list('/exporters', 'exporters')).every(({ waiting: left }) => left === 0) ? true : undefined), 'everything sent');
+});
+
+test('api: whoever retries needs a token that may operate, once there are tokens', async () => {
+  const read = '{ name: people, value: reader, may: [read] }';
+  const operate = '{ name: ops, value: operator, may: [operate] }';
+  for (const [tokens, none, reader, operator] of [
+    ['[]', 200, 200, 200],
+    [`[ ${read} ]`, 401, 401, 401],
+    [`[ ${operate} ]`, 401, 401, 200],
+    [`[ ${read}, ${operate} ]`, 401, 401, 200],
+  ] as const) {
+    const own = await bench(200, tokens);
+    const asked = async (authorization?: string): Promise<number> => (await own.post('/exports/retry', authorization === undefined ? {} : { authorization })).status;
+    expect([tokens, await asked(), await asked('Bearer reader'), await asked('Bearer operator')]).toEqual([tokens, none, reader, operator]);
+  }
+});
+
+test('api: a page of another site retries nothing, and a GET changes nothing', async () => {
+  const own = await bench(200);
+  expect(await own.post('/exports/retry', { 'sec-fetch-site': 'cross-site' })).toMatchObject({ status: 403, body: { error: { code: 'other_site' } } });
+  expect((await own.post('/exports/retry', { 'sec-fetch-site': 'same-origin' })).status).toBe(200);
+  expect((await fetch(`${own.service.console}/api/v1/exports/retry`)).status).toBe(404);
+  expect(await own.post('/exports/retry?id=many')).toMatchObject({ status: 400, body: { error: { message: expect.stringContaining('id must be integer') } } });
+  expect((await own.post('/runs')).status).toBe(404);
+});
