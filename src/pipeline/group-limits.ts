@@ -3,6 +3,8 @@
 export interface GroupLimits {
   /** Bytes on the wire of all spans and records that are held. */
   readonly bytesMax: number;
+  /** Asked again and again: up to how many of them traces are kept that are done, or to which nothing has come for a minute. */
+  readonly spareBytesMax?: () => number;
   readonly spansPerTraceMax: number;
   readonly recordsPerTraceMax: number;
   /** Traces that are done are remembered up to this number, so that a straggler founds no new run. */

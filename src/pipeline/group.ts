@@ -17,6 +17,7 @@ import type { SpanId, Tenant } from '../model/ids.ts';
 import type { LogRecord, Span } from '../model/span.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { assemble, type Draft } from './assemble.ts';
+import { closedTraces } from './closed-traces.ts';
 import { closesAt } from './closing.ts';
 import { deadlines } from './deadlines.ts';
 import { inForce, type GatheringSettings } from './gathering-settings.ts';
@@ -26,6 +27,7 @@ import { withLastingKeys, type Lasting } from './lasting-keys.ts';
 import { looks, type Look, type Looked, type Pending } from './looks.ts';
 import { offeredTools } from './offered-tools.ts';
 import { recordKey } from './records.ts';
+import { relief } from './relief.ts';
 import { reopening, type Reopening } from './reopening.ts';
 import { closedRun, takenBackRuns } from './revisions.ts';
 import { sessionTools } from './sessions.ts';
@@ -46,7 +48,11 @@ export interface Gathering extends Reopening {
   closeAll(): readonly Run[];
   /** For everything that closes from now on. What was looked at and has not closed yet is looked at again. */
   exchange(settings: GatheringSettings): void;
+  /** Brings what is held within the limits, when one of them has become tighter. What closes is due at once. */
+  relieve(): void;
   readonly bytes: () => number;
+  /** Of these, what belongs to traces that are not done. */
+  readonly openBytes: () => number;
   readonly traces: () => number;
 }
 
@@ -66,8 +72,7 @@ export function gathering(options: GatheringOptions): Gathering {
   const { collectors, clock, telemetry, limits = defaultGroupLimits } = options;
   let settings = inForce(options);
   const traces = traceTable(limits.tombstonesMax);
-  /** The traces that are done, in the order in which they were. */
-  const closedTraces = new Set<Trace>();
+  const closed = closedTraces();
   const sessions = sessionTools<Trace>();
   const standings = standing(traces);
   const queue = deadlines<Trace>();
@@ -76,6 +81,7 @@ export function gathering(options: GatheringOptions): Gathering {
   const tell = telling(collectors);
   const looking = looks(() => settings.closing, tell.canCarryRun);
   const joins = joining({ traces, telemetry, spansMax: limits.spansPerTraceMax, gone: forget });
+  const relieve = relief({ limits, clock, closed, traces, bytes: () => bytes, drop, evict: (trace) => guarded(trace, evict) });
   let bytes = 0;
 
   function grew(trace: Trace, spanId: SpanId, by: number): void {
@@ -88,7 +94,7 @@ export function gathering(options: GatheringOptions): Gathering {
 
   function reopen(trace: Trace): void {
     trace.done = false;
-    closedTraces.delete(trace);
+    closed.delete(trace);
   }
 
   function lookAgain(trace: Trace): void {
@@ -110,7 +116,7 @@ export function gathering(options: GatheringOptions): Gathering {
 
   /** The trace is no more: it was dropped, or became part of another one. */
   function forget(trace: Trace): void {
-    closedTraces.delete(trace);
+    closed.delete(trace);
     looked.delete(trace);
     queue.remove(trace);
     sessions.forget(trace);
@@ -172,7 +178,7 @@ export function gathering(options: GatheringOptions): Gathering {
     const endMs = trace.lastMs + (drafts.length === 0 ? settings.closing.abandonMs : settings.closing.lateMs);
     trace.done = drafts.length > 0;
     if (trace.done) {
-      closedTraces.add(trace);
+      closed.add(trace);
       standings.finish(trace);
     }
     if (endMs > now) return queue.set(trace, endMs);
@@ -187,19 +193,6 @@ export function gathering(options: GatheringOptions): Gathering {
     } catch {
       telemetry.add('tracejury.traces.dropped', 1, { 'tracejury.reason': 'unreadable' });
       drop(trace);
-    }
-  }
-
-  /** Frees memory: first what is closed and only waits for stragglers, then the oldest open trace. */
-  function relieve(): void {
-    if (bytes <= limits.bytesMax) return;
-    for (const trace of closedTraces) {
-      if (bytes <= limits.bytesMax) return;
-      drop(trace);
-    }
-    for (const trace of traces.all()) {
-      if (bytes <= limits.bytesMax) return;
-      guarded(trace, evict);
     }
   }
 
@@ -294,7 +287,9 @@ export function gathering(options: GatheringOptions): Gathering {
       for (const trace of looked.keys()) lookAgain(trace);
       looked.clear();
     },
+    relieve,
     bytes: () => bytes,
+    openBytes: () => bytes - closed.bytes(),
     traces: () => traces.size(),
   };
 }

@@ -66,8 +66,12 @@ export interface Pipeline extends Reopening {
   finish(): void;
   /** For every run that closes from now on; judges that were asked before end under what held when they were. */
   exchange(settings: PipelineSettings): void;
+  /** Lets traces go when the limits have become tighter. */
+  relieve(): void;
   /** Bytes of the spans and records that are held. */
   bytes(): number;
+  /** Of these, what belongs to traces that are not done. */
+  openBytes(): number;
 }
 
 export function pipeline(options: PipelineOptions): Pipeline {
@@ -131,7 +135,12 @@ export function pipeline(options: PipelineOptions): Pipeline {
       settings = next;
       gather.exchange(next);
     },
+    relieve() {
+      gather.relieve();
+      observe();
+    },
     bytes: gather.bytes,
+    openBytes: gather.openBytes,
   };
 }
 

@@ -16,11 +16,13 @@ export interface Gathered {
   /** Lets time pass; runs close at the moments that the gathering names. */
   readonly pass: (ms: number) => void;
   readonly closeAll: () => void;
+  readonly relieve: () => void;
   /** All that has closed: `500 ms: run 1, complete, revision 1`. Takes it out. */
   readonly closed: () => readonly string[];
   readonly runs: () => readonly Run[];
   readonly count: (metric: MetricName, reason?: string) => number;
   readonly bytes: () => number;
+  readonly openBytes: () => number;
   readonly traces: () => number;
 }
 
@@ -51,6 +53,7 @@ export function gathered(limits: Partial<GroupLimits> = {}): Gathered {
       clock.advance(end - clock.nowMs());
     },
     closeAll: () => keep(gather.closeAll()),
+    relieve: gather.relieve,
     closed: () => lines.splice(0),
     runs: () => runs,
     count(metric, reason) {
@@ -58,6 +61,7 @@ export function gathered(limits: Partial<GroupLimits> = {}): Gathered {
       return points.reduce((sum, point) => (point.kind === 'number' && (reason === undefined || Object.values(point.labels).includes(reason)) ? sum + point.value : sum), 0);
     },
     bytes: gather.bytes,
+    openBytes: gather.openBytes,
     traces: gather.traces,
   };
 }

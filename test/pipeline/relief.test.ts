@@ -1,0 +1,49 @@
+/** What is let go when memory is short: what is done, then what has gone quiet; a trace that is still growing only at the hard bound. */
+import { expect, test } from 'vitest';
+import { agentSpan, toolSpan } from '../builders/gen-ai-spans.ts';
+import { gathered } from '../builders/gathered.ts';
+
+test('relief: bytes of open traces are those of traces that are not done', () => {
+  const to = gathered();
+  to.spans(agentSpan({ id: 1, trace: 1 }), toolSpan({ id: 2, trace: 2, parent: 9 }));
+  expect([to.bytes(), to.openBytes()]).toEqual([200, 200]);
+  to.pass(1_000);
+  expect([to.bytes(), to.openBytes()]).toEqual([200, 100]);
+  // A straggler opens its trace again.
+  to.spans(toolSpan({ id: 3, trace: 1, parent: 1 }));
+  expect([to.bytes(), to.openBytes()]).toEqual([300, 300]);
+  to.pass(10_000);
+  expect([to.bytes(), to.openBytes()]).toEqual([300, 100]);
+  to.pass(2 * 3_600_000);
+  expect([to.bytes(), to.openBytes()]).toEqual([0, 0]);
+});
+
+test('relief: when less may be spared, closed traces go at once and a trace that still grows stays', () => {
+  let spare = 1_000;
+  const to = gathered({ bytesMax: 1_000, spareBytesMax: () => spare });
+  to.spans(agentSpan({ id: 1, trace: 1 }));
+  to.pass(1_000);
+  to.spans(toolSpan({ id: 2, trace: 2, parent: 9 }));
+  spare = 0;
+  to.relieve();
+  expect([to.traces(), to.openBytes(), to.closed()]).toEqual([1, 100, ['500 ms: run 1, complete, revision 1']]);
+});
+
+test('relief: when less may be spared, what has been quiet for a minute is closed as it is, oldest first', () => {
+  // A run whose agent has not come is named by the span that is missing.
+  let spare = 1_000;
+  const to = gathered({ bytesMax: 1_000, spareBytesMax: () => spare });
+  to.spans(toolSpan({ id: 1, trace: 1, parent: 11 }));
+  to.spans(toolSpan({ id: 2, trace: 2, parent: 12 }));
+  to.pass(59_000);
+  to.spans(toolSpan({ id: 3, trace: 3, parent: 9 }));
+  to.pass(1_000);
+  spare = 250;
+  to.relieve();
+  to.pass(0);
+  expect([to.traces(), to.closed()]).toEqual([2, ['60000 ms: run 11, evicted, revision 1']]);
+  spare = 0;
+  to.relieve();
+  to.pass(0);
+  expect([to.traces(), to.closed()]).toEqual([1, ['60000 ms: run 12, evicted, revision 1']]);
+});
