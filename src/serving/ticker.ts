@@ -2,10 +2,20 @@
 import type { Clock } from '../model/clock.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
 
-/** Traces that are closed in one go: requests are answered in between. A trace takes well under a millisecond, a huge one tens of them. */
-const tracesPerTick = 8;
+/** Traces that are closed before the clock is looked at again. A trace takes well under a millisecond, a huge one tens of them. */
+const tracesPerStep = 8;
+/** However slowly the clock goes. */
+const stepsPerTickMax = 1_000;
 /** The longest that a timer sleeps: a later deadline is looked at again then. */
 const timerMsMax = 60_000;
+/** Of one tick, while closing is in time: a request waits no longer for it. */
+const tickMsUsual = 5;
+const tickMsMax = 100;
+/** From here on closing is behind, and takes time from the requests. */
+const lateMs = 100;
+/** When it is this late it gets nine parts of ten. */
+const veryLateMs = 1_000;
+const partsMax = 9;
 
 export interface Ticker {
   /** Looks at the next deadline again. */
@@ -25,17 +35,29 @@ export function tickerOf({ flow, clock, onFault }: TickerOptions): Ticker {
   let timer: NodeJS.Timeout | undefined;
   let turn: NodeJS.Immediate | undefined;
   let dueMs = Infinity;
+  let endedMs = clock.nowMs();
+
+  /** How late the next deadline is; negative: it is still to come. */
+  function overdueMs(): number {
+    return clock.nowMs() - (flow.nextDueMs() ?? Infinity);
+  }
 
   function tick(): void {
     timer = undefined;
     turn = undefined;
     dueMs = Infinity;
+    const startMs = clock.nowMs();
+    const untilMs = startMs + tickMs(overdueMs(), startMs - endedMs);
     try {
-      flow.advance(tracesPerTick);
+      for (let step = 0; step < stepsPerTickMax; step++) {
+        flow.advance(tracesPerStep);
+        if (overdueMs() < 0 || clock.nowMs() >= untilMs) break;
+      }
     } catch (error) {
       // One trace that cannot be read must not stop the others; the fault is ours, so it is told loudly.
       onFault(error);
     }
+    endedMs = clock.nowMs();
     wake();
   }
 
@@ -56,4 +78,14 @@ export function tickerOf({ flow, clock, onFault }: TickerOptions): Ticker {
   }
 
   return { wake, stop };
+}
+
+/**
+ * How long one tick may take. Requests that keep coming must not starve the closing: what is accepted and never closed fills the memory. So when
+ * it is behind it takes as much time as others had since the last tick, and a growing multiple of it the later it is; those who send then wait.
+ */
+function tickMs(overdueMs: number, othersMs: number): number {
+  if (overdueMs < lateMs) return tickMsUsual;
+  const parts = 1 + (partsMax - 1) * Math.min(1, (overdueMs - lateMs) / (veryLateMs - lateMs));
+  return Math.min(tickMsMax, Math.max(tickMsUsual, othersMs * parts));
 }
