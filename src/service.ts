@@ -10,13 +10,13 @@ import type { ScoredRun } from './exporters/exporter.ts';
 import { roughBytes } from './model/weight.ts';
 import { contentNotices } from './pipeline/content-notices.ts';
 import { defaultGroupLimits } from './pipeline/group-limits.ts';
-import { pipeline, type Pipeline } from './pipeline/pipeline.ts';
+import { pipeline } from './pipeline/pipeline.ts';
 import type { TaskGroups } from './pipeline/task-groups.ts';
-import { inFlightBytes } from './receivers/in-flight.ts';
+import { inFlightBytes, type DoorLeases } from './receivers/in-flight.ts';
 import { otlpGrpcReceiver } from './receivers/otlp-grpc.ts';
 import { tlsOptions } from './receivers/tls.ts';
 import type { FileLayer } from './journals/disk/file-layer.ts';
-import { journaling, type Journaling } from './journals/journaling.ts';
+import { journaling } from './journals/journaling.ts';
 import { journalledIngest } from './journals/ingest.ts';
 import { withoutContent } from './stores/content.ts';
 import { keeper, type Keep, type Keeper } from './stores/keeper.ts';
@@ -29,8 +29,10 @@ import { openStore } from './stores/index.ts';
 import { otlpHttpReceiver } from './receivers/otlp-http.ts';
 import type { Admission, Ingest, Receiver } from './receivers/receiver.ts';
 import { judgeBench } from './serving/judge-bench.ts';
-import { clock, sleep } from './serving/machine.ts';
+import { clock, machineMemory, sleep } from './serving/machine.ts';
+import type { Memory } from './serving/memory-guard.ts';
 import { outboxes } from './serving/outboxes.ts';
+import { grpcReserveShare, inFlightShare, overload, tracesShare, type Overload } from './serving/overload.ts';
 import { reloading, tellWarnings, type ReloadSource } from './serving/reloading.ts';
 import { runRules } from './serving/run-rules.ts';
 import { tickerOf } from './serving/ticker.ts';
@@ -40,14 +42,8 @@ import type { Telemetry } from './telemetry/telemetry.ts';
 import type { ExporterQueues } from './web/api/routes.ts';
 import { consoleListener } from './web/console.ts';
 
-/** Shares of `limits.memory_bytes`. A span costs a multiple of its bytes on the wire while it is held: strings, parsed messages, tables. */
-const openTracesShare = 0.25;
-const inFlightShare = 0.25;
-/** Requests in flight that only gRPC may use: its exporters in JavaScript do not come back after a refusal, those of HTTP do. */
-const grpcReserveShare = 1 / 32;
 /** How long a stop waits for judges, and then again for backends. */
 const stopMsDefault = 10_000;
-const overloadRetryAfterSeconds = 2;
 const stoppingRetryAfterSeconds = 5;
 
 export interface Service {
@@ -70,9 +66,11 @@ export interface ServiceOptions {
   readonly stopMs?: number;
   /** Under the journal; absent: the files of this machine. */
   readonly files?: FileLayer;
+  /** Of the process. */
+  readonly memory?: Memory;
 }
 
-export function service({ config, warnings, logger: given = pino(), stopMs = stopMsDefault, files, ...watched }: ServiceOptions): Service {
+export function service({ config, warnings, logger: given = pino(), stopMs = stopMsDefault, files, memory = machineMemory(), ...watched }: ServiceOptions): Service {
   const telemetry = metricRegistry();
   /** What may change while the service runs; everything else is `config`, as it was at the start. */
   let inForce = { config, rules: runRules(config, telemetry) };
@@ -86,7 +84,7 @@ export function service({ config, warnings, logger: given = pino(), stopMs = sto
     for (const { message, ...fields } of notices(item)) logger.warn(fields, message);
     const bytes = roughBytes(item);
     boxes.offer(item, bytes);
-    const without = withoutContent(item, inForce.config.store.content);
+    const without = withoutContent(item, inForce.config.store.content, pressed.keepsContent);
     if (without === undefined) archive?.want(item);
     keeping?.offer(without === undefined ? item : { ...item, withoutContent: without }, bytes);
   };
@@ -97,9 +95,9 @@ export function service({ config, warnings, logger: given = pino(), stopMs = sto
     context: evaluationContext(),
     clock,
     telemetry,
-    limits: { ...defaultGroupLimits, bytesMax: config.limits.memoryBytes * openTracesShare, spansPerTraceMax: config.limits.spansPerTrace },
+    limits: { ...defaultGroupLimits, bytesMax: config.limits.memoryBytes * tracesShare, spareBytesMax: () => pressed.spareBytesMax(), spansPerTraceMax: config.limits.spansPerTrace },
     deliver,
-    ask: bench.ask,
+    ask: (run, work, done) => (pressed.keepsJudges() ? bench.ask(run, work, done) : done({ kind: 'overload', reason: 'stress' })),
   });
   const ticker = tickerOf({ flow, clock, onFault: (error) => logger.error({ error: error instanceof Error ? (error.stack ?? error.message) : 'unknown' }, 'closing a trace failed') });
   const told = (message: string) => (error: unknown) => logger.error({ error: error instanceof Error ? error.message : 'unknown' }, message);
@@ -115,7 +113,13 @@ export function service({ config, warnings, logger: given = pino(), stopMs = sto
     redaction: () => inForce.rules.redaction,
     archive: { keep: (trace) => archive?.keep(trace) },
   });
-  const receivers = receiversOf(config, { telemetry, logger, ingest: journalledIngest({ journaling: records, clock, wake: ticker.wake, admission: () => admission(state, flow, config, records) }) });
+  const leases = leasesOf(config, telemetry);
+  const pressed = overload({
+    limits: config.limits, flow, leases, telemetry, clock, sleep, random: Math.random, memory, wake: ticker.wake,
+    journalFill: () => records.intake()?.fill() ?? 0,
+    storeFill: () => keeping?.fill() ?? 0,
+  });
+  const receivers = receiversOf(config, leases, { telemetry, logger, ingest: journalledIngest({ journaling: records, clock, wake: ticker.wake, putOff: pressed.putOff, admission: () => admission(state, pressed) }) });
   let web: ReturnType<typeof consoleOf> | undefined;
 
   /** Whole or not at all: what can fail is done before anything is in force. */
@@ -143,6 +147,7 @@ export function service({ config, warnings, logger: given = pino(), stopMs = sto
     state.stopping = true;
     reloads.stop();
     await Promise.all([receivers.http.stop(), receivers.grpc.stop()]);
+    await pressed.stop();
     ticker.stop();
     // What is open goes on at the next start where it was; without a disk it is scored as far as it has come.
     if (config.journal.scheme === 'memory') flow.finish();
@@ -171,6 +176,7 @@ export function service({ config, warnings, logger: given = pino(), stopMs = sto
       if (replayed > 0) logger.info({ requests: replayed }, 'runs that were open go on');
       ticker.wake();
       lookups = reopener({ store, flow, telemetry, clock, sleep, closing: () => inForce.config.closing, wake: ticker.wake, onFault: told('the store could not be asked') });
+      pressed.start();
       web = consoleOf(config, state, { telemetry, logger, store, exporters: boxes, metricsPage: () => metricsPage(telemetry, inForce.rules.groups) });
       const page = await web.listen();
       const [http, grpc] = [await receivers.http.listen(), await receivers.grpc.listen()];
@@ -194,21 +200,20 @@ function metricsPage(telemetry: MetricRegistry, groups: TaskGroups): string {
   return openMetricsText(telemetry.snapshot());
 }
 
-function admission(state: { readonly stopping: boolean }, flow: Pipeline, config: Config, records: Journaling): Admission {
-  if (state.stopping) return { refuse: 'stopping', retryAfterSeconds: stoppingRetryAfterSeconds };
-  // The gathering evicts to stay within its budget; this only holds while it cannot.
-  if (flow.bytes() > config.limits.memoryBytes * openTracesShare || records.intake()?.isFull() === true) return { refuse: 'overloaded', retryAfterSeconds: overloadRetryAfterSeconds };
-  return 'open';
+function admission(state: { readonly stopping: boolean }, pressed: Overload): Admission {
+  return state.stopping ? { refuse: 'stopping', retryAfterSeconds: stoppingRetryAfterSeconds } : pressed.admission();
 }
 
-function receiversOf(config: Config, parts: { readonly telemetry: Telemetry; readonly logger: Logger; readonly ingest: Ingest }): { readonly http: Receiver; readonly grpc: Receiver } {
-  const { bodyBytes, inflatedBytes, memoryBytes } = config.limits;
-  const grpcReserveBytes = memoryBytes * grpcReserveShare;
+function leasesOf({ limits: { bodyBytes, inflatedBytes, memoryBytes } }: Config, telemetry: Telemetry): DoorLeases {
   // One request of the largest size must always find room.
-  const leases = inFlightBytes({ bytesMax: Math.max(memoryBytes * inFlightShare, bodyBytes + inflatedBytes) + grpcReserveBytes, telemetry: parts.telemetry });
+  return inFlightBytes({ bytesMax: Math.max(memoryBytes * inFlightShare, bodyBytes + inflatedBytes) + memoryBytes * grpcReserveShare, telemetry });
+}
+
+function receiversOf(config: Config, leases: DoorLeases, parts: { readonly telemetry: Telemetry; readonly logger: Logger; readonly ingest: Ingest }): { readonly http: Receiver; readonly grpc: Receiver } {
+  const { bodyBytes, inflatedBytes, memoryBytes } = config.limits;
   const shared = { ...parts, clock, limits: { bodyBytes, inflatedBytes }, tokens: config.listen.tokens.filter(({ may }) => may.includes('ingest')), ...(config.listen.tls === undefined ? {} : { tls: config.listen.tls }) };
   return {
-    http: otlpHttpReceiver({ ...shared, ...config.listen.otlpHttp, lease: leases({ keepFreeBytes: grpcReserveBytes }) }),
+    http: otlpHttpReceiver({ ...shared, ...config.listen.otlpHttp, lease: leases({ keepFreeBytes: memoryBytes * grpcReserveShare }) }),
     grpc: otlpGrpcReceiver({ ...shared, ...config.listen.otlpGrpc, lease: leases({ keepFreeBytes: 0 }) }),
   };
 }

@@ -28,6 +28,10 @@ export interface Config {
     readonly inflatedBytes: number;
     readonly memoryBytes: number;
     readonly journalBytes: number;
+    /** How late closing may be. */
+    readonly closingLagMs: number;
+    /** The longest that a client is asked to stay away. */
+    readonly retryAfterMs: number;
     readonly spansPerTrace: number;
   };
   readonly closing: {

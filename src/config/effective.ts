@@ -44,6 +44,8 @@ export function effectiveConfig({ value, members, env, tools, tls }: Checked): C
       inflatedBytes: quantity('bytes', limits, 'inflated_bytes'),
       memoryBytes: quantity('bytes', limits, 'memory_bytes'),
       journalBytes: quantity('bytes', limits, 'journal_bytes'),
+      closingLagMs: quantity('duration', limits, 'closing_lag'),
+      retryAfterMs: quantity('duration', limits, 'retry_after'),
       spansPerTrace: number(limits, 'spans_per_trace'),
     },
     closing: {

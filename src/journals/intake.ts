@@ -58,8 +58,8 @@ export interface Intake {
   archived(): Promise<void>;
   /** Before the journal is stopped. */
   stop(): Promise<void>;
-  /** True: the journal has no room. */
-  isFull(): boolean;
+  /** Share of the journal that cannot be used for new requests; 1: it has no room. */
+  fill(): number;
 }
 
 /** Where the store ends with the process, a backend that is down must not fill the journal: it may miss scores when the process then dies. */
@@ -219,6 +219,6 @@ export function intake({ journal, flow, keeping, telemetry, clock, inflatedBytes
     async stop() {
       await replayed?.recovery.leave();
     },
-    isFull: () => journal.bytesUsed() >= journal.bytesMax,
+    fill: () => journal.bytesUsed() / journal.bytesMax,
   };
 }

@@ -14,7 +14,7 @@ export const errorCatalogue = {
   OTLP_MEDIA_TYPE: { what: 'The Content-Type is neither application/x-protobuf nor application/json.', todo: 'Set the exporter to http/protobuf or http/json.', status: 415, retryable: false },
   OTLP_ENCODING: { what: 'The Content-Encoding is not identity, gzip, deflate or zstd.', todo: 'Use gzip or no compression.', status: 415, retryable: false },
   UNAUTHENTICATED: { what: 'The request carries no valid token.', todo: 'Send Authorization: Bearer with a token of listen.tokens that may do this.', status: 401, retryable: false },
-  OVERLOADED: { what: 'More bytes are in flight than limits.memory_bytes allows.', todo: 'The exporter retries by itself; raise the limit or add a machine when it lasts.', status: 429, retryable: true },
+  OVERLOADED: { what: 'More bytes are in flight, or more runs wait to be scored, than the limits allow.', todo: 'The exporter retries by itself; when it lasts, the metric tracejury.stress.strain says which limit to raise.', status: 429, retryable: true },
   STOPPING: { what: 'The service is stopping.', todo: 'The exporter retries by itself.', status: 503, retryable: true },
   CONFIG_INVALID: { what: 'The configuration has faults.', todo: 'Mend the lines named; tracejury config check lists all faults at once.', status: 500, retryable: false },
   LISTEN_FAILED: { what: 'The service cannot listen on one of its addresses.', todo: 'Stop the program that uses it, or give another address in the configuration.', status: 500, retryable: false },

@@ -50,6 +50,8 @@ export interface Gathering extends Reopening {
   exchange(settings: GatheringSettings): void;
   /** Brings what is held within the limits, when one of them has become tighter. What closes is due at once. */
   relieve(): void;
+  /** True: spans still come to the open trace that was begun first. */
+  isOldestActive(): boolean;
   readonly bytes: () => number;
   /** Of these, what belongs to traces that are not done. */
   readonly openBytes: () => number;
@@ -81,7 +83,7 @@ export function gathering(options: GatheringOptions): Gathering {
   const tell = telling(collectors);
   const looking = looks(() => settings.closing, tell.canCarryRun);
   const joins = joining({ traces, telemetry, spansMax: limits.spansPerTraceMax, gone: forget });
-  const relieve = relief({ limits, clock, closed, traces, bytes: () => bytes, drop, evict: (trace) => guarded(trace, evict) });
+  const { relieve, isOldestActive } = relief({ limits, clock, closed, traces, bytes: () => bytes, drop, evict: (trace) => guarded(trace, evict) });
   let bytes = 0;
 
   function grew(trace: Trace, spanId: SpanId, by: number): void {
@@ -288,6 +290,7 @@ export function gathering(options: GatheringOptions): Gathering {
       looked.clear();
     },
     relieve,
+    isOldestActive,
     bytes: () => bytes,
     openBytes: () => bytes - closed.bytes(),
     traces: () => traces.size(),

@@ -68,6 +68,8 @@ export interface Pipeline extends Reopening {
   exchange(settings: PipelineSettings): void;
   /** Lets traces go when the limits have become tighter. */
   relieve(): void;
+  /** True: spans still come to the open trace that was begun first. Looks through the closed ones before it. */
+  isOldestActive(): boolean;
   /** Bytes of the spans and records that are held. */
   bytes(): number;
   /** Of these, what belongs to traces that are not done. */
@@ -139,6 +141,7 @@ export function pipeline(options: PipelineOptions): Pipeline {
       gather.relieve();
       observe();
     },
+    isOldestActive: gather.isOldestActive,
     bytes: gather.bytes,
     openBytes: gather.openBytes,
   };

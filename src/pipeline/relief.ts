@@ -18,18 +18,33 @@ export interface ReliefOptions {
 /** A trace to which nothing came for so long may go before the budget is quite used up. */
 const activeMs = 60_000;
 
-export function relief({ limits, clock, closed, traces, bytes, drop, evict }: ReliefOptions): () => void {
-  return () => {
+export interface Relief {
+  relieve(): void;
+  /** True: spans still come to the open trace that was begun first, so that it may well close by itself. */
+  isOldestActive(): boolean;
+}
+
+export function relief({ limits, clock, closed, traces, bytes, drop, evict }: ReliefOptions): Relief {
+  const isActive = (trace: Trace): boolean => trace.lastMs > clock.nowMs() - activeMs;
+
+  function relieve(): void {
     const spareMax = Math.min(limits.bytesMax, limits.spareBytesMax?.() ?? Infinity);
     if (bytes() <= spareMax) return;
     for (const trace of closed.all()) {
       if (bytes() <= spareMax) return;
       drop(trace);
     }
-    const activeSinceMs = clock.nowMs() - activeMs;
     for (const trace of traces.all()) {
-      if (bytes() <= limits.bytesMax && (bytes() <= spareMax || trace.lastMs > activeSinceMs)) return;
+      if (bytes() <= limits.bytesMax && (bytes() <= spareMax || isActive(trace))) return;
       evict(trace);
     }
+  }
+
+  return {
+    relieve,
+    isOldestActive() {
+      for (const trace of traces.all()) if (!trace.done) return isActive(trace);
+      return false;
+    },
   };
 }

@@ -8,8 +8,13 @@ export interface Lease {
   release(): void;
 }
 
-/** A lease for each request of a door; `keepFreeBytes` are left to the requests of others. */
-export type DoorLeases = (door: { readonly keepFreeBytes: number }) => () => Lease;
+export interface DoorLeases {
+  /** A lease for each request of a door; `keepFreeBytes` are left to the requests of others. */
+  (door: { readonly keepFreeBytes: number }): () => Lease;
+  /** Share of the bytes that is taken. */
+  fill(): number;
+  readonly bytesMax: number;
+}
 
 export function inFlightBytes(options: { readonly bytesMax: number; readonly telemetry: Telemetry }): DoorLeases {
   let total = 0;
@@ -17,7 +22,13 @@ export function inFlightBytes(options: { readonly bytesMax: number; readonly tel
     total += bytes;
     options.telemetry.set('tracejury.receiver.in_flight', total);
   };
-  return ({ keepFreeBytes }) => () => {
+  return Object.assign(leasesOf, { fill: () => total / options.bytesMax, bytesMax: options.bytesMax });
+
+  function leasesOf({ keepFreeBytes }: { readonly keepFreeBytes: number }): () => Lease {
+    return () => lease(keepFreeBytes);
+  }
+
+  function lease(keepFreeBytes: number): Lease {
     let held = 0;
     return {
       take(bytes) {
@@ -31,5 +42,5 @@ export function inFlightBytes(options: { readonly bytesMax: number; readonly tel
         held = 0;
       },
     };
-  };
+  }
 }

@@ -13,7 +13,7 @@ import { defaultGrpcBounds, grpcServer, type GrpcBounds } from './grpc-server.ts
 import type { Lease } from './in-flight.ts';
 import type { Ingest, Receiver, ReceiverLogger } from './receiver.ts';
 import { refusalLog } from './refusal-log.ts';
-import { methodNotAllowed, notHttp2, notInTime, noSuchService, notOpen, refusalOf, retryAfterSeconds, unauthenticated, type Refusal } from './refusal.ts';
+import { methodNotAllowed, noRoom, notHttp2, notInTime, noSuchService, notOpen, refusalFor, refusalOf, retryAfterSeconds, unauthenticated, type Refusal } from './refusal.ts';
 import { takeLogs, takeTraces } from './take.ts';
 import type { Tls } from './tls.ts';
 import { tenantByToken, type Token } from './tokens.ts';
@@ -50,7 +50,7 @@ export function otlpGrpcReceiver(options: OtlpGrpcOptions): Receiver {
       // Most often an exporter of OTLP over HTTP that was given this address: it is told nothing that it could read.
       if (reason === 'not_http2') warn(notHttp2);
     },
-    call: (stream, headers) => void answered(door, bounds, stream, headers),
+    call: (stream, headers) => void answered(door, options.ingest, bounds, stream, headers),
   });
   let stopped: Promise<void> | undefined;
   return {
@@ -93,7 +93,7 @@ const signals: ReadonlyMap<string, OtlpSignal> = new Map([
 export const callBytes = 16 * 1024;
 
 /** Never rejects: what goes wrong is answered, when anybody is left to be answered. */
-async function answered(door: Door, bounds: GrpcBounds, stream: ServerHttp2Stream, headers: IncomingHttpHeaders): Promise<void> {
+async function answered(door: Door, ingest: Ingest, bounds: GrpcBounds, stream: ServerHttp2Stream, headers: IncomingHttpHeaders): Promise<void> {
   const timers = [setTimeout(() => isWaiting(stream) && door.refuse(stream, headers, notInTime), bounds.requestMs), setTimeout(() => stream.destroy(), bounds.requestMs + bounds.answerMs)];
   stream.on('error', () => undefined).once('close', () => timers.forEach((timer) => clearTimeout(timer)));
   try {
@@ -103,7 +103,7 @@ async function answered(door: Door, bounds: GrpcBounds, stream: ServerHttp2Strea
     const message = await door.read(stream, ticket);
     if (isWaiting(stream)) await door.take(stream, ticket, message);
   } catch (error) {
-    if (error !== aborted && isWaiting(stream)) door.refuse(stream, headers, refusalOf(error));
+    if (error !== aborted && isWaiting(stream)) door.refuse(stream, headers, refusalFor(error, ingest));
   }
 }
 
@@ -131,7 +131,7 @@ function openDoor({ limits, telemetry, ingest, lease, tokens }: OtlpGrpcOptions,
       const encoding = contentEncoding(text(headers['grpc-encoding']));
       if (encoding === undefined) return refusalOf(new JuryError('OTLP_ENCODING', ''));
       const taken = lease();
-      if (!taken.take(callBytes)) return notOpen('overloaded', retryAfterSeconds);
+      if (!taken.take(callBytes)) return noRoom(ingest);
       return { signal, encoding, tenant, lease: taken };
     },
 

@@ -15,7 +15,7 @@ import type { Lease } from './in-flight.ts';
 import { answerUnparsed, defaultHttpBounds, endAnswered, otlpHttpServer, restLimits, stopTimeoutMs, type HttpBounds } from './otlp-http-server.ts';
 import type { Ingest, Receiver, ReceiverLogger } from './receiver.ts';
 import { refusalLog } from './refusal-log.ts';
-import { methodNotAllowed, noSuchPath, notOpen, parserRefusal, refusalOf, retryAfterSeconds, unauthenticated, type Refusal } from './refusal.ts';
+import { methodNotAllowed, noRoom, noSuchPath, notOpen, parserRefusal, refusalFor, refusalOf, retryAfterSeconds, unauthenticated, type Refusal } from './refusal.ts';
 import { takeLogs, takeTraces } from './take.ts';
 import { handshakeEnd, renewTls, type Tls } from './tls.ts';
 import { tenantByToken, type Token } from './tokens.ts';
@@ -79,7 +79,7 @@ export function otlpHttpReceiver(options: OtlpHttpOptions): Receiver {
   });
   const warn = refusalLog(options);
   const door = openDoor(options, state, warn);
-  routes(app, door);
+  routes(app, door, options.ingest);
   let stopped: Promise<void> | undefined;
   return {
     async listen() {
@@ -134,7 +134,7 @@ const encodings: ReadonlyMap<string, OtlpEncoding> = new Map([
 
 const nothing = Buffer.alloc(0);
 
-function routes(app: FastifyInstance, door: Door): void {
+function routes(app: FastifyInstance, door: Door, ingest: Ingest): void {
   const tickets = new WeakMap<FastifyRequest, Ticket>();
   app.addHook('onRequest', async (request, reply) => {
     const ticket = door.admit(request);
@@ -151,7 +151,7 @@ function routes(app: FastifyInstance, door: Door): void {
     if (error === aborted || reply.raw.destroyed) {
       reply.hijack();
       reply.raw.destroy();
-    } else door.refuse(request, reply, refusalOf(error));
+    } else door.refuse(request, reply, refusalFor(error, ingest));
   });
   for (const path of signals.keys()) {
     app.post(path, async (request, reply) => {
@@ -196,7 +196,7 @@ function openDoor(options: OtlpHttpOptions, state: State, warn: (refusal: Refusa
       const leasedBytes = Number(request.headers['content-length'] ?? 0);
       if (leasedBytes > limits.bodyBytes) return refusalOf(new JuryError('OTLP_TOO_LARGE', `It has ${leasedBytes} bytes, the limit is ${limits.bodyBytes}.`));
       const taken = lease();
-      if (!taken.take(leasedBytes)) return notOpen('overloaded', retryAfterSeconds);
+      if (!taken.take(leasedBytes)) return noRoom(ingest);
       return { signal, encoding, mediaType, contentEncoding: coding, tenant, lease: taken, leasedBytes };
     },
 

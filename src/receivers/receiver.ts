@@ -3,7 +3,7 @@ import type { JournalRecord } from '../journals/journal.ts';
 import type { Tenant } from '../model/ids.ts';
 import type { LogRecord, Span } from '../model/span.ts';
 
-export type Admission = 'open' | { readonly refuse: 'overloaded' | 'stopping'; readonly retryAfterSeconds: number };
+export type Admission = 'open' | { readonly refuse: 'overloaded' | 'journal_full' | 'stopping'; readonly retryAfterSeconds: number };
 
 /** A request as it came, for whoever writes it down. */
 export type Received = Pick<JournalRecord, 'contentType' | 'contentEncoding' | 'body'>;
@@ -15,6 +15,8 @@ export interface Ingest {
   logs(tenant: Tenant, records: readonly LogRecord[], request: Received): Promise<void>;
   /** Asked before a body is read. */
   readonly admission: () => Admission;
+  /** Told of a request that a receiver refuses for now of its own accord; gives when it may be tried again. */
+  readonly putOff?: (because: 'in_flight' | 'journal') => number;
 }
 
 export interface Receiver {

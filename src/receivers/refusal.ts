@@ -1,5 +1,6 @@
 /** What a request is answered when it is not taken, in the protocol's words. */
 import { errorCatalogue, JuryError } from '../model/errors.ts';
+import type { Ingest } from './receiver.ts';
 
 export interface Refusal {
   readonly status: number;
@@ -33,9 +34,24 @@ export function parserRefusal(error: unknown): Refusal {
 
 export const unauthenticated: Refusal = { status: 401, kind: 'unauthenticated', message: `${errorCatalogue.UNAUTHENTICATED.what} ${errorCatalogue.UNAUTHENTICATED.todo}`, headers: { 'www-authenticate': 'Bearer' } };
 
-export function notOpen(refuse: 'overloaded' | 'stopping', afterSeconds: number): Refusal {
-  const { what, todo, status } = refuse === 'overloaded' ? errorCatalogue.OVERLOADED : errorCatalogue.STOPPING;
-  return { status, kind: refuse, message: `${what} ${todo}`, headers: {}, retryAfterSeconds: Math.max(1, Math.ceil(afterSeconds)) };
+const closedDoors = { overloaded: 'OVERLOADED', journal_full: 'JOURNAL_REFUSED', stopping: 'STOPPING' } as const;
+
+export function notOpen(refuse: keyof typeof closedDoors, afterSeconds: number): Refusal {
+  const code = closedDoors[refuse];
+  const { what, todo, status } = errorCatalogue[code];
+  return { status, kind: code.toLowerCase(), message: `${what} ${todo}`, headers: {}, retryAfterSeconds: Math.max(1, Math.ceil(afterSeconds)) };
+}
+
+/** No bytes are left for the requests in flight. */
+export function noRoom(ingest: Pick<Ingest, 'putOff'>): Refusal {
+  return notOpen('overloaded', ingest.putOff?.('in_flight') ?? retryAfterSeconds);
+}
+
+/** The refusal that an error means, where whoever takes spans knows better when to come back. */
+export function refusalFor(error: unknown, { putOff }: Pick<Ingest, 'putOff'>): Refusal {
+  const refusal = refusalOf(error);
+  if (refusal.retryAfterSeconds === undefined || putOff === undefined) return refusal;
+  return { ...refusal, retryAfterSeconds: Math.max(1, Math.ceil(putOff(refusal.kind === 'journal_refused' ? 'journal' : 'in_flight'))) };
 }
 
 export function noSuchPath(path: string): Refusal {

@@ -1,6 +1,9 @@
-/** The machine's own time, for those who serve: everywhere else it comes as an argument. */
+/** The machine's own time and memory, for those who serve: everywhere else they come as arguments. */
 import { setTimeout as sleepFor } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import type { Clock, Sleep } from '../model/clock.ts';
+import type { Memory } from './memory-guard.ts';
 
 /** Epoch milliseconds that never run backwards, whatever happens to the machine's clock. */
 export const clock: Clock = { nowMs: () => performance.timeOrigin + performance.now() };
@@ -8,3 +11,10 @@ export const clock: Clock = { nowMs: () => performance.timeOrigin + performance.
 export const sleep: Sleep = async (ms, signal) => {
   await sleepFor(ms, undefined, signal === undefined ? {} : { signal }).catch(() => undefined);
 };
+
+export function machineMemory(): Memory {
+  // The flag may be set at any time; a context that is made afterwards has the function.
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  return { residentBytes: () => process.memoryUsage.rss(), collect };
+}

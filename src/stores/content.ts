@@ -11,8 +11,13 @@ export interface ContentChoice {
   readonly sampleRate: number;
 }
 
-/** Undefined: the content is kept. Whoever pays for a question to a judge wants to see what it was about, whatever the answer. */
-export function withoutContent(item: ScoredRun, { content, sampleRate }: ContentChoice): WithoutContent | undefined {
+/** Undefined: the content is kept. `hasRoom` is asked only about what would be; false: there is too much to do for writing content as well. */
+export function withoutContent(item: ScoredRun, choice: ContentChoice, hasRoom: () => boolean): WithoutContent | undefined {
+  return unwanted(item, choice) ?? (hasRoom() ? undefined : 'overload');
+}
+
+/** Whoever pays for a question to a judge wants to see what it was about, whatever the answer. */
+function unwanted(item: ScoredRun, { content, sampleRate }: ContentChoice): WithoutContent | undefined {
   switch (content) {
     case 'all':
       return undefined;

@@ -45,6 +45,8 @@ export interface Keeper {
   offer(item: StoreItem, bytes?: number): void;
   /** Items not written yet. */
   held(): number;
+  /** Share of what may wait, by items or by bytes. */
+  fill(): number;
   /** Items that were offered so far. */
   offered(): number;
   /** Of these, the ones that are written or given up. What a stop gives up does not count: another process may write it. */
@@ -183,6 +185,7 @@ export function keeper(options: KeeperOptions): Keeper {
       pump();
     },
     held: () => waiting.length + current.length,
+    fill: () => Math.max((waiting.length + current.length) / itemsMax, bytes / bytesMax),
     offered: () => offered,
     settled: () => settled,
     stop: (deadlineMs) => (stopped ??= end(deadlineMs)),

@@ -63,10 +63,10 @@ export interface KeptSpans {
 }
 
 /** Why a run is written without its content. */
-export type WithoutContent = 'switched_off' | 'sampled_out';
+export type WithoutContent = 'switched_off' | 'sampled_out' | 'overload';
 
 /** Why a run is there without its content; unknown: an older release let it go. */
-export const contentGoneWords = ['switched_off', 'sampled_out', 'too_large', 'expired', 'unknown'] as const;
+export const contentGoneWords = ['switched_off', 'sampled_out', 'overload', 'too_large', 'expired', 'unknown'] as const;
 export type ContentGone = (typeof contentGoneWords)[number];
 
 export interface StoreItem extends ScoredRun {

@@ -17,6 +17,7 @@ export interface Gathered {
   readonly pass: (ms: number) => void;
   readonly closeAll: () => void;
   readonly relieve: () => void;
+  readonly isOldestActive: () => boolean;
   /** All that has closed: `500 ms: run 1, complete, revision 1`. Takes it out. */
   readonly closed: () => readonly string[];
   readonly runs: () => readonly Run[];
@@ -54,6 +55,7 @@ export function gathered(limits: Partial<GroupLimits> = {}): Gathered {
     },
     closeAll: () => keep(gather.closeAll()),
     relieve: gather.relieve,
+    isOldestActive: gather.isOldestActive,
     closed: () => lines.splice(0),
     runs: () => runs,
     count(metric, reason) {

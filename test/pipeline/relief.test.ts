@@ -47,3 +47,18 @@ test('relief: when less may be spared, what has been quiet for a minute is close
   to.pass(0);
   expect([to.traces(), to.closed()]).toEqual([1, ['60000 ms: run 12, evicted, revision 1']]);
 });
+
+test('relief: the oldest open trace is active while spans come to it; closed ones do not count', () => {
+  const to = gathered();
+  expect(to.isOldestActive()).toBe(false);
+  to.spans(agentSpan({ id: 1, trace: 1 }));
+  to.pass(1_000);
+  expect(to.isOldestActive()).toBe(false);
+  to.spans(toolSpan({ id: 2, trace: 2, parent: 11 }));
+  to.pass(59_999);
+  expect(to.isOldestActive()).toBe(true);
+  to.pass(1);
+  expect(to.isOldestActive()).toBe(false);
+  to.spans(toolSpan({ id: 3, trace: 2, parent: 11 }));
+  expect(to.isOldestActive()).toBe(true);
+});

@@ -4,10 +4,11 @@ import { ROOT_CONTEXT, trace as api, SpanStatusCode } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BasicTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
-import { pino } from 'pino';
+import { pino, type Logger } from 'pino';
 import { evaluators } from '../../evaluators/index.ts';
 import { loadConfigWithFiles } from '../../src/config/load.ts';
 import { service } from '../../src/service.ts';
+import type { Memory } from '../../src/serving/memory-guard.ts';
 
 export interface Running {
   readonly otlp: string;
@@ -18,11 +19,19 @@ export interface Running {
   stop(): Promise<void>;
 }
 
+export interface Surroundings {
+  readonly closing?: string;
+  readonly tokens?: string;
+  readonly file?: string;
+  readonly logger?: Logger;
+  readonly memory?: Memory;
+}
+
 /** `yaml` is added to a configuration that listens on free ports and closes runs quickly; `file` is where it is said to stand. */
-export async function running(yaml: string, { closing = 'settle: 5ms, quiet: 50ms', tokens = '[]', file = 'test.yaml', logger = pino({ level: 'silent' }) } = {}): Promise<Running> {
+export async function running(yaml: string, { closing = 'settle: 5ms, quiet: 50ms', tokens = '[]', file = 'test.yaml', logger = pino({ level: 'silent' }), memory }: Surroundings = {}): Promise<Running> {
   const text = `listen: { otlp_http: 127.0.0.1:0, otlp_grpc: 127.0.0.1:0, console: 127.0.0.1:0, tokens: ${tokens} }\nclosing: { ${closing} }\n${inMemory(yaml)}${yaml}`;
   const { config, warnings } = await loadConfigWithFiles({ file, text, env: {}, evaluators });
-  const started = service({ config, warnings, logger, stopMs: 500 });
+  const started = service({ config, warnings, logger, stopMs: 500, ...(memory === undefined ? {} : { memory }) });
   const { otlpHttp, otlpGrpc, console: page } = await started.start();
   return {
     otlp: otlpHttp,

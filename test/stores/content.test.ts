@@ -2,11 +2,12 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ScoredRun } from '../../src/exporters/exporter.ts';
 import { parseTraceId } from '../../src/model/ids.ts';
-import { withoutContent, type ContentChoice } from '../../src/stores/content.ts';
+import { withoutContent as chosen, type ContentChoice } from '../../src/stores/content.ts';
 import { agentTrace } from '../builders/agent-trace.ts';
 import { failed, run, scored, scoredRun, skipped } from '../builders/scored-run.ts';
 
 const choice = (sampleRate: number): ContentChoice => ({ content: 'failed_and_sampled', sampleRate });
+const withoutContent = (item: ScoredRun, choice: ContentChoice) => chosen(item, choice, () => true);
 const judged = { evaluatorKind: 'judge' } as const;
 
 const cases: readonly { readonly name: string; readonly item: ScoredRun; readonly kept: boolean }[] = [
@@ -29,6 +30,17 @@ for (const { name, item, kept } of cases) {
     expect([withoutContent(item, { content: 'all', sampleRate: 0 }), withoutContent(item, { content: 'none', sampleRate: 1 })]).toEqual([undefined, 'switched_off']);
   });
 }
+
+test('content: under overload nothing is kept, and only what would have been is counted against it', () => {
+  const asked: string[] = [];
+  const pressed = (name: string, item: ScoredRun, choice: ContentChoice) => chosen(item, choice, () => asked.push(name) < 0);
+  const [passed, broken] = [scoredRun({ a: scored(1) }), scoredRun({ a: scored(0) })];
+  expect(pressed('all', passed, { content: 'all', sampleRate: 0 })).toBe('overload');
+  expect(pressed('failed', broken, choice(0))).toBe('overload');
+  expect(pressed('sampled out', passed, choice(0))).toBe('sampled_out');
+  expect(pressed('switched off', broken, { content: 'none', sampleRate: 1 })).toBe('switched_off');
+  expect(asked).toEqual(['all', 'failed']);
+});
 
 test('content: the sample is drawn by trace id, and a larger one holds a smaller one', () => {
   fc.assert(

@@ -92,6 +92,14 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     expect(found?.verdicts.map(({ name, revision, verdict }) => `${name}${revision} ${verdict}`)).toEqual(['a2 pass', 'b1 pass', 'c1 pass']);
   });
 
+  test('stores: a run that is written without its content keeps its verdicts, and a later revision may bring content', async () => {
+    const store = await open(member);
+    await store.write([{ ...scoredRun({ a: scored(0.5) }, run({})), withoutContent: 'overload' }]);
+    expect(await store.run(run({}))).toMatchObject({ content: undefined, verdicts: [{ name: 'a', score: 0.5 }] });
+    await store.write([scoredRun({ a: scored(1) }, run({ revision: 2 }))]);
+    expect((await store.run(run({})))?.content).toBeDefined();
+  });
+
   test('stores: a run that turns out to be part of another one is in no list, and says whose', async () => {
     const store = await open(member);
     const [part, whole] = [nth(1, { trace: agentTrace({ toolCalls: [call({ name: 'find' })] }) }), nth(2)];

@@ -112,6 +112,16 @@ test('keeper: a store that takes nothing costs the oldest, which are counted', a
   await keeping.stop(1_000);
 });
 
+test('keeper: it tells how full it is, by items or by bytes', async () => {
+  const { keeping, sleep } = bench({ itemsMax: 10, bytesMax: 1_000 });
+  keeping.offer(item(1), 10);
+  expect(keeping.fill()).toBe(0.1);
+  keeping.offer(item(2), 490);
+  expect(keeping.fill()).toBe(0.5);
+  await sleep.wakeAll();
+  expect(keeping.fill()).toBe(0);
+});
+
 test('keeper: a stop writes what is there, tries once more, and then gives it up', async () => {
   const good = bench();
   good.keeping.offer(item(1));

@@ -44,6 +44,7 @@ export function runJson(run: StoredRun): JsonObject {
 const goneSentences: { readonly [reason in ContentGone]: string } = {
   switched_off: 'The configuration keeps no content (store.content is none).',
   sampled_out: 'Nothing failed in this run, and it is not in the sample (store.content, store.content_sample).',
+  overload: 'The service had too much to do when the run was scored, and wrote no content (tracejury_stress_shed_total).',
   too_large: 'It is larger than what is kept of a run.',
   expired: 'It was older than store.keep.content.',
   unknown: 'An earlier release let it go.',

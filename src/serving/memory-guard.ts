@@ -1,0 +1,96 @@
+/**
+ * Keeps the process within `limits.memory_bytes` as the system counts it. Bytes on the wire are what the parts of the service bound themselves by;
+ * what these take in memory depends on the spans, on what was read of them and on garbage, so it is measured and the bounds follow.
+ */
+import type { Clock } from '../model/clock.ts';
+
+export interface MemoryGuard {
+  /** Called regularly. Gives the resident bytes as a share of what they may be. */
+  look(): number;
+  /** Up to how many bytes on the wire may be spared for traces that are not needed at once. */
+  readonly spareBytesMax: () => number;
+}
+
+export interface Memory {
+  /** Of the process, as the system counts them. */
+  readonly residentBytes: () => number;
+  /** Collects garbage: what is let go stays resident until then. All else waits meanwhile, a tenth of a second or more. */
+  readonly collect: () => void;
+}
+
+export interface MemoryGuardOptions {
+  readonly clock: Clock;
+  readonly memory: Memory;
+  /** Of the process. */
+  readonly residentBytesMax: number;
+  /** Bytes on the wire of all traces, when memory is no question. */
+  readonly heldBytesMax: number;
+  readonly heldBytes: () => number;
+  /** Lets traces go that are beyond `spareBytesMax`. */
+  readonly relieve: () => void;
+}
+
+/** Shares of the bound: below the first more traces are spared again; from the second on fewer are, and garbage is collected when that has not helped; from the third on it is at once. */
+const easyShare = 0.75;
+const tightShare = 0.82;
+const scarceShare = 0.92;
+/** What is let go stays resident until the collector comes by; letting go of more before that would be too much. */
+const squeezeEveryMs = 2_500;
+const lessPerSqueeze = 0.85;
+const easeEveryMs = 500;
+const morePerEase = 1.05;
+/** Of `heldBytesMax`: so that sparing begins again from somewhere. */
+const leastShare = 1 / 64;
+/** Collecting takes a tenth of a second or more, and nothing else runs meanwhile. Where it brings little it is tried ever more rarely. */
+const collectEveryMs = 3_000;
+const collectEveryMsMax = 60_000;
+const littleShare = 0.03;
+
+export function memoryGuard(options: MemoryGuardOptions): MemoryGuard {
+  const { clock, memory, residentBytesMax, heldBytesMax, heldBytes, relieve } = options;
+  let spare = heldBytesMax;
+  let changedMs = -Infinity;
+  /** Fewer traces were spared, and the collector has not been asked since. */
+  let squeezed = false;
+  let collectAgainMs = -Infinity;
+  let restMs = collectEveryMs;
+
+  function squeeze(nowMs: number): void {
+    changedMs = nowMs;
+    squeezed = true;
+    spare = Math.max(heldBytesMax * leastShare, Math.min(spare, heldBytes()) * lessPerSqueeze);
+    relieve();
+  }
+
+  function ease(nowMs: number): void {
+    changedMs = nowMs;
+    spare = Math.min(heldBytesMax, spare * morePerEase);
+  }
+
+  /** Gives the share that is left. */
+  function collected(share: number): number {
+    memory.collect();
+    squeezed = false;
+    const left = memory.residentBytes() / residentBytesMax;
+    restMs = share - left < littleShare ? Math.min(collectEveryMsMax, restMs * 2) : collectEveryMs;
+    collectAgainMs = clock.nowMs() + restMs;
+    return left;
+  }
+
+  return {
+    look() {
+      const nowMs = clock.nowMs();
+      const share = memory.residentBytes() / residentBytesMax;
+      const isDue = nowMs - changedMs >= squeezeEveryMs;
+      if (nowMs >= collectAgainMs && (share >= scarceShare || (squeezed && share >= tightShare && isDue))) {
+        const left = collected(share);
+        if (left >= tightShare) squeeze(nowMs);
+        return left;
+      }
+      if (share >= tightShare && isDue) squeeze(nowMs);
+      if (share < easyShare && nowMs - changedMs >= easeEveryMs) ease(nowMs);
+      return share;
+    },
+    spareBytesMax: () => spare,
+  };
+}

@@ -1,0 +1,85 @@
+/** What bounds the service as a whole: memory, closing, journal, store, and how hard these press. */
+import type { Config } from '../config/config.ts';
+import type { Clock, Sleep } from '../model/clock.ts';
+import type { Pipeline } from '../pipeline/pipeline.ts';
+import { strainBounds } from '../pipeline/strains.ts';
+import type { DoorLeases } from '../receivers/in-flight.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+import { memoryGuard, type Memory } from './memory-guard.ts';
+import { stressWatch, type StressWatch } from './stress-watch.ts';
+
+/** Of `limits.memory_bytes`, in bytes on the wire: what open and closed traces hold. The real size is looked at as well. */
+export const tracesShare = 0.25;
+/** Likewise the bodies of requests that are not answered yet. They are held twice while they are put together. */
+export const inFlightShare = 1 / 8;
+/** Requests in flight that only gRPC may use: its exporters in JavaScript do not come back after a refusal, those of HTTP do. */
+export const grpcReserveShare = 1 / 32;
+/** What the process takes whatever is configured: its code, its young objects, room for a few large requests. */
+const residentBytesLeast = 320 * 1024 * 1024;
+/** When the service holds less than this share of its memory, refusing would not make it smaller. */
+const holdsLittleShare = 1 / 32;
+
+export interface OverloadOptions {
+  readonly limits: Config['limits'];
+  readonly flow: Pick<Pipeline, 'bytes' | 'openBytes' | 'isOldestActive' | 'relieve' | 'nextDueMs'>;
+  readonly leases: Pick<DoorLeases, 'fill' | 'bytesMax'>;
+  /** Shares of what may be used. */
+  readonly journalFill: () => number;
+  readonly storeFill: () => number;
+  /** Looks at the deadlines again: what memory let go may have to close. */
+  readonly wake: () => void;
+  readonly telemetry: Telemetry;
+  readonly clock: Clock;
+  readonly sleep: Sleep;
+  readonly random: () => number;
+  readonly memory: Memory;
+}
+
+export interface Overload extends StressWatch {
+  readonly spareBytesMax: () => number;
+}
+
+export function overload(options: OverloadOptions): Overload {
+  const { limits, flow, leases, telemetry, clock } = options;
+  const residentBytesMax = Math.max(limits.memoryBytes, residentBytesLeast);
+  const heldBytesMax = limits.memoryBytes * tracesShare;
+  const guard = memoryGuard({
+    ...options,
+    residentBytesMax,
+    heldBytesMax,
+    heldBytes: flow.bytes,
+    relieve() {
+      flow.relieve();
+      options.wake();
+    },
+  });
+
+  /** A process that is large and holds nothing would refuse for ever. */
+  function memoryStrain(): number {
+    const share = guard.look();
+    telemetry.set('tracejury.process.resident', options.memory.residentBytes());
+    const held = flow.openBytes() + leases.fill() * leases.bytesMax;
+    return held < limits.memoryBytes * holdsLittleShare ? Math.min(share, strainBounds.memory.shedContent) : share;
+  }
+
+  /** Waiting helps only where traces close by themselves: when nothing comes to the oldest any more, it is closed for want of room instead. */
+  function openTraces(): number {
+    const share = flow.openBytes() / heldBytesMax;
+    return share < strainBounds.open_traces.refuse || flow.isOldestActive() ? share : strainBounds.open_traces.shedContent;
+  }
+
+  const watch = stressWatch({
+    ...options,
+    closingLagMs: limits.closingLagMs,
+    retryAfterMaxSeconds: limits.retryAfterMs / 1_000,
+    read: () => ({
+      in_flight: leases.fill(),
+      open_traces: openTraces(),
+      overdueMs: Math.max(0, clock.nowMs() - (flow.nextDueMs() ?? Infinity)),
+      journal: options.journalFill(),
+      store: options.storeFill(),
+      memory: memoryStrain(),
+    }),
+  });
+  return { ...watch, spareBytesMax: guard.spareBytesMax };
+}

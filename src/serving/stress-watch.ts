@@ -1,0 +1,97 @@
+/** Looks at what bears on the service, ten times a second, and says what is given up for it. */
+import type { Clock, Sleep } from '../model/clock.ts';
+import { retryAfter } from '../pipeline/retry-after.ts';
+import type { StrainName, Strains } from '../pipeline/strains.ts';
+import { stress, stressLevels, type StressLevel } from '../pipeline/stress.ts';
+import type { Admission, Ingest } from '../receivers/receiver.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+
+/** What only the host can measure; each is asked at every look. */
+export interface Readings extends Omit<Strains, 'closing' | 'event_loop'> {
+  /** How late the closing of runs is; 0: in time. */
+  readonly overdueMs: number;
+}
+
+export interface StressWatchOptions {
+  readonly clock: Clock;
+  readonly sleep: Sleep;
+  /** 0..1 */
+  readonly random: () => number;
+  readonly telemetry: Telemetry;
+  readonly closingLagMs: number;
+  readonly retryAfterMaxSeconds: number;
+  readonly read: () => Readings;
+}
+
+export interface StressWatch extends Required<Pick<Ingest, 'admission' | 'putOff'>> {
+  /** False: a run goes without judges. Counts what is given up. */
+  readonly keepsJudges: () => boolean;
+  /** False: the store gets no content of a run. Counts what is given up. */
+  readonly keepsContent: () => boolean;
+  start(): void;
+  /** May be called twice, and without `start`. */
+  stop(): Promise<void>;
+}
+
+const lookEveryMs = 100;
+/** As late as the event loop may be. */
+const loopLagMs = 1_000;
+
+export function stressWatch(options: StressWatchOptions): StressWatch {
+  const { clock, sleep, telemetry, closingLagMs, read } = options;
+  const levels = stress(options);
+  const away = retryAfter({ maxSeconds: options.retryAfterMaxSeconds, random: options.random });
+  const ended = new AbortController();
+  let overdueMs = 0;
+  /** A single look at a huge trace is no overload: of two lags in a row the smaller one counts. */
+  let lagMs = 0;
+  let refusingSinceMs: number | undefined;
+  let watching: Promise<void> | undefined;
+
+  async function watch(): Promise<void> {
+    while (!ended.signal.aborted) {
+      const dueMs = clock.nowMs() + lookEveryMs;
+      await sleep(lookEveryMs, ended.signal);
+      look(Math.max(0, clock.nowMs() - dueMs));
+    }
+  }
+
+  function look(lateMs: number): void {
+    const { overdueMs: overdue, ...shares } = read();
+    overdueMs = overdue;
+    levels.observe({ ...shares, closing: overdue / closingLagMs, event_loop: Math.min(lagMs, lateMs) / loopLagMs });
+    lagMs = lateMs;
+    if (levels.level() !== 'refuse') refusingSinceMs = undefined;
+    else refusingSinceMs ??= clock.nowMs();
+  }
+
+  function refusedFor(strain: StrainName): number {
+    telemetry.add('tracejury.stress.refused', 1, { 'tracejury.strain': strain });
+    const refusingSeconds = refusingSinceMs === undefined ? 0 : (clock.nowMs() - refusingSinceMs) / 1_000;
+    return away.seconds({ lateSeconds: overdueMs / 1_000, burden: levels.burden(), refusingSeconds });
+  }
+
+  function keeps(what: 'judge' | 'content', from: StressLevel): boolean {
+    if (stressLevels.indexOf(levels.level()) < stressLevels.indexOf(from)) return true;
+    telemetry.add('tracejury.stress.shed', 1, { 'tracejury.what': what, 'tracejury.strain': levels.cause() ?? '' });
+    return false;
+  }
+
+  return {
+    admission(): Admission {
+      if (levels.level() !== 'refuse') return 'open';
+      const strain = levels.cause() ?? 'closing';
+      return { refuse: strain === 'journal' ? 'journal_full' : 'overloaded', retryAfterSeconds: refusedFor(strain) };
+    },
+    putOff: refusedFor,
+    keepsJudges: () => keeps('judge', 'shed_judges'),
+    keepsContent: () => keeps('content', 'shed_content'),
+    start() {
+      watching ??= watch();
+    },
+    async stop() {
+      ended.abort();
+      await watching;
+    },
+  };
+}

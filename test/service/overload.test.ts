@@ -1,0 +1,83 @@
+/** What a pressed service gives up, and what it does not: seen from outside, with a process whose size the test tells. */
+import { afterEach, expect, test } from 'vitest';
+import { isJsonObject, parseJson, type JsonObject } from '../../src/model/json.ts';
+import { writeTraces } from '../../src/otlp/write.ts';
+import { agentSpan, toolSpan } from '../builders/gen-ai-spans.ts';
+import { eventually, running, sample, sendAgentRun, type Running } from './running.ts';
+
+const open: Running[] = [];
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.stop();
+});
+
+const gib = 1024 ** 3;
+const judged = 'evaluators: [ tool_error, { use: task_completion, judge: main, sample: { rate: 1 }, expect: { tasks: [ "answer" ] } } ]\njudges: { main: { base_url: "http://127.0.0.1:1", model: small, api_key: secret } }\n';
+
+async function pressed(yaml: string, process: { readonly bytes: number }, settle = '5ms'): Promise<Running> {
+  const jury = await running(yaml, { memory: { residentBytes: () => process.bytes, collect: () => undefined }, closing: `settle: ${settle}, quiet: 1h, abandon: 1h` });
+  open.push(jury);
+  return jury;
+}
+
+function level(jury: Running, wanted: number): Promise<string> {
+  return eventually(async () => {
+    const page = await jury.metrics();
+    return sample(page, 'tracejury_stress_level') === wanted ? page : undefined;
+  }, `level ${wanted}`);
+}
+
+async function storedRun({ console: page }: Running, traceId: string): Promise<JsonObject> {
+  return eventually(async () => {
+    const list: unknown = await (await fetch(`${page}/api/v1/runs?trace=${traceId}`)).json();
+    const [first] = (list as { readonly runs: readonly { readonly trace_id: string; readonly span_id: string }[] }).runs;
+    if (first === undefined) return undefined;
+    const run = parseJson(await (await fetch(`${page}/api/v1/runs/${first.trace_id}/${first.span_id}`)).text());
+    return isJsonObject(run) ? run : undefined;
+  }, 'the run in the store');
+}
+
+test('overload: a large process asks no judge and keeps no content, and every rule is scored', async () => {
+  const jury = await pressed(judged, { bytes: 10 * gib });
+  await level(jury, 2);
+  const { traceId } = await sendAgentRun(jury.otlp);
+  const run = await storedRun(jury, traceId);
+  expect(run).toMatchObject({ content_kept: false, input: null, verdicts: [expect.objectContaining({ name: 'tool_error', score: 0.5 })] });
+  expect(run['decisions']).toEqual(expect.arrayContaining([expect.objectContaining({ name: 'task_completion', decision: 'overload', reason: 'stress' })]));
+  const page = await jury.metrics();
+  expect(sample(page, 'tracejury_decisions_total', { gen_ai_evaluation_name: 'task_completion', tracejury_decision: 'overload', tracejury_reason: 'stress' })).toBe(1);
+  expect(sample(page, 'tracejury_stress_shed_total', { tracejury_what: 'judge', tracejury_strain: 'memory' })).toBe(1);
+  expect(sample(page, 'tracejury_stress_shed_total', { tracejury_what: 'content', tracejury_strain: 'memory' })).toBeGreaterThan(0);
+});
+
+test('overload: a large process that holds much refuses with a time to come back, and takes requests again when it is smaller', async () => {
+  const process = { bytes: gib / 8 };
+  const jury = await pressed('limits: { memory_bytes: 160MiB }\nevaluators: [ tool_error ]\n', process);
+  const post = (id: number, text: string): Promise<Response> => {
+    // Its agent never comes, so the run stays open.
+    const body = writeTraces([toolSpan({ id, trace: id, parent: 1_000, result: text })], 'protobuf');
+    return fetch(`${jury.otlp}/v1/traces`, { method: 'POST', headers: { 'content-type': 'application/x-protobuf' }, body: new Uint8Array(body) });
+  };
+  for (let id = 1; id <= 7; id++) expect((await post(id, 'x'.repeat(1024 * 1024))).status).toBe(200);
+  process.bytes = gib;
+  await level(jury, 3);
+  const refused = await post(20, 'little');
+  expect([refused.status, Number(refused.headers.get('retry-after'))]).toEqual([429, expect.toSatisfy((seconds: number) => seconds >= 1 && seconds <= 30)]);
+  const page = await jury.metrics();
+  expect(sample(page, 'tracejury_receiver_requests_total', { tracejury_reason: 'overloaded', tracejury_status: '429' })).toBe(1);
+  expect(sample(page, 'tracejury_stress_refused_total', { tracejury_strain: 'memory' })).toBe(1);
+  expect(sample(page, 'tracejury_runs_total', { tracejury_completeness: 'evicted' })).toBeUndefined();
+  process.bytes = gib / 8;
+  await level(jury, 0);
+  expect((await post(21, 'little')).status).toBe(200);
+});
+
+test('overload: what was taken before is scored while requests are refused', async () => {
+  const process = { bytes: gib / 8 };
+  const jury = await pressed('limits: { memory_bytes: 160MiB }\nevaluators: [ tool_error ]\n', process, '1s');
+  const send = (...spans: Parameters<typeof writeTraces>[0]): Promise<Response> => fetch(`${jury.otlp}/v1/traces`, { method: 'POST', headers: { 'content-type': 'application/x-protobuf' }, body: new Uint8Array(writeTraces(spans, 'protobuf')) });
+  for (let id = 1; id <= 7; id++) await send(toolSpan({ id, trace: id, parent: 1_000, result: 'x'.repeat(1024 * 1024) }));
+  await send(agentSpan({ id: 50, trace: 50 }), toolSpan({ id: 51, trace: 50, parent: 50, result: 'done' }));
+  process.bytes = gib;
+  await level(jury, 3);
+  await eventually(async () => (sample(await jury.metrics(), 'tracejury_runs_total', { tracejury_completeness: 'complete' }) === 1 ? true : undefined), 'the run that was taken');
+});

@@ -1,0 +1,78 @@
+/** What is spared follows the real memory: less when it is tight, more when there is room, and garbage is collected when it is scarce. */
+import { expect, test } from 'vitest';
+import { manualClock } from '../../src/model/clock.ts';
+import { memoryGuard } from '../../src/serving/memory-guard.ts';
+
+const mib = 1024 * 1024;
+
+/** A process in which a byte on the wire takes `factor` bytes, and what is let go stays resident until garbage is collected. */
+function simulated({ factor, restMib = 150, garbageMib = 0 }: { readonly factor: number; readonly restMib?: number; readonly garbageMib?: number }) {
+  const clock = manualClock();
+  const state = { held: 0, garbage: garbageMib * mib, rest: restMib * mib, collected: 0 };
+  const guard = memoryGuard({
+    clock,
+    memory: {
+      residentBytes: () => state.rest + state.held * factor + state.garbage,
+      collect() {
+        state.collected++;
+        state.garbage = 0;
+      },
+    },
+    residentBytesMax: 512 * mib,
+    heldBytesMax: 128 * mib,
+    heldBytes: () => state.held,
+    relieve() {
+      const spared = Math.min(state.held, guard.spareBytesMax());
+      state.garbage += (state.held - spared) * factor;
+      state.held = spared;
+    },
+  });
+  return {
+    state,
+    guard,
+    pass(seconds: number, bytesPerSecond = 0) {
+      let highest = 0;
+      for (let look = 0; look < seconds * 10; look++) {
+        clock.advance(100);
+        state.held = Math.min(guard.spareBytesMax(), state.held + bytesPerSecond / 10);
+        highest = Math.max(highest, guard.look());
+      }
+      return highest;
+    },
+  };
+}
+
+const factors = [1, 2, 4, 8];
+for (const factor of factors) {
+  test(`memory guard: at ${factor} bytes in memory for one on the wire the process stays within its bound`, () => {
+    const of = simulated({ factor });
+    expect(of.pass(120, 5 * mib)).toBeLessThan(1);
+    // Nothing is wasted either.
+    expect(of.state.held * factor).toBeGreaterThan(factor === 1 ? 120 * mib : 150 * mib);
+  });
+}
+
+test('memory guard: when there is room again, as much is spared as before', () => {
+  const of = simulated({ factor: 1, restMib: 480 });
+  of.pass(30, mib);
+  expect(of.guard.spareBytesMax()).toBeLessThan(10 * mib);
+  of.state.rest = 100 * mib;
+  of.pass(60, mib);
+  expect(of.guard.spareBytesMax()).toBe(128 * mib);
+});
+
+test('memory guard: garbage is collected when memory is scarce, not before', () => {
+  const roomy = simulated({ factor: 1, garbageMib: 250 });
+  roomy.pass(10);
+  expect(roomy.state.collected).toBe(0);
+  const scarce = simulated({ factor: 1, garbageMib: 340 });
+  expect(scarce.pass(0.1)).toBeCloseTo(150 / 512);
+  expect(scarce.state.collected).toBe(1);
+});
+
+test('memory guard: where collecting brings nothing it is tried ever more rarely', () => {
+  const of = simulated({ factor: 1, restMib: 600 });
+  of.pass(600);
+  expect(of.state.collected).toBeGreaterThan(5);
+  expect(of.state.collected).toBeLessThan(16);
+});
