@@ -16,8 +16,9 @@ export const inFlightShare = 1 / 8;
 export const grpcReserveShare = 1 / 32;
 /** What the process takes whatever is configured: its code, its young objects, room for a few large requests. */
 const residentBytesLeast = 320 * 1024 * 1024;
-/** When the service holds less than this share of its memory, refusing would not make it smaller. */
+/** When the service holds less than this share of its memory, giving up anything would not make it smaller: then its size bears no more than this. */
 const holdsLittleShare = 1 / 32;
+const smallShare = 0.9;
 
 export interface OverloadOptions {
   readonly limits: Config['limits'];
@@ -54,12 +55,12 @@ export function overload(options: OverloadOptions): Overload {
     },
   });
 
-  /** A process that is large and holds nothing would refuse for ever. */
+  /** A process that is large and holds nothing would be pressed for ever. */
   function memoryStrain(): number {
     const share = guard.look();
     telemetry.set('tracejury.process.resident', options.memory.residentBytes());
     const held = flow.openBytes() + leases.fill() * leases.bytesMax;
-    return held < limits.memoryBytes * holdsLittleShare ? Math.min(share, strainBounds.memory.shedContent) : share;
+    return held < limits.memoryBytes * holdsLittleShare ? Math.min(share, smallShare) : share;
   }
 
   /** Waiting helps only where traces close by themselves: when nothing comes to the oldest any more, it is closed for want of room instead. */

@@ -1,6 +1,7 @@
 /** What a pressed service gives up, and what it does not: seen from outside, with a process whose size the test tells. */
 import { afterEach, expect, test } from 'vitest';
 import { isJsonObject, parseJson, type JsonObject } from '../../src/model/json.ts';
+import type { Span } from '../../src/model/span.ts';
 import { writeTraces } from '../../src/otlp/write.ts';
 import { agentSpan, toolSpan } from '../builders/gen-ai-spans.ts';
 import { eventually, running, sample, sendAgentRun, type Running } from './running.ts';
@@ -11,12 +12,22 @@ afterEach(async () => {
 });
 
 const gib = 1024 ** 3;
+const mib = 1024 ** 2;
 const judged = 'evaluators: [ tool_error, { use: task_completion, judge: main, sample: { rate: 1 }, expect: { tasks: [ "answer" ] } } ]\njudges: { main: { base_url: "http://127.0.0.1:1", model: small, api_key: secret } }\n';
 
 async function pressed(yaml: string, process: { readonly bytes: number }, settle = '5ms'): Promise<Running> {
   const jury = await running(yaml, { memory: { residentBytes: () => process.bytes, collect: () => undefined }, closing: `settle: ${settle}, quiet: 1h, abandon: 1h` });
   open.push(jury);
   return jury;
+}
+
+function post({ otlp }: Running, ...spans: readonly Span[]): Promise<Response> {
+  return fetch(`${otlp}/v1/traces`, { method: 'POST', headers: { 'content-type': 'application/x-protobuf' }, body: new Uint8Array(writeTraces(spans, 'protobuf')) });
+}
+
+/** More than a thirty-second of 160 MiB. Its agents never come, so the runs stay open. */
+async function holdMuch(jury: Running): Promise<void> {
+  for (let id = 1; id <= 7; id++) expect((await post(jury, toolSpan({ id, trace: id, parent: 1_000, result: 'x'.repeat(mib) }))).status).toBe(200);
 }
 
 function level(jury: Running, wanted: number): Promise<string> {
@@ -36,8 +47,12 @@ async function storedRun({ console: page }: Running, traceId: string): Promise<J
   }, 'the run in the store');
 }
 
-test('overload: a large process asks no judge and keeps no content, and every rule is scored', async () => {
-  const jury = await pressed(judged, { bytes: 10 * gib });
+test('overload: a process at its limit asks no judge and keeps no content, and every rule is scored', async () => {
+  const process = { bytes: gib / 8 };
+  const jury = await pressed(`limits: { memory_bytes: 160MiB }\n${judged}`, process);
+  await holdMuch(jury);
+  // The least that any process may take is 320 MiB.
+  process.bytes = 324 * mib;
   await level(jury, 2);
   const { traceId } = await sendAgentRun(jury.otlp);
   const run = await storedRun(jury, traceId);
@@ -49,18 +64,21 @@ test('overload: a large process asks no judge and keeps no content, and every ru
   expect(sample(page, 'tracejury_stress_shed_total', { tracejury_what: 'content', tracejury_strain: 'memory' })).toBeGreaterThan(0);
 });
 
+test('overload: a large process that holds nothing gives up nothing: it would not become smaller', async () => {
+  const process = { bytes: gib / 8 };
+  const jury = await pressed('', process);
+  process.bytes = 10 * gib;
+  await eventually(async () => (sample(await jury.metrics(), 'tracejury_process_resident_bytes') === 10 * gib ? true : undefined), 'a look');
+  expect(sample(await jury.metrics(), 'tracejury_stress_level')).toBe(0);
+});
+
 test('overload: a large process that holds much refuses with a time to come back, and takes requests again when it is smaller', async () => {
   const process = { bytes: gib / 8 };
   const jury = await pressed('limits: { memory_bytes: 160MiB }\nevaluators: [ tool_error ]\n', process);
-  const post = (id: number, text: string): Promise<Response> => {
-    // Its agent never comes, so the run stays open.
-    const body = writeTraces([toolSpan({ id, trace: id, parent: 1_000, result: text })], 'protobuf');
-    return fetch(`${jury.otlp}/v1/traces`, { method: 'POST', headers: { 'content-type': 'application/x-protobuf' }, body: new Uint8Array(body) });
-  };
-  for (let id = 1; id <= 7; id++) expect((await post(id, 'x'.repeat(1024 * 1024))).status).toBe(200);
+  await holdMuch(jury);
   process.bytes = gib;
   await level(jury, 3);
-  const refused = await post(20, 'little');
+  const refused = await post(jury, toolSpan({ id: 20, trace: 20, parent: 1_000 }));
   expect([refused.status, Number(refused.headers.get('retry-after'))]).toEqual([429, expect.toSatisfy((seconds: number) => seconds >= 1 && seconds <= 30)]);
   const page = await jury.metrics();
   expect(sample(page, 'tracejury_receiver_requests_total', { tracejury_reason: 'overloaded', tracejury_status: '429' })).toBe(1);
@@ -68,15 +86,14 @@ test('overload: a large process that holds much refuses with a time to come back
   expect(sample(page, 'tracejury_runs_total', { tracejury_completeness: 'evicted' })).toBeUndefined();
   process.bytes = gib / 8;
   await level(jury, 0);
-  expect((await post(21, 'little')).status).toBe(200);
+  expect((await post(jury, toolSpan({ id: 21, trace: 21, parent: 1_000 }))).status).toBe(200);
 });
 
 test('overload: what was taken before is scored while requests are refused', async () => {
   const process = { bytes: gib / 8 };
   const jury = await pressed('limits: { memory_bytes: 160MiB }\nevaluators: [ tool_error ]\n', process, '1s');
-  const send = (...spans: Parameters<typeof writeTraces>[0]): Promise<Response> => fetch(`${jury.otlp}/v1/traces`, { method: 'POST', headers: { 'content-type': 'application/x-protobuf' }, body: new Uint8Array(writeTraces(spans, 'protobuf')) });
-  for (let id = 1; id <= 7; id++) await send(toolSpan({ id, trace: id, parent: 1_000, result: 'x'.repeat(1024 * 1024) }));
-  await send(agentSpan({ id: 50, trace: 50 }), toolSpan({ id: 51, trace: 50, parent: 50, result: 'done' }));
+  await holdMuch(jury);
+  await post(jury, agentSpan({ id: 50, trace: 50 }), toolSpan({ id: 51, trace: 50, parent: 50, result: 'done' }));
   process.bytes = gib;
   await level(jury, 3);
   await eventually(async () => (sample(await jury.metrics(), 'tracejury_runs_total', { tracejury_completeness: 'complete' }) === 1 ? true : undefined), 'the run that was taken');
