@@ -4,6 +4,9 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 
 export interface Measured {
+  readonly pid: number;
+  /** Its first lines. */
+  readonly said: string;
   readonly otlpUrl: string;
   /** Undefined: it has no metrics page. */
   readonly consoleUrl: string | undefined;
@@ -19,23 +22,31 @@ export interface Usage {
 export interface ServerOptions {
   /** It is ready when it has said this. */
   readonly lastLine: RegExp;
+  /** As `npm start` starts it. */
+  readonly asStarted?: boolean;
   /** Folder for a CPU profile. */
   readonly profileTo?: string;
 }
+
+/** Of the script `start` in package.json. */
+const startFlags = ['--max-semi-space-size=8'];
+const startEnvironment = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '131072' };
 
 const startWithinMs = 30_000;
 const stopWithinMs = 30_000;
 
 export async function measured(file: string, args: readonly string[], options: ServerOptions): Promise<Measured> {
-  const { profileTo, lastLine } = options;
+  const { profileTo, lastLine, asStarted = false } = options;
   const profile = profileTo === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileTo}`];
-  const child = fork(join(import.meta.dirname, file), [...args], { execArgv: ['--import', join(import.meta.dirname, 'usage.ts'), ...profile], silent: true });
+  const child = fork(join(import.meta.dirname, file), [...args], { execArgv: ['--import', join(import.meta.dirname, 'usage.ts'), ...(asStarted ? startFlags : []), ...profile], silent: true, env: { ...process.env, ...(asStarted ? startEnvironment : {}) } });
   child.stderr?.pipe(process.stderr);
   const said = await firstLines(child, lastLine);
   const urlAfter = (word: string): string | undefined => new RegExp(`^${word} +(http://\\S+)`, 'm').exec(said)?.[1];
   const otlpUrl = urlAfter('OTLP');
   if (otlpUrl === undefined) throw new Error(`${file} said no address: ${said}`);
   return {
+    pid: child.pid ?? 0,
+    said,
     otlpUrl,
     consoleUrl: urlAfter('Console'),
     async usage() {

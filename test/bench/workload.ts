@@ -25,15 +25,16 @@ const turnsPerTrace = 5;
 const failedShare = 0.05;
 const prose = 'The traveller prefers a window seat, does not eat meat, and wants to arrive before noon; prices are checked twice. ';
 
-export function workload({ seed, spans: wanted }: { readonly seed: number; readonly spans: number }): Workload {
+/** `whole`: no trace is cut, so that every request stands for itself. `mark`: stands in every session id and question. */
+export function workload({ seed, spans: wanted, whole = false, mark = '' }: { readonly seed: number; readonly spans: number; readonly whole?: boolean; readonly mark?: string }): Workload {
   const random = seeded(seed);
   const ids = idsFrom(random);
   const traces = Math.max(1, Math.round(wanted / spansPerTrace));
   const requests: Span[][] = [];
   for (let trace = 0; trace < traces; trace++) {
-    const spans = spansOfRun(run(trace, random), 1_800_000_000_000 + trace * 50, ids);
+    const spans = spansOfRun(run(trace, mark, random), 1_800_000_000_000 + trace * 50, ids);
     const first = Math.floor((trace * spansPerTrace) / spansPerRequest);
-    const pieces = random.between(2, 4);
+    const pieces = whole ? 1 : random.between(2, 4);
     spans.forEach((span, at) => {
       const request = first + Math.floor((at * pieces) / spans.length);
       (requests[request] ??= []).push(span);
@@ -43,13 +44,13 @@ export function workload({ seed, spans: wanted }: { readonly seed: number; reado
   return { bodies, traces, spans: requests.reduce((sum, { length }) => sum + length, 0), bytes: bodies.reduce((sum, { length }) => sum + length, 0) };
 }
 
-function run(trace: number, random: Random): SimulatedRun {
+function run(trace: number, mark: string, random: Random): SimulatedRun {
   const agent = { ...agents['travel-agent'], sdk: trace % 2 === 0 ? ('flattened' as const) : ('conventions' as const), system: prose.repeat(8) };
   return {
     agent,
     scenario: 'load',
-    input: `Plan trip ${trace}. ${prose.repeat(random.between(1, 4))}`,
-    sessionId: `session-${trace}`,
+    input: `Plan trip ${mark}${trace}. ${prose.repeat(random.between(1, 4))}`,
+    sessionId: `session-${mark}${trace}`,
     turns: Array.from({ length: turnsPerTrace }, (_, turn) => ({ thoughtMs: random.between(300, 2_000), calls: [call(turn, random)] })),
     answerMs: random.between(300, 2_000),
     answer: `Trip ${trace} is planned. ${prose}`,

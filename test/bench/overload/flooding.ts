@@ -1,0 +1,52 @@
+/** The parent's side of a sender in a process of its own. */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+export interface Flood {
+  readonly url: string;
+  readonly connections: number;
+  /** Absent: as fast as it is answered. */
+  readonly spansPerSecond?: number;
+  /** 1..65535; keeps the trace ids of senders apart. */
+  readonly sender: number;
+  /** How many different spans it sends by turns. */
+  readonly spans: number;
+}
+
+export interface FloodCounts {
+  /** That were due. */
+  readonly offeredSpans: number;
+  readonly sentSpans: number;
+  readonly acceptedSpans: number;
+  /** Answers by status, and failures by their code. */
+  readonly statuses: readonly (readonly [string, number])[];
+  /** Refusals by what they said. */
+  readonly retryAfter: readonly (readonly [number, number])[];
+  readonly withoutRetryAfter: number;
+  /** Of requests that were taken. */
+  readonly latenciesMs: readonly number[];
+}
+
+export interface Flooding {
+  counts(): Promise<FloodCounts>;
+  /** Sends no more; what is under way goes on. */
+  stop(): Promise<void>;
+  end(): void;
+}
+
+export function flooding(flood: Flood): Flooding {
+  const child = fork(join(import.meta.dirname, 'flood.ts'), [JSON.stringify(flood)], { serialization: 'advanced' });
+  return {
+    async counts() {
+      child.send('counts');
+      const [counts] = (await once(child, 'message')) as [FloodCounts];
+      return counts;
+    },
+    async stop() {
+      child.send('stop');
+      await once(child, 'message');
+    },
+    end: () => child.disconnect(),
+  };
+}

@@ -1,0 +1,52 @@
+/**
+ * Holds so many traces open and goes on taking spans for them: `node --expose-gc hold.ts TRACES ROUNDS`. In a process of its own, through the wire format, under a
+ * clock that is moved by hand. Tells CPU time a span while that many are open, and what a held span takes of the memory.
+ */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { collectors } from '../../../collectors/index.ts';
+import { evaluationContext } from '../../../evaluators/context.ts';
+import { manualClock } from '../../../src/model/clock.ts';
+import { noTenant } from '../../../src/model/ids.ts';
+import { readTraces } from '../../../src/otlp/read.ts';
+import { pipeline } from '../../../src/pipeline/pipeline.ts';
+import { noTelemetry } from '../../../src/telemetry/telemetry.ts';
+import { freshBodies } from './fresh-bodies.ts';
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+const [traces = 100, measuredSpans = 24_000] = process.argv.slice(2).map(Number);
+const spansPerTrace = 12;
+const clock = manualClock();
+const never = 30 * 86_400_000;
+const flow = pipeline({
+  collectors, plan: [], context: evaluationContext(), clock, telemetry: noTelemetry,
+  // Nothing closes while it is measured.
+  closing: { settleMs: never, quietMs: never, abandonMs: never, lateMs: never },
+  limits: { bytesMax: Number.MAX_SAFE_INTEGER, spansPerTraceMax: 50_000, recordsPerTraceMax: 50_000, tombstonesMax: 100_000 },
+  deliver: () => undefined,
+  ask: () => undefined,
+});
+const bodies = freshBodies({ seed: 3, spans: 2_400, sender: 3 });
+
+function take(): number {
+  const { body, spans } = bodies.next();
+  flow.spans(noTenant, readTraces(body, 'protobuf').spans);
+  clock.advance(1);
+  flow.advance(16);
+  return spans;
+}
+
+for (let spans = 0; spans < 4_800; ) spans += take();
+flow.finish();
+collect();
+const emptyBytes = process.memoryUsage().rss;
+let held = 0;
+while (held < traces * spansPerTrace) held += take();
+collect();
+const heldBytes = process.memoryUsage().rss;
+const before = process.cpuUsage();
+let spans = 0;
+while (spans < measuredSpans) spans += take();
+const { user, system } = process.cpuUsage(before);
+process.stdout.write(JSON.stringify({ held, bytesPerSpan: (heldBytes - emptyBytes) / held, microsPerSpan: (user + system) / spans, wireBytesPerSpan: bodies.bytesPerSpan }));

@@ -1,0 +1,47 @@
+/** Half of what it can bear, for long: whether memory, descriptors or the time of an answer grow. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { bed, memoryMib, saturation, templateSpans } from './bed.ts';
+import { below, quantile, tell } from './conditions.ts';
+import { flooding } from './flooding.ts';
+import { watchProcess } from './process-size.ts';
+
+/** What grows by this much fills the room between the limit and its tenth in a week. */
+const mibPerHourMax = 2;
+const descriptorsMax = 5;
+const warmUpShare = 1 / 3;
+const answerMsMax = 25;
+
+export async function soakBench({ minutes }: { readonly minutes: number }): Promise<boolean> {
+  const on = await bed();
+  try {
+    const rate = await saturation(on, 15, 1);
+    process.stderr.write(`saturated at ${Math.round(rate)} spans/s\n`);
+    const size = watchProcess(on.server.pid, 1_000);
+    const flood = flooding({ url: on.otlpUrl, connections: 16, spansPerSecond: rate / 2, sender: 2, spans: templateSpans });
+    await pause(minutes * 60_000);
+    size.stop();
+    const counts = await flood.counts();
+    await flood.stop();
+    flood.end();
+    const late = size.samples.slice(Math.floor(size.samples.length * warmUpShare));
+    const first = late[0]?.descriptors ?? 0;
+    return tell(`Soak: ${Math.round(rate / 2)} spans/s for ${minutes} min, ${counts.statuses.map(([status, count]) => `${status}: ${count}`).join(', ')}`, [
+      below('growth of the resident memory after the first third', mibPerHourMax, slopePerHour(late.map(({ atMs, residentMib }) => [atMs, residentMib])), 'MiB/h', 1),
+      below('resident memory', memoryMib, Math.max(...size.samples.map(({ residentMib }) => residentMib)), 'MiB'),
+      below('open descriptors more than after the first third', descriptorsMax, Math.max(...late.map(({ descriptors }) => descriptors)) - first, ''),
+      below('answers, 99 of 100 within', answerMsMax, quantile(counts.latenciesMs, 0.99), 'ms', 1),
+      { what: 'refused', wanted: '0', measured: String(counts.statuses.filter(([status]) => status !== '200').reduce((sum, [, count]) => sum + count, 0)), holds: counts.statuses.every(([status]) => status === '200') },
+    ]);
+  } finally {
+    await on.stop();
+  }
+}
+
+/** Of the straight line that is nearest by least squares; times in milliseconds. */
+function slopePerHour(points: readonly (readonly [number, number])[]): number {
+  const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+  const [meanAt, meanValue] = [mean(points.map(([at]) => at)), mean(points.map(([, value]) => value))];
+  const above = points.reduce((sum, [at, value]) => sum + (at - meanAt) * (value - meanValue), 0);
+  const under = points.reduce((sum, [at]) => sum + (at - meanAt) ** 2, 0);
+  return (above / under) * 3_600_000;
+}
