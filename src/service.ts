@@ -9,6 +9,7 @@ import type { Prints } from './config/prints.ts';
 import type { ScoredRun } from './exporters/exporter.ts';
 import { roughBytes } from './model/weight.ts';
 import { contentNotices } from './pipeline/content-notices.ts';
+import { fairShare } from './pipeline/fair-share.ts';
 import { defaultGroupLimits } from './pipeline/group-limits.ts';
 import { pipeline } from './pipeline/pipeline.ts';
 import type { TaskGroups } from './pipeline/task-groups.ts';
@@ -27,12 +28,12 @@ import type { Store } from './stores/store.ts';
 import { evaluabilityRows } from './web/api/json.ts';
 import { openStore } from './stores/index.ts';
 import { otlpHttpReceiver } from './receivers/otlp-http.ts';
-import type { Admission, Ingest, Receiver } from './receivers/receiver.ts';
+import type { Ingest, Receiver } from './receivers/receiver.ts';
 import { judgeBench } from './serving/judge-bench.ts';
 import { clock, machineMemory, sleep } from './serving/machine.ts';
 import type { Memory } from './serving/memory-guard.ts';
 import { outboxes } from './serving/outboxes.ts';
-import { grpcReserveShare, inFlightShare, overload, tracesShare, type Overload } from './serving/overload.ts';
+import { grpcReserveShare, inFlightShare, overload, tracesShare } from './serving/overload.ts';
 import { reloading, tellWarnings, type ReloadSource } from './serving/reloading.ts';
 import { runRules } from './serving/run-rules.ts';
 import { tickerOf } from './serving/ticker.ts';
@@ -119,7 +120,7 @@ export function service({ config, warnings, logger: given = pino(), stopMs = sto
     journalFill: () => records.intake()?.fill() ?? 0,
     storeFill: () => keeping?.fill() ?? 0,
   });
-  const receivers = receiversOf(config, leases, { telemetry, logger, ingest: journalledIngest({ journaling: records, clock, wake: ticker.wake, putOff: pressed.putOff, admission: () => admission(state, pressed) }) });
+  const receivers = receiversOf(config, leases, { telemetry, logger, ingest: journalledIngest({ journaling: records, clock, wake: ticker.wake, putOff: pressed.putOff, ...fairShare({ clock }), admission: (isModest) => (state.stopping ? { refuse: 'stopping', retryAfterSeconds: stoppingRetryAfterSeconds } : pressed.admission(isModest)) }) });
   let web: ReturnType<typeof consoleOf> | undefined;
 
   /** Whole or not at all: what can fail is done before anything is in force. */
@@ -198,10 +199,6 @@ function keepOf(config: () => Config): Keep {
 function metricsPage(telemetry: MetricRegistry, groups: TaskGroups): string {
   groups.tell(telemetry);
   return openMetricsText(telemetry.snapshot());
-}
-
-function admission(state: { readonly stopping: boolean }, pressed: Overload): Admission {
-  return state.stopping ? { refuse: 'stopping', retryAfterSeconds: stoppingRetryAfterSeconds } : pressed.admission();
 }
 
 function leasesOf({ limits: { bodyBytes, inflatedBytes, memoryBytes } }: Config, telemetry: Telemetry): DoorLeases {

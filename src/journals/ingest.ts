@@ -6,7 +6,7 @@ import type { Ingest, Received } from '../receivers/receiver.ts';
 import type { Appended, JournalRecord, JournalRefusal } from './journal.ts';
 import type { Journaling } from './journaling.ts';
 
-export interface IngestOptions extends Pick<Ingest, 'admission' | 'putOff'> {
+export interface IngestOptions extends Omit<Ingest, 'spans' | 'logs'> {
   readonly journaling: Pick<Journaling, 'intake'>;
   readonly clock: Clock;
   /** Called when something was gathered, so that whoever closes runs looks at the next deadline again. */
@@ -21,7 +21,7 @@ const reasons: { readonly [reason in JournalRefusal]: string } = {
   stopped: 'The service is stopping.',
 };
 
-export function journalledIngest({ journaling, clock, wake, admission, putOff }: IngestOptions): Ingest {
+export function journalledIngest({ journaling, clock, wake, ...door }: IngestOptions): Ingest {
   function written(appended: Appended | undefined): void {
     wake();
     if (appended?.kind !== 'appended') throw new JuryError('JOURNAL_REFUSED', reasons[appended?.reason ?? 'stopped']);
@@ -34,7 +34,6 @@ export function journalledIngest({ journaling, clock, wake, admission, putOff }:
   return {
     spans: async (tenant, spans, request) => written(await journaling.intake()?.spans(record('traces', tenant, request), spans)),
     logs: async (tenant, found, request) => written(await journaling.intake()?.logs(record('logs', tenant, request), found)),
-    admission,
-    ...(putOff === undefined ? {} : { putOff }),
+    ...door,
   };
 }

@@ -20,6 +20,8 @@ export interface Stress {
   cause(): StrainName | undefined;
   /** The cause's strain, in parts of what it takes to refuse for it. */
   burden(): number;
+  /** True: not even senders that take little are let in. */
+  refusesAll(): boolean;
 }
 
 export interface StressOptions {
@@ -34,6 +36,7 @@ export function stress({ clock, telemetry }: StressOptions): Stress {
   let level = 0;
   let cause: StrainName | undefined;
   let burden = 0;
+  let isFull = false;
   let seenMs = clock.nowMs();
   /** Since when all strains would allow a lower level, and the highest that they allowed since. */
   let lower: { readonly sinceMs: number; readonly level: number } | undefined;
@@ -64,12 +67,14 @@ export function stress({ clock, telemetry }: StressOptions): Stress {
       settle(nowMs, levelOf(strains, () => 1), levelOf(strains, (name) => strainBounds[name].leaveShare));
       cause = level === 0 ? undefined : mostOf(strains);
       burden = cause === undefined ? 0 : strains[cause] / refuseAt(cause);
+      isFull = strainNames.some((name) => strains[name] >= strainBounds[name].refuseAll);
       telemetry.set('tracejury.stress.level', level);
       for (const name of strainNames) telemetry.set('tracejury.stress.strain', strains[name], { 'tracejury.strain': name });
     },
     level: () => stressLevels[level] ?? 'refuse',
     cause: () => cause,
     burden: () => burden,
+    refusesAll: () => isFull,
   };
 }
 

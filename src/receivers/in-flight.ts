@@ -8,9 +8,11 @@ export interface Lease {
   release(): void;
 }
 
+export type DoorLease = (isModest?: boolean) => Lease;
+
 export interface DoorLeases {
-  /** A lease for each request of a door; `keepFreeBytes` are left to the requests of others. */
-  (door: { readonly keepFreeBytes: number }): () => Lease;
+  /** A lease for each request of a door; `keepFreeBytes` are left to the requests of others, and to senders that take little. */
+  (door: { readonly keepFreeBytes: number }): DoorLease;
   /** Share of the bytes that is taken. */
   fill(): number;
   readonly bytesMax: number;
@@ -24,8 +26,8 @@ export function inFlightBytes(options: { readonly bytesMax: number; readonly tel
   };
   return Object.assign(leasesOf, { fill: () => total / options.bytesMax, bytesMax: options.bytesMax });
 
-  function leasesOf({ keepFreeBytes }: { readonly keepFreeBytes: number }): () => Lease {
-    return () => lease(keepFreeBytes);
+  function leasesOf({ keepFreeBytes }: { readonly keepFreeBytes: number }): DoorLease {
+    return (isModest = false) => lease(isModest ? 0 : keepFreeBytes);
   }
 
   function lease(keepFreeBytes: number): Lease {

@@ -10,8 +10,8 @@ import { aborted, contentEncoding, type ContentEncoding } from './body.ts';
 import { sendMessage, sendRefusal, statusText } from './grpc-answer.ts';
 import { readMessage, type ReceivedMessage } from './grpc-message.ts';
 import { defaultGrpcBounds, grpcServer, type GrpcBounds } from './grpc-server.ts';
-import type { Lease } from './in-flight.ts';
-import type { Ingest, Receiver, ReceiverLogger } from './receiver.ts';
+import type { DoorLease, Lease } from './in-flight.ts';
+import { senderOf, type Ingest, type Receiver, type ReceiverLogger } from './receiver.ts';
 import { refusalLog } from './refusal-log.ts';
 import { methodNotAllowed, noRoom, notHttp2, notInTime, noSuchService, notOpen, refusalFor, refusalOf, retryAfterSeconds, unauthenticated, type Refusal } from './refusal.ts';
 import { takeLogs, takeTraces } from './take.ts';
@@ -26,7 +26,7 @@ export interface OtlpGrpcOptions {
   /** Of one message: as it is sent, and inflated. */
   readonly limits: { readonly bodyBytes: number; readonly inflatedBytes: number };
   /** Of the bytes of all requests that are not answered yet. */
-  readonly lease: () => Lease;
+  readonly lease: DoorLease;
   /** Empty: everybody may send. */
   readonly tokens: readonly Token[];
   readonly ingest: Ingest;
@@ -73,12 +73,13 @@ interface Ticket {
   readonly signal: OtlpSignal;
   readonly encoding: ContentEncoding;
   readonly tenant: Tenant;
+  readonly sender: string;
   readonly lease: Lease;
 }
 
 interface Door {
   /** A refusal, or the ticket with which the message is read. */
-  admit(headers: IncomingHttpHeaders): Ticket | Refusal;
+  admit(headers: IncomingHttpHeaders, address: string | undefined): Ticket | Refusal;
   refuse(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, refusal: Refusal): void;
   read(stream: ServerHttp2Stream, ticket: Ticket): Promise<ReceivedMessage>;
   take(stream: ServerHttp2Stream, ticket: Ticket, message: ReceivedMessage): Promise<void>;
@@ -97,7 +98,7 @@ async function answered(door: Door, ingest: Ingest, bounds: GrpcBounds, stream: 
   const timers = [setTimeout(() => isWaiting(stream) && door.refuse(stream, headers, notInTime), bounds.requestMs), setTimeout(() => stream.destroy(), bounds.requestMs + bounds.answerMs)];
   stream.on('error', () => undefined).once('close', () => timers.forEach((timer) => clearTimeout(timer)));
   try {
-    const ticket = door.admit(headers);
+    const ticket = door.admit(headers, stream.session?.socket.remoteAddress);
     if ('kind' in ticket) return door.refuse(stream, headers, ticket);
     stream.once('close', () => ticket.lease.release());
     const message = await door.read(stream, ticket);
@@ -119,20 +120,22 @@ function openDoor({ limits, telemetry, ingest, lease, tokens }: OtlpGrpcOptions,
     telemetry.add('tracejury.receiver.requests', 1, { 'tracejury.transport': 'grpc', 'tracejury.signal': signal, 'tracejury.status': status, 'tracejury.reason': reason });
 
   return {
-    admit(headers) {
+    admit(headers, address) {
       if (headers[':method'] !== 'POST') return methodNotAllowed;
       if (!/^application\/grpc(?:\+proto)?(?:;|$)/i.test(headers['content-type'] ?? '')) return refusalOf(new JuryError('OTLP_MEDIA_TYPE', ''));
       const signal = signals.get(headers[':path'] ?? '');
       if (signal === undefined) return noSuchService(headers[':path'] ?? '');
       const tenant = tenantOf(headers.authorization);
       if (tenant === undefined) return unauthenticated;
-      const admission = state.stopping ? { refuse: 'stopping' as const, retryAfterSeconds } : ingest.admission();
+      const sender = senderOf(tenant, address);
+      const isModest = ingest.isModest?.(sender) ?? false;
+      const admission = state.stopping ? { refuse: 'stopping' as const, retryAfterSeconds } : ingest.admission(isModest);
       if (admission !== 'open') return notOpen(admission.refuse, admission.retryAfterSeconds);
       const encoding = contentEncoding(text(headers['grpc-encoding']));
       if (encoding === undefined) return refusalOf(new JuryError('OTLP_ENCODING', ''));
-      const taken = lease();
+      const taken = lease(isModest);
       if (!taken.take(callBytes)) return noRoom(ingest);
-      return { signal, encoding, tenant, lease: taken };
+      return { signal, encoding, tenant, sender, lease: taken };
     },
 
     refuse(stream, headers, refusal) {
@@ -149,7 +152,8 @@ function openDoor({ limits, telemetry, ingest, lease, tokens }: OtlpGrpcOptions,
         received: (bytes) => telemetry.add('tracejury.receiver.bytes', bytes, { 'tracejury.transport': 'grpc', 'tracejury.signal': signal }),
       }),
 
-    async take(stream, { signal, tenant }, { body, sent, encoding }) {
+    async take(stream, { signal, tenant, sender }, { body, sent, encoding }) {
+      ingest.took?.(sender, body.length);
       const take = signal === 'traces' ? takeTraces : takeLogs;
       const partial = await take({ ingest, telemetry, tenant, body, encoding: 'protobuf', request: { contentType: 'application/x-protobuf', contentEncoding: encoding === 'identity' ? '' : encoding, body: sent }, shapes, isGone: () => !isWaiting(stream) });
       // It may have come too late while the request was written down: it was told so.

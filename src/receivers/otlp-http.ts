@@ -11,9 +11,9 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 import { sendAnswer } from './answer.ts';
 import { aborted, contentEncoding, readBody, type ContentEncoding, type ReceivedBody } from './body.ts';
 import { openConnections, type Connections } from './connections.ts';
-import type { Lease } from './in-flight.ts';
+import type { DoorLease, Lease } from './in-flight.ts';
 import { answerUnparsed, defaultHttpBounds, endAnswered, otlpHttpServer, restLimits, stopTimeoutMs, type HttpBounds } from './otlp-http-server.ts';
-import type { Ingest, Receiver, ReceiverLogger } from './receiver.ts';
+import { senderOf, type Ingest, type Receiver, type ReceiverLogger } from './receiver.ts';
 import { refusalLog } from './refusal-log.ts';
 import { methodNotAllowed, noRoom, noSuchPath, notOpen, parserRefusal, refusalFor, refusalOf, retryAfterSeconds, unauthenticated, type Refusal } from './refusal.ts';
 import { takeLogs, takeTraces } from './take.ts';
@@ -34,7 +34,7 @@ export interface OtlpHttpOptions {
   readonly tls?: Tls;
   readonly limits: OtlpHttpLimits;
   /** Of the bytes of all requests that are not answered yet. */
-  readonly lease: () => Lease;
+  readonly lease: DoorLease;
   /** Empty: everybody may send. */
   readonly tokens: readonly Token[];
   readonly ingest: Ingest;
@@ -109,6 +109,7 @@ interface Ticket {
   readonly mediaType: string;
   readonly contentEncoding: ContentEncoding;
   readonly tenant: Tenant;
+  readonly sender: string;
   readonly lease: Lease;
   readonly leasedBytes: number;
 }
@@ -186,7 +187,9 @@ function openDoor(options: OtlpHttpOptions, state: State, warn: (refusal: Refusa
       if (request.method !== 'POST') return methodNotAllowed;
       const tenant = tenantOf(request.headers.authorization);
       if (tenant === undefined) return unauthenticated;
-      const admission = state.stopping ? { refuse: 'stopping' as const, retryAfterSeconds } : ingest.admission();
+      const sender = senderOf(tenant, request.raw.socket.remoteAddress);
+      const isModest = ingest.isModest?.(sender) ?? false;
+      const admission = state.stopping ? { refuse: 'stopping' as const, retryAfterSeconds } : ingest.admission(isModest);
       if (admission !== 'open') return notOpen(admission.refuse, admission.retryAfterSeconds);
       const mediaType = mediaTypeOf(request);
       const encoding = encodings.get(mediaType);
@@ -195,9 +198,9 @@ function openDoor(options: OtlpHttpOptions, state: State, warn: (refusal: Refusa
       if (coding === undefined) return refusalOf(new JuryError('OTLP_ENCODING', ''));
       const leasedBytes = Number(request.headers['content-length'] ?? 0);
       if (leasedBytes > limits.bodyBytes) return refusalOf(new JuryError('OTLP_TOO_LARGE', `It has ${leasedBytes} bytes, the limit is ${limits.bodyBytes}.`));
-      const taken = lease();
+      const taken = lease(isModest);
       if (!taken.take(leasedBytes)) return noRoom(ingest);
-      return { signal, encoding, mediaType, contentEncoding: coding, tenant, lease: taken, leasedBytes };
+      return { signal, encoding, mediaType, contentEncoding: coding, tenant, sender, lease: taken, leasedBytes };
     },
 
     refuse(request, reply, refusal) {
@@ -218,6 +221,7 @@ function openDoor(options: OtlpHttpOptions, state: State, warn: (refusal: Refusa
       }),
 
     async take(request, reply, ticket, { body, sent }) {
+      ingest.took?.(ticket.sender, body.length);
       const take = ticket.signal === 'traces' ? takeTraces : takeLogs;
       const partial = await take({ ingest, telemetry, tenant: ticket.tenant, body, encoding: ticket.encoding, request: { contentType: ticket.mediaType, contentEncoding: ticket.contentEncoding === 'identity' ? '' : ticket.contentEncoding, body: sent }, shapes, isGone: () => reply.raw.destroyed });
       send(request, reply, ticket.mediaType, exportResponse(ticket.signal, ticket.encoding, partial));

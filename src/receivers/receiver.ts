@@ -13,10 +13,19 @@ export interface Ingest {
   /** When it resolves, the spans are accepted and outlive the process. What it rejects with is answered, and nothing counts as accepted. */
   spans(tenant: Tenant, spans: readonly Span[], request: Received): Promise<void>;
   logs(tenant: Tenant, records: readonly LogRecord[], request: Received): Promise<void>;
-  /** Asked before a body is read. */
-  readonly admission: () => Admission;
+  /** Asked before a body is read. `isModest`: of a sender that takes little. */
+  readonly admission: (isModest: boolean) => Admission;
+  /** True: others send so much more than this sender that it is not to suffer for it. */
+  readonly isModest?: (sender: string) => boolean;
+  /** Told of the bytes that were read of a sender. */
+  readonly took?: (sender: string, bytes: number) => void;
   /** Told of a request that a receiver refuses for now of its own accord; gives when it may be tried again. */
   readonly putOff?: (because: 'in_flight' | 'journal') => number;
+}
+
+/** Who sends, as far as fairness goes: one machine with one token. */
+export function senderOf(tenant: Tenant, address: string | undefined): string {
+  return `${address ?? ''} ${tenant}`;
 }
 
 export interface Receiver {

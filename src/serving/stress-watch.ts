@@ -78,8 +78,8 @@ export function stressWatch(options: StressWatchOptions): StressWatch {
   }
 
   return {
-    admission(): Admission {
-      if (levels.level() !== 'refuse') return 'open';
+    admission(isModest): Admission {
+      if (levels.level() !== 'refuse' || (isModest && !levels.refusesAll())) return 'open';
       const strain = levels.cause() ?? 'closing';
       return { refuse: strain === 'journal' ? 'journal_full' : 'overloaded', retryAfterSeconds: refusedFor(strain) };
     },

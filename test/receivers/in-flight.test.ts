@@ -18,3 +18,8 @@ test('in flight: doors share the bytes, and one may keep some free for the other
   first.release();
   expect([other().take(50), modest().take(31), modest().take(30)]).toEqual([true, false, true]);
 });
+
+test('in flight: a sender that takes little may have what a door keeps free', () => {
+  const door = leases(100)({ keepFreeBytes: 20 });
+  expect([door().take(80), door().take(1), door(true).take(20), door(true).take(1)]).toEqual([true, false, true, false]);
+});

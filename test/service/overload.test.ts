@@ -15,14 +15,18 @@ const gib = 1024 ** 3;
 const mib = 1024 ** 2;
 const judged = 'evaluators: [ tool_error, { use: task_completion, judge: main, sample: { rate: 1 }, expect: { tasks: [ "answer" ] } } ]\njudges: { main: { base_url: "http://127.0.0.1:1", model: small, api_key: secret } }\n';
 
-async function pressed(yaml: string, process: { readonly bytes: number }, settle = '5ms'): Promise<Running> {
-  const jury = await running(yaml, { memory: { residentBytes: () => process.bytes, collect: () => undefined }, closing: `settle: ${settle}, quiet: 1h, abandon: 1h` });
+async function pressed(yaml: string, process: { readonly bytes: number }, { settle = '5ms', tokens = '[]' } = {}): Promise<Running> {
+  const jury = await running(yaml, { memory: { residentBytes: () => process.bytes, collect: () => undefined }, closing: `settle: ${settle}, quiet: 1h, abandon: 1h`, tokens });
   open.push(jury);
   return jury;
 }
 
 function post({ otlp }: Running, ...spans: readonly Span[]): Promise<Response> {
-  return fetch(`${otlp}/v1/traces`, { method: 'POST', headers: { 'content-type': 'application/x-protobuf' }, body: new Uint8Array(writeTraces(spans, 'protobuf')) });
+  return postAs('', otlp, ...spans);
+}
+
+function postAs(token: string, otlp: string, ...spans: readonly Span[]): Promise<Response> {
+  return fetch(`${otlp}/v1/traces`, { method: 'POST', headers: { 'content-type': 'application/x-protobuf', ...(token === '' ? {} : { authorization: `Bearer ${token}` }) }, body: new Uint8Array(writeTraces(spans, 'protobuf')) });
 }
 
 /** More than a thirty-second of 160 MiB. Its agents never come, so the runs stay open. */
@@ -91,10 +95,24 @@ test('overload: a large process that holds much refuses with a time to come back
 
 test('overload: what was taken before is scored while requests are refused', async () => {
   const process = { bytes: gib / 8 };
-  const jury = await pressed('limits: { memory_bytes: 160MiB }\nevaluators: [ tool_error ]\n', process, '1s');
+  const jury = await pressed('limits: { memory_bytes: 160MiB }\nevaluators: [ tool_error ]\n', process, { settle: '1s' });
   await holdMuch(jury);
   await post(jury, agentSpan({ id: 50, trace: 50 }), toolSpan({ id: 51, trace: 50, parent: 50, result: 'done' }));
   process.bytes = gib;
   await level(jury, 3);
   await eventually(async () => (sample(await jury.metrics(), 'tracejury_runs_total', { tracejury_completeness: 'complete' }) === 1 ? true : undefined), 'the run that was taken');
+});
+
+test('overload: whoever sends little is taken while one that sends much is refused, until nothing can be taken at all', async () => {
+  const process = { bytes: gib / 8 };
+  const jury = await pressed('limits: { memory_bytes: 160MiB }\nevaluators: [ tool_error ]\n', process, { tokens: '[ { name: much, value: much, may: [ingest] }, { name: little, value: little, may: [ingest] }, { name: people, value: people, may: [read] } ]' });
+  const send = async (token: string, id: number, result = 'small'): Promise<number> => (await postAs(token, jury.otlp, toolSpan({ id, trace: id, parent: 1_000, result }))).status;
+  const refused = (): Promise<true> => eventually(async () => ((await send('much', 100)) === 429 ? true : undefined), 'a refusal');
+  expect(await send('little', 50)).toBe(200);
+  for (let id = 1; id <= 7; id++) expect(await send('much', id, 'x'.repeat(mib))).toBe(200);
+  process.bytes = 335 * mib;
+  await refused();
+  expect(await send('little', 51)).toBe(200);
+  process.bytes = 350 * mib;
+  await eventually(async () => ((await send('little', 52)) === 429 ? true : undefined), 'a refusal of all');
 });

@@ -36,7 +36,7 @@ test('stress watch: judges are shed first, then content, then requests are refus
   const seen = [];
   for (const overdueMs of [400, 600, 1_100, 2_000]) {
     await of.look({ overdueMs });
-    seen.push([of.watch.keepsJudges(), of.watch.keepsContent(), of.watch.admission() === 'open']);
+    seen.push([of.watch.keepsJudges(), of.watch.keepsContent(), of.watch.admission(false) === 'open']);
   }
   expect(seen).toEqual([[true, true, true], [false, true, true], [false, false, true], [false, false, false]]);
   expect(of.counted('tracejury.stress.shed').sort()).toEqual(['content closing 2', 'judge closing 3']);
@@ -48,16 +48,26 @@ test('stress watch: the longer the backlog, the longer clients are told to stay 
   const told = [];
   for (const overdueMs of [2_000, 4_000, 8_000, 60_000]) {
     await of.look({ overdueMs });
-    const admission = of.watch.admission();
+    const admission = of.watch.admission(false);
     told.push(admission === 'open' ? 0 : admission.retryAfterSeconds);
   }
   expect(told).toEqual([3, 15, 30, 30]);
 });
 
+test('stress watch: who sends little is let in for longer, but not without end', async () => {
+  const of = watched();
+  const seen = [];
+  for (const overdueMs of [1_900, 2_000, 3_900, 4_000]) {
+    await of.look({ overdueMs });
+    seen.push([of.watch.admission(false) === 'open', of.watch.admission(true) === 'open']);
+  }
+  expect(seen).toEqual([[true, true], [false, true], [false, true], [false, false]]);
+});
+
 test('stress watch: a full journal is told by its own name', async () => {
   const of = watched();
   await of.look({ journal: 1 });
-  expect(of.watch.admission()).toMatchObject({ refuse: 'journal_full' });
+  expect(of.watch.admission(false)).toMatchObject({ refuse: 'journal_full' });
   expect(of.counted('tracejury.stress.refused')).toEqual(['journal 1']);
 });
 
@@ -65,15 +75,15 @@ test('stress watch: one long look stalls the event loop and refuses nothing, a l
   const of = watched();
   await of.look({}, 5_000);
   await of.look({});
-  expect(of.watch.admission()).toBe('open');
+  expect(of.watch.admission(false)).toBe('open');
   await of.look({}, 1_500);
   await of.look({}, 1_500);
-  expect(of.watch.admission()).toMatchObject({ refuse: 'overloaded' });
+  expect(of.watch.admission(false)).toMatchObject({ refuse: 'overloaded' });
 });
 
 test('stress watch: a request that a receiver has no room for is counted, and told when to come back', async () => {
   const of = watched();
   await of.look({ in_flight: 0.99 });
-  expect([of.watch.admission(), of.watch.putOff('in_flight')]).toEqual(['open', 1]);
+  expect([of.watch.admission(false), of.watch.putOff('in_flight')]).toEqual(['open', 1]);
   expect(of.counted('tracejury.stress.refused')).toEqual(['in_flight 1']);
 });

@@ -17,6 +17,8 @@ export interface Bed {
 }
 
 export const memoryMib = 512;
+/** Another machine than that of the agents, as far as the service can see. */
+export const floodAddress = '127.0.0.2';
 /** Spans of a sender, by turns. */
 export const templateSpans = 2_400;
 
@@ -40,7 +42,7 @@ export async function bed(more = ''): Promise<Bed> {
 
 /** Spans a second that are taken and scored when eight connections send as fast as they are answered. */
 export async function saturation(on: Bed, seconds: number, sender: number): Promise<number> {
-  const load = flooding({ url: on.otlpUrl, connections: 8, sender, spans: templateSpans });
+  const load = flooding({ url: on.otlpUrl, from: floodAddress, connections: 8, sender, spans: templateSpans });
   // Until the code is compiled.
   await pause(Math.min(10_000, seconds * 500));
   const before = await acceptedSpans(on);

@@ -6,12 +6,12 @@ import { Agent, request } from 'node:http';
 import { freshBodies } from './fresh-bodies.ts';
 import type { Flood, FloodCounts } from './flooding.ts';
 
-const { url, connections, spansPerSecond, sender, spans: templateSpans } = JSON.parse(process.argv[2] ?? '{}') as Flood;
+const { url, from, connections, spansPerSecond, sender, spans: templateSpans } = JSON.parse(process.argv[2] ?? '{}') as Flood;
 const bodies = freshBodies({ seed: sender, spans: templateSpans, sender });
 const agent = new Agent({ keepAlive: true, maxSockets: connections, maxFreeSockets: connections });
 const counts = { offeredSpans: 0, sentSpans: 0, acceptedSpans: 0, statuses: new Map<string, number>(), retryAfter: new Map<number, number>(), withoutRetryAfter: 0, latenciesMs: [] as number[] };
 /** Beyond it a request that is due is not sent: who sends must not be the one that falls over. */
-const underWayMax = connections * 2;
+const underWayMax = connections;
 const everyMs = 5;
 const latenciesMax = 200_000;
 let underWay = 0;
@@ -28,7 +28,7 @@ function post(): Promise<void> {
       counts.statuses.set(word, (counts.statuses.get(word) ?? 0) + 1);
       resolve();
     };
-    const sent = request(`${url}/v1/traces`, { method: 'POST', agent, headers: { 'content-type': 'application/x-protobuf', 'content-length': body.length } }, (response) => {
+    const sent = request(`${url}/v1/traces`, { method: 'POST', agent, localAddress: from, headers: { 'content-type': 'application/x-protobuf', 'content-length': body.length } }, (response) => {
       response.resume();
       response.once('error', (error: NodeJS.ErrnoException) => done(error.code ?? 'error'));
       response.once('end', () => {

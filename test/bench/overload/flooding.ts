@@ -5,6 +5,8 @@ import { join } from 'node:path';
 
 export interface Flood {
   readonly url: string;
+  /** Its own address: a loopback one. */
+  readonly from: string;
   readonly connections: number;
   /** Absent: as fast as it is answered. */
   readonly spansPerSecond?: number;

@@ -1,6 +1,6 @@
 /** How long an answer takes at half of what the service can bear. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { bed, saturation, settled, templateSpans } from './bed.ts';
+import { bed, floodAddress, saturation, settled, templateSpans } from './bed.ts';
 import { below, quantile, tell } from './conditions.ts';
 import { flooding } from './flooding.ts';
 
@@ -13,7 +13,7 @@ export async function latencyBench({ seconds }: { readonly seconds: number }): P
     const rate = await saturation(on, 15, 1);
     process.stderr.write(`saturated at ${Math.round(rate)} spans/s\n`);
     await settled(on);
-    const flood = flooding({ url: on.otlpUrl, connections, spansPerSecond: rate / 2, sender: 2, spans: templateSpans });
+    const flood = flooding({ url: on.otlpUrl, from: floodAddress, connections, spansPerSecond: rate / 2, sender: 2, spans: templateSpans });
     await pause(seconds * 1_000);
     const { latenciesMs, statuses } = await flood.counts();
     await flood.stop();

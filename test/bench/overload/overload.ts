@@ -1,7 +1,7 @@
 /** Ten times as much as the service can bear, beside agents that send little: what it keeps, what it refuses, and how soon it is itself again. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { grpcAgent, httpAgent, type Agent } from './agents.ts';
-import { acceptedSpans, bed, memoryMib, saturation, settled, templateSpans, type Bed } from './bed.ts';
+import { acceptedSpans, bed, floodAddress, memoryMib, saturation, settled, templateSpans, type Bed } from './bed.ts';
 import { collectorProcess } from './collector.ts';
 import { atLeast, below, tell, type Condition } from './conditions.ts';
 import { flooding, type FloodCounts } from './flooding.ts';
@@ -19,7 +19,7 @@ const windowMs = 10_000;
 const residentShareMax = 1.1;
 const keptShareMin = 0.8;
 const normalWithinMs = 10_000;
-const floodConnections = 200;
+const floodConnections = 100;
 /** For the clients that retry, and for what they sent to be scored. */
 const arrivedWithinMs = 90_000;
 
@@ -31,7 +31,7 @@ export async function overloadBench({ seconds, times, collector }: OverloadBench
     process.stderr.write(`saturated at ${Math.round(rate)} spans/s\n`);
     const agents = [httpAgent('http-agent', on.otlpUrl), grpcAgent('grpc-agent', on.grpcAddress), ...(between === undefined ? [] : [httpAgent('collector-agent', between.otlpUrl)])];
     const size = watchProcess(on.server.pid, 200);
-    const flood = flooding({ url: on.otlpUrl, connections: floodConnections, spansPerSecond: rate * times, sender: 2, spans: templateSpans });
+    const flood = flooding({ url: on.otlpUrl, from: floodAddress, connections: floodConnections, spansPerSecond: rate * times, sender: 2, spans: templateSpans });
     const windows = await accepted(on, seconds);
     await flood.stop();
     const normalMs = await settled(on, normalWithinMs * 3);

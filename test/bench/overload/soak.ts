@@ -1,6 +1,6 @@
 /** Half of what it can bear, for long: whether memory, descriptors or the time of an answer grow. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { bed, memoryMib, saturation, templateSpans } from './bed.ts';
+import { bed, floodAddress, memoryMib, saturation, templateSpans } from './bed.ts';
 import { below, quantile, tell } from './conditions.ts';
 import { flooding } from './flooding.ts';
 import { watchProcess } from './process-size.ts';
@@ -17,7 +17,7 @@ export async function soakBench({ minutes }: { readonly minutes: number }): Prom
     const rate = await saturation(on, 15, 1);
     process.stderr.write(`saturated at ${Math.round(rate)} spans/s\n`);
     const size = watchProcess(on.server.pid, 1_000);
-    const flood = flooding({ url: on.otlpUrl, connections: 16, spansPerSecond: rate / 2, sender: 2, spans: templateSpans });
+    const flood = flooding({ url: on.otlpUrl, from: floodAddress, connections: 16, spansPerSecond: rate / 2, sender: 2, spans: templateSpans });
     await pause(minutes * 60_000);
     size.stop();
     const counts = await flood.counts();
