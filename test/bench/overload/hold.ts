@@ -1,5 +1,5 @@
 /**
- * Holds so many traces open and goes on taking spans for them: `node --expose-gc hold.ts TRACES ROUNDS`. In a process of its own, through the wire format, under a
+ * Holds so many traces open and goes on taking spans for them: `node hold.ts TRACES SPANS`. In a process of its own, through the wire format, under a
  * clock that is moved by hand. Tells CPU time a span while that many are open, and what a held span takes of the memory.
  */
 import { setFlagsFromString } from 'node:v8';
@@ -17,6 +17,8 @@ setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 const [traces = 100, measuredSpans = 24_000] = process.argv.slice(2).map(Number);
 const spansPerTrace = 12;
+/** Until the code is compiled. */
+const warmUpSpans = 24_000;
 const clock = manualClock();
 const never = 30 * 86_400_000;
 const flow = pipeline({
@@ -37,7 +39,7 @@ function take(): number {
   return spans;
 }
 
-for (let spans = 0; spans < 4_800; ) spans += take();
+for (let warm = 0; warm < warmUpSpans; ) warm += take();
 flow.finish();
 collect();
 const emptyBytes = process.memoryUsage().rss;

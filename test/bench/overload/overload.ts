@@ -19,7 +19,7 @@ const windowMs = 10_000;
 const residentShareMax = 1.1;
 const keptShareMin = 0.8;
 const normalWithinMs = 10_000;
-const floodConnections = 100;
+const floodConnections = 400;
 /** For the clients that retry, and for what they sent to be scored. */
 const arrivedWithinMs = 90_000;
 

@@ -4,7 +4,7 @@
  *   overload      --seconds N (120)  --times N (10)  --collector PATH     npm run bench:overload
  *   soak          --minutes N (30)                                        npm run bench:soak
  *   latency       --seconds N (60)                                        npm run bench:latency
- *   open-traces   --passes N (3)     --spans N (24000)                    npm run bench:open-traces
+ *   open-traces   --passes N (3)     --spans N (24000)  --most N (100000) npm run bench:open-traces
  */
 import { parseArgs } from 'node:util';
 import { latencyBench } from './latency.ts';
@@ -13,7 +13,7 @@ import { overloadBench } from './overload.ts';
 import { soakBench } from './soak.ts';
 
 const { values, positionals } = parseArgs({
-  options: { seconds: { type: 'string' }, times: { type: 'string', default: '10' }, minutes: { type: 'string', default: '30' }, passes: { type: 'string', default: '3' }, spans: { type: 'string', default: '24000' }, collector: { type: 'string' } },
+  options: { seconds: { type: 'string' }, times: { type: 'string', default: '10' }, minutes: { type: 'string', default: '30' }, passes: { type: 'string', default: '3' }, spans: { type: 'string', default: '24000' }, most: { type: 'string', default: '100000' }, collector: { type: 'string' } },
   allowPositionals: true,
 });
 const seconds = (preset: number): number => Number(values.seconds ?? preset);
@@ -22,7 +22,7 @@ const commands: { readonly [name: string]: () => boolean | Promise<boolean> } = 
   overload: () => overloadBench({ seconds: seconds(120), times: Number(values.times), collector: values.collector }),
   soak: () => soakBench({ minutes: Number(values.minutes) }),
   latency: () => latencyBench({ seconds: seconds(60) }),
-  'open-traces': () => openTracesBench({ passes: Number(values.passes), measuredSpans: Number(values.spans) }),
+  'open-traces': () => openTracesBench({ passes: Number(values.passes), measuredSpans: Number(values.spans), tracesMax: Number(values.most) }),
 };
 const command = commands[positionals[0] ?? ''];
 if (command === undefined) throw new Error(`give one of ${Object.keys(commands).join(', ')}`);
