@@ -104,9 +104,10 @@ export function service({ config, warnings, logger: given = pino(), stopMs = sto
   const told = (message: string) => (error: unknown) => logger.error({ error: error instanceof Error ? error.message : 'unknown' }, message);
   const state = { ready: false, stopping: false };
   const { bodyBytes, inflatedBytes, journalBytes } = config.limits;
+  const leases = leasesOf(config, telemetry);
   const records = journaling({
     address: config.journal,
-    settings: { bytesMax: journalBytes, recordBytesMax: bodyBytes },
+    settings: { bytesMax: journalBytes, recordBytesMax: bodyBytes, waitingBytesMax: leases.bytesMax },
     parts: { telemetry, clock, sleep, logger, randomBytes, ...(files === undefined ? {} : { files }) },
     flow,
     keeping: { offered: () => keeping?.offered() ?? 0, stored: () => keeping?.settled() ?? 0, sent: boxes.settled },
@@ -114,7 +115,6 @@ export function service({ config, warnings, logger: given = pino(), stopMs = sto
     redaction: () => inForce.rules.redaction,
     archive: { keep: (trace) => archive?.keep(trace) },
   });
-  const leases = leasesOf(config, telemetry);
   const pressed = overload({
     limits: config.limits, flow, leases, telemetry, clock, sleep, random: Math.random, memory, wake: ticker.wake,
     journalFill: () => records.intake()?.fill() ?? 0,

@@ -9,7 +9,8 @@ import type { JournalParts } from './settings.ts';
 
 export interface JournalingOptions extends Pick<IntakeOptions, 'flow' | 'keeping' | 'inflatedBytesMax' | 'archive'> {
   readonly address: JournalAddress;
-  readonly settings: { readonly bytesMax: number; readonly recordBytesMax: number };
+  /** `waitingBytesMax`: of requests that wait for the disk, no less than may be in flight at all; whoever admits them is the one to refuse. */
+  readonly settings: { readonly bytesMax: number; readonly recordBytesMax: number; readonly waitingBytesMax: number };
   readonly parts: JournalParts;
   /** Of spans that are read back to be kept; asked for each time. */
   readonly redaction?: () => Redaction | undefined;
@@ -35,7 +36,7 @@ const segmentBytesUsual = 64 * 1024 * 1024;
 const segmentShareMax = 1 / 4;
 
 export function journaling({ address, settings, parts, redaction, ...options }: JournalingOptions): Journaling {
-  const { bytesMax, recordBytesMax } = settings;
+  const { bytesMax, recordBytesMax, waitingBytesMax } = settings;
   const ended = new AbortController();
   let journal: Journal | undefined;
   let opened: Intake | undefined;
@@ -71,7 +72,7 @@ export function journaling({ address, settings, parts, redaction, ...options }: 
     intake: () => opened,
     async open() {
       const segmentBytes = Math.min(bytesMax * segmentShareMax, Math.max(segmentBytesUsual, recordBytesMax * 2));
-      journal = await openJournal(address, { bytesMax, segmentBytes }, parts);
+      journal = await openJournal(address, { bytesMax, segmentBytes, waitingBytesMax }, parts);
       const own = intake({ journal, telemetry: parts.telemetry, clock: parts.clock, ...options });
       const replayed = await own.replay();
       opened = own;
