@@ -60,7 +60,8 @@ test('overload: a process at its limit asks no judge and keeps no content, and e
   await level(jury, 2);
   const { traceId } = await sendAgentRun(jury.otlp);
   const run = await storedRun(jury, traceId);
-  expect(run).toMatchObject({ content_kept: false, input: null, verdicts: [expect.objectContaining({ name: 'tool_error', score: 0.5 })] });
+  expect(run).toMatchObject({ content_kept: false, content_gone: { reason: 'overload' }, spans_kept: 0, spans_gone: { reason: 'overload' }, verdicts: [expect.objectContaining({ name: 'tool_error', score: 0.5 })] });
+  expect(run).not.toHaveProperty('input');
   expect(run['decisions']).toEqual(expect.arrayContaining([expect.objectContaining({ name: 'task_completion', decision: 'overload', reason: 'stress' })]));
   const page = await jury.metrics();
   expect(sample(page, 'tracejury_decisions_total', { gen_ai_evaluation_name: 'task_completion', tracejury_decision: 'overload', tracejury_reason: 'stress' })).toBe(1);

@@ -92,14 +92,6 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     expect(found?.verdicts.map(({ name, revision, verdict }) => `${name}${revision} ${verdict}`)).toEqual(['a2 pass', 'b1 pass', 'c1 pass']);
   });
 
-  test('stores: a run that is written without its content keeps its verdicts, and a later revision may bring content', async () => {
-    const store = await open(member);
-    await store.write([{ ...scoredRun({ a: scored(0.5) }, run({})), withoutContent: 'overload' }]);
-    expect(await store.run(run({}))).toMatchObject({ content: undefined, verdicts: [{ name: 'a', score: 0.5 }] });
-    await store.write([scoredRun({ a: scored(1) }, run({ revision: 2 }))]);
-    expect((await store.run(run({})))?.content).toBeDefined();
-  });
-
   test('stores: a run that turns out to be part of another one is in no list, and says whose', async () => {
     const store = await open(member);
     const [part, whole] = [nth(1, { trace: agentTrace({ toolCalls: [call({ name: 'find' })] }) }), nth(2)];
@@ -199,14 +191,14 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
   test('stores: a run without its content says why, and a later revision may bring it', async () => {
     const store = await open(member);
     const [kept, out] = [nth(1), nth(2)];
-    await store.write([scoredRun({ a: scored(1) }, kept), { ...scoredRun({ a: scored(1) }, out), withoutContent: 'sampled_out' }, { ...scoredRun({}, nth(3)), withoutContent: 'switched_off' }]);
+    await store.write([scoredRun({ a: scored(1) }, kept), { ...scoredRun({ a: scored(1) }, out), withoutContent: 'sampled_out' }, { ...scoredRun({}, nth(3)), withoutContent: 'switched_off' }, { ...scoredRun({ a: scored(1) }, nth(4)), withoutContent: 'overload' }]);
     // A judge that comes later says nothing about the content.
     await store.write([{ ...scoredRun({ judge: scored(1) }, kept), withoutContent: 'sampled_out' }, scoredRun({ judge: scored(1) }, out)]);
     const told = async (of: Run) => {
       const { content, contentGone, verdicts } = (await store.run(of)) ?? {};
       return [content !== undefined, contentGone, verdicts?.length];
     };
-    expect([await told(kept), await told(out), await told(nth(3))]).toEqual([[true, undefined, 2], [false, 'sampled_out', 2], [false, 'switched_off', 0]]);
+    expect([await told(kept), await told(out), await told(nth(3)), await told(nth(4))]).toEqual([[true, undefined, 2], [false, 'sampled_out', 2], [false, 'switched_off', 0], [false, 'overload', 1]]);
     await store.write([scoredRun({ a: scored(0) }, { ...out, revision: 2 }), { ...scoredRun({ a: scored(1) }, { ...kept, revision: 2 }), withoutContent: 'sampled_out' }]);
     expect([await told(kept), await told(out)]).toEqual([[false, 'sampled_out', 2], [true, undefined, 2]]);
     await store.prune({ runsBefore: 0, contentBefore: base * 2, exportsBefore: 0, exportsMax: 1_000, bytesMax: Infinity, stepRuns: 10 });
@@ -273,7 +265,7 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
 
 /** Small numbers, so that items meet. */
 const anyItem: fc.Arbitrary<StoreItem> = fc
-  .record({ without: fc.constantFrom(undefined, 'sampled_out' as const, 'switched_off' as const), at: fc.nat(3), span: fc.integer({ min: 1, max: 2 }), revision: fc.integer({ min: 1, max: 3 }), verdicts: fc.dictionary(fc.constantFrom('a', 'b'), fc.constantFrom(scored(1), scored(0.2), skipped, failed('x'))), decided: fc.subarray(['a', 'b']) })
+  .record({ without: fc.constantFrom(undefined, 'sampled_out' as const, 'switched_off' as const, 'overload' as const), at: fc.nat(3), span: fc.integer({ min: 1, max: 2 }), revision: fc.integer({ min: 1, max: 3 }), verdicts: fc.dictionary(fc.constantFrom('a', 'b'), fc.constantFrom(scored(1), scored(0.2), skipped, failed('x'))), decided: fc.subarray(['a', 'b']) })
   .map(({ without, at, span, revision, verdicts, decided }) => ({
     ...(without === undefined ? {} : { withoutContent: without }),
     ...scoredRun(verdicts, nth(at, { spanId: spanId(span), revision, trace: agentTrace({ agent: `agent ${at % 2}`, toolCalls: [call({ name: `tool ${revision}` })] }) })),
