@@ -1,6 +1,7 @@
 /** The service in a thread of its own, with a watch over its event loop: a turn's processor time is the service's, and nobody else's. */
 import { parentPort } from 'node:worker_threads';
 import { pino } from 'pino';
+import { machineMemory } from '../../src/serving/machine.ts';
 import { running } from '../service/running.ts';
 
 let longestMs = 0;
@@ -14,7 +15,10 @@ function watch(): void {
   setImmediate(watch);
 }
 
-const { otlp, grpc, console: page, stop } = await running('', { closing: 'settle: 5ms, quiet: 20ms', logger: pino({ level: 'silent' }) });
+/** The process is also that of whoever sends, and of the corpus; the service's own is what its thread holds. */
+const memory = { ...machineMemory(), residentBytes: () => process.memoryUsage().heapTotal + process.memoryUsage().external };
+
+const { otlp, grpc, console: page, stop } = await running('', { closing: 'settle: 5ms, quiet: 20ms', logger: pino({ level: 'silent' }), memory });
 watch();
 
 parentPort?.on('message', (asked: 'longest' | 'stop') => {
