@@ -5,7 +5,7 @@
  */
 import type { Clock, Sleep } from '../model/clock.ts';
 import { roughBytes } from '../model/weight.ts';
-import type { NewExport } from '../stores/export-store.ts';
+import type { NewExport } from '../model/export-store.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { restMs, type BreakerOptions, type Circuit } from './breaker.ts';
 import type { Exporter, ExportItem, ExportOutcome, ScoredRun } from './exporter.ts';
@@ -238,6 +238,7 @@ export function outbox(options: OutboxOptions): Outbox {
       const own = storedRows(name, store, clock);
       await own.count();
       rows = own;
+      if (own.waiting() > 0) account.count('resumed', own.waiting());
       shelf = rowWindow({ rows: own, held, through, backend, account, isOver: () => over.signal.aborted });
       account.circuit(backend.circuit());
       account.dead(own);

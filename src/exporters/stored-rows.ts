@@ -3,7 +3,7 @@
  * of its own; what is lost of the notes when the process dies is sent again, under the same ids.
  */
 import type { Clock } from '../model/clock.ts';
-import type { ExportNotes, WaitingExport } from '../stores/export-store.ts';
+import type { ExportNotes, WaitingExport } from '../model/export-store.ts';
 import type { Store } from '../stores/store.ts';
 
 /** The part of a store that exporters see. */
@@ -38,6 +38,8 @@ const notesMax = 100_000;
 /** Notes of one transaction: a few milliseconds of work. */
 const notesPerFlush = 500;
 const triedMax = 100;
+/** Times that rows are counted while they change. */
+const countTriesMax = 5;
 /** Rows that one look takes. */
 const takeMax = 200;
 
@@ -48,12 +50,15 @@ export function storedRows(exporter: string, { exports, isDurable }: RowStore, c
   let waiting = 0;
   let dead = 0;
   let oldestMs: number | undefined;
+  /** Of the numbers above; a count that was read before one of them would undo it. */
+  let changes = 0;
   /** One after the other. */
   let flushing: Promise<void> = Promise.resolve();
 
   function note(row: number, what: Note): void {
     notes.delete(row);
     notes.set(row, what);
+    changes++;
     if (what.kind !== 'put_back') waiting = Math.max(0, waiting - 1);
     const [first] = notes.keys();
     if (notes.size > notesMax && first !== undefined) notes.delete(first);
@@ -75,6 +80,7 @@ export function storedRows(exporter: string, { exports, isDurable }: RowStore, c
   return {
     isDurable,
     added(state) {
+      changes++;
       if (state === 'waiting') waiting++;
       else dead++;
     },
@@ -97,11 +103,17 @@ export function storedRows(exporter: string, { exports, isDurable }: RowStore, c
     },
     flush,
     async count() {
-      await flush();
-      const own = (await exports.counts()).find((one) => one.exporter === exporter);
-      waiting = own?.waiting ?? 0;
-      dead = own?.dead ?? 0;
-      oldestMs = own?.oldestAt === undefined ? undefined : own.oldestAt / 1_000;
+      for (let tries = 1; ; tries++) {
+        await flush();
+        const before = changes;
+        const own = (await exports.counts()).find((one) => one.exporter === exporter);
+        if (changes !== before && tries < countTriesMax) continue;
+        // Too many heal by themselves, for a look that finds nothing counts anew; too few would be left where they are.
+        waiting = changes === before ? (own?.waiting ?? 0) : Math.max(waiting, own?.waiting ?? 0);
+        dead = own?.dead ?? 0;
+        oldestMs = own?.oldestAt === undefined ? undefined : own.oldestAt / 1_000;
+        return;
+      }
     },
     waiting: () => waiting,
     deadLetters: () => dead,

@@ -12,7 +12,7 @@ import type { ExporterParts, ExporterSettings } from '../exporters/settings.ts';
 import type { RowStore } from '../exporters/stored-rows.ts';
 import { jsonText } from '../model/json.ts';
 import type { Sleep } from '../model/clock.ts';
-import type { NewExport } from '../stores/export-store.ts';
+import type { NewExport } from '../model/export-store.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { exchangeable, type Exchangeable } from './exchangeable.ts';
 import { clock, sleep } from './machine.ts';

@@ -5,7 +5,7 @@
 import { roughBytes } from '../model/weight.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import type { NewExport } from './export-store.ts';
+import type { NewExport } from '../model/export-store.ts';
 import type { Store, StoreItem } from './store.ts';
 
 /** Ages in milliseconds by the start of the run. */

@@ -2,7 +2,7 @@
 import type { RunKey } from '../model/agent-trace.ts';
 import { runTargetId } from '../model/verdict.ts';
 import { exportItem } from './export-item.ts';
-import type { ExportRow, ExportStore, NewExport, WaitingExport } from './export-store.ts';
+import type { ExportRow, ExportStore, NewExport, WaitingExport } from '../model/export-store.ts';
 import type { Retention } from './store.ts';
 
 interface Kept extends Omit<WaitingExport, 'item'>, ExportRow {

@@ -7,7 +7,7 @@ import type { RunKey } from '../model/agent-trace.ts';
 import type { SpanId, Tenant, TraceId } from '../model/ids.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { LogRecord, Span } from '../model/span.ts';
-import type { ExportStore, NewExport } from './export-store.ts';
+import type { ExportStore, NewExport } from '../model/export-store.ts';
 
 export interface Store {
   /** True: what is written is there after the process has ended. */

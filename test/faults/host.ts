@@ -41,7 +41,7 @@ export function hostFolder(backend: string): HostFolder {
     file,
     `listen: { otlp_http: "127.0.0.1:0", otlp_grpc: "127.0.0.1:0", console: "127.0.0.1:0" }
 closing: { settle: 10ms, quiet: 1s }
-store: { url: "sqlite:${join(folder, 'store.db')}" }
+store: { url: "sqlite:${join(folder, 'store.db')}", content: all }
 journal: { url: "disk:${join(folder, 'journal')}" }
 limits: { journal_bytes: 256MiB }
 export: [{ to: span_events, endpoint: "${backend}" }]

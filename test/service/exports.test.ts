@@ -92,6 +92,18 @@ test('exports: killed while the backend flaps and hangs, every score arrives, an
   expect([...carriers(backend).values()].every((ids) => ids.size === 1)).toBe(true);
 }, 180_000);
 
+for (const content of ['all', 'none'] as const) {
+  test(`exports: with store.content ${content}, each score that waits has its row`, async () => {
+    folder = serviceFolder({ content });
+    folder.configure(config(await freePort()));
+    const service = await folder.start();
+    await send(service);
+    await stored(service);
+    const { exports } = (await (await fetch(`${service.console}/api/v1/exports?limit=200`)).json()) as { readonly exports: readonly { readonly trace_id: string }[] };
+    expect(exports.map(({ trace_id: trace }) => trace).toSorted()).toEqual(all);
+  }, 60_000);
+}
+
 test('exports: an entry whose address changes, or that is away for a while, loses nothing', async () => {
   folder = serviceFolder();
   folder.configure(config(await freePort(), ', name: main'));

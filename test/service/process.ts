@@ -35,7 +35,8 @@ export interface ServiceFolder {
   remove(): Promise<void>;
 }
 
-export function serviceFolder(): ServiceFolder {
+/** `content`: whose content the store keeps. */
+export function serviceFolder({ content = 'all' }: { readonly content?: 'all' | 'none' } = {}): ServiceFolder {
   const folder = mkdtempSync(join(tmpdir(), 'tracejury-process-'));
   const file = join(folder, 'tracejury.yaml');
   const configure = (yaml: string): void =>
@@ -43,7 +44,7 @@ export function serviceFolder(): ServiceFolder {
       file,
       `listen: { otlp_http: "127.0.0.1:0", otlp_grpc: "127.0.0.1:0", console: "127.0.0.1:0" }
 closing: { settle: 10ms, quiet: 1s }
-store: { url: "sqlite:${join(folder, 'store.db')}", content: all }
+store: { url: "sqlite:${join(folder, 'store.db')}", content: ${content} }
 journal: { url: "disk:${join(folder, 'journal')}" }
 limits: { journal_bytes: 256MiB }
 ${yaml}

@@ -207,6 +207,7 @@ test('reload: what waits for an exporter that is taken out is still sent there',
   const service = await started(to(slow));
   const before = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
   for (const trace of before) await sendRun(service, trace);
+  await stored(service, before.length);
   await eventually(() => (held.length === 4 ? true : undefined), 'four requests under way');
   await reload(service, to(other));
   for (const trace of [11, 12, 13]) await sendRun(service, trace);

@@ -10,7 +10,7 @@ import { parseTraceId, tenant } from '../../src/model/ids.ts';
 import { exportItem } from '../../src/stores/export-item.ts';
 import { memoryStore } from '../../src/stores/memory.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
-import type { NewExport } from '../../src/stores/export-store.ts';
+import type { NewExport } from '../../src/model/export-store.ts';
 import type { Store } from '../../src/stores/store.ts';
 import { agentTrace, call, spanId } from '../builders/agent-trace.ts';
 import { evaluation, failed, run, scored, scoredRun, skipped } from '../builders/scored-run.ts';

@@ -4,7 +4,7 @@ import type { Insertable, Kysely, Selectable, Transaction } from 'kysely';
 import type { ExportItem } from '../../exporters/exporter.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import { exportText, parsedExport } from '../export-item.ts';
-import type { ExportCount, ExportRow, ExportStore, NewExport } from '../export-store.ts';
+import type { ExportCount, ExportRow, ExportStore, NewExport } from '../../model/export-store.ts';
 import type { Retention } from '../store.ts';
 import type { Tables } from './tables.ts';
 

@@ -5,7 +5,7 @@ import type { Run, RunKey } from '../../model/agent-trace.ts';
 import { jsonText } from '../../model/json.ts';
 import { runJson } from '../../model/run-json.ts';
 import { callEnd, microsOf, runColumns, storedDecisions, storedVerdict, tookMicros } from '../item.ts';
-import type { NewExport } from '../export-store.ts';
+import type { NewExport } from '../../model/export-store.ts';
 import type { ContentGone, StoreItem, WithoutContent } from '../store.ts';
 import { writeExports } from './exports.ts';
 import type { Tables } from './tables.ts';

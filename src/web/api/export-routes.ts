@@ -1,5 +1,5 @@
 /** What waits for backends, and what they have refused. */
-import { exportStates } from '../../stores/export-store.ts';
+import { exportStates } from '../../model/export-store.ts';
 import { exporterJson, exportJson } from './json.ts';
 import { limitDefault, list, pages, text } from './pages.ts';
 import { cursorText, named, placeOf } from './query.ts';

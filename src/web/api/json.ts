@@ -3,7 +3,7 @@ import { wire } from '../../model/attributes.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { timeText } from '../../model/time-text.ts';
 import type { MetricFamily } from '../../telemetry/registry.ts';
-import type { ExportCount, ExportRow } from '../../stores/export-store.ts';
+import type { ExportCount, ExportRow } from '../../model/export-store.ts';
 import type { ContentGone, Micros, RunRow, StoredDecision, StoredRun, StoredVerdict, SummaryRow, ToolRow } from '../../stores/store.ts';
 
 export function runRowJson(row: RunRow): JsonObject {

@@ -1,6 +1,6 @@
 /** The OpenAPI document, made from the routes that are served. */
 import type { JsonObject } from '../../model/json.ts';
-import { exportStates } from '../../stores/export-store.ts';
+import { exportStates } from '../../model/export-store.ts';
 import { contentGoneWords, verdictWords } from '../../stores/store.ts';
 import type { Route } from './routes.ts';
 
