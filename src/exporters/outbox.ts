@@ -175,7 +175,7 @@ export function outbox(options: OutboxOptions): Outbox {
     for (let turn = 1; !over.signal.aborted; turn++) {
       await sleep(tendEveryMs, over.signal);
       // Rows that a newer revision has taken the place of are still counted. A store that cannot be used is told of by whoever writes the runs.
-      await (shelf?.isDry() === true || turn % turnsPerCount === 0 ? own.count() : own.flush()).catch(() => undefined);
+      await (shelf?.isDry() === true || turn % turnsPerCount === 0 ? count(own) : own.flush()).catch(() => undefined);
       shelf?.lookAgain();
       observe();
       account.dead(own);
@@ -183,8 +183,14 @@ export function outbox(options: OutboxOptions): Outbox {
     }
   }
 
+  /** Rows that somebody else has made wait, and rows that another one, of a newer revision or scored again after a restart, has taken the place of. */
+  async function count(own: StoredRows): Promise<void> {
+    const more = await own.count();
+    if (more !== 0) account.count(more > 0 ? 'resumed' : 'replaced', Math.abs(more));
+  }
+
   async function recount(): Promise<void> {
-    await rows?.count();
+    if (rows !== undefined) await count(rows);
     shelf?.lookAgain();
     backend.pump();
   }
@@ -236,9 +242,8 @@ export function outbox(options: OutboxOptions): Outbox {
     },
     async open(store) {
       const own = storedRows(name, store, clock);
-      await own.count();
+      await count(own);
       rows = own;
-      if (own.waiting() > 0) account.count('resumed', own.waiting());
       shelf = rowWindow({ rows: own, held, through, backend, account, isOver: () => over.signal.aborted });
       account.circuit(backend.circuit());
       account.dead(own);

@@ -22,8 +22,8 @@ export interface StoredRows {
   take(limit: number, held: readonly number[]): Promise<readonly WaitingExport[]>;
   /** Writes what is noted. Rejects when it cannot, and keeps it. */
   flush(): Promise<void>;
-  /** Counts anew. Rejects when the store cannot be read. */
-  count(): Promise<void>;
+  /** Counts anew. Gives by how many more rows wait than was known, below 0 by how many fewer. Rejects when the store cannot be read. */
+  count(): Promise<number>;
   /** Rows of items that are not sent, also of those that are held. */
   waiting(): number;
   deadLetters(): number;
@@ -109,10 +109,12 @@ export function storedRows(exporter: string, { exports, isDurable }: RowStore, c
         const own = (await exports.counts()).find((one) => one.exporter === exporter);
         if (changes !== before && tries < countTriesMax) continue;
         // Too many heal by themselves, for a look that finds nothing counts anew; too few would be left where they are.
-        waiting = changes === before ? (own?.waiting ?? 0) : Math.max(waiting, own?.waiting ?? 0);
+        const counted = own?.waiting ?? 0;
+        const more = changes === before ? counted - waiting : Math.max(0, counted - waiting);
+        waiting += more;
         dead = own?.dead ?? 0;
         oldestMs = own?.oldestAt === undefined ? undefined : own.oldestAt / 1_000;
-        return;
+        return more;
       }
     },
     waiting: () => waiting,
