@@ -4,7 +4,7 @@ import type { Answer } from './post.ts';
 
 /**
  * What a backend says about this one item is final. Whatever else it answers concerns its address, its key or its state, which may be mended while the
- * item waits: decision 21.
+ * item waits: decision 16.
  */
 const finalStatuses: ReadonlySet<number> = new Set([400, 409, 413, 414, 422, 431]);
 

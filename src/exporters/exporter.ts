@@ -38,6 +38,8 @@ export type ExportOutcome = { readonly kind: 'sent' } | { readonly kind: 'failed
 
 export interface Exporter {
   readonly id: string;
+  /** Items that it is given at one time; a few when left out. For exporters that send items together. */
+  readonly itemsAtOnce?: number;
   /** What it has taken ends with the process, so nothing is kept for it in the store. */
   readonly isVolatile?: true;
   /** Resolves, never rejects. Called again with the same item after a retryable failure: the same item must give the same ids. */

@@ -8,6 +8,7 @@ import { exportOutcome } from './export-outcome.ts';
 import { post, type Answer } from './post.ts';
 import { doublesInJson, doublesInProtobuf } from './score-doubles.ts';
 import type { ExporterSettings } from './settings.ts';
+import { together } from './together.ts';
 
 export interface OtlpExporter {
   /** Resolves, never rejects. */
@@ -17,6 +18,11 @@ export interface OtlpExporter {
 }
 
 const timeoutMsDefault = 10_000;
+/** A carrier takes some kilobytes: a request stays far below what backends take. */
+const spansPerRequest = 32;
+const requestsMax = 4;
+/** Spans under way at one time: a backlog fills every request. */
+export const spansAtOnce = spansPerRequest * requestsMax;
 
 /** Serializers by protocol, with the Content-Type of each. */
 const protocols = {
@@ -31,13 +37,16 @@ export function otlpExporter(url: string, settings: ExporterSettings): OtlpExpor
   const isTls = url.startsWith('https:');
   const agent = isTls ? new https.Agent({ keepAlive: true, ...settings.tls }) : new http.Agent({ keepAlive: true });
   const options = { url, headers: { ...settings.headers, 'content-type': contentType }, timeoutMs: settings.timeoutMs ?? timeoutMsDefault, request: isTls ? https.request : http.request, agent };
+
+  async function send(spans: readonly ReadableSpan[]): Promise<ExportOutcome> {
+    const request = serializer.serializeRequest([...spans]);
+    if (request === undefined) return { kind: 'failed', retryable: false, error: 'unwritable' };
+    const answer = await post(options, doubles(request));
+    return isRefused(answer, serializer) ? { kind: 'failed', retryable: false, error: 'refused by a partial success' } : exportOutcome(answer);
+  }
+
   return {
-    async send(span) {
-      const request = serializer.serializeRequest([span]);
-      if (request === undefined) return { kind: 'failed', retryable: false, error: 'unwritable' };
-      const answer = await post(options, doubles(request));
-      return isRefused(answer, serializer) ? { kind: 'failed', retryable: false, error: 'refused by a partial success' } : exportOutcome(answer);
-    },
+    send: together({ itemsMax: spansPerRequest, requestsMax, send }),
     stop: () => agent.destroy(),
   };
 }

@@ -27,6 +27,7 @@ export interface OutboxOptions extends BreakerOptions {
   readonly itemsMax?: number;
   /** Memory that the items held may take, roughly; beyond it the oldest leaves as well. */
   readonly bytesMax?: number;
+  /** Items under way; as many as the exporter wants when left out. */
   readonly sendingMax?: number;
   /** Times that an item is sent to a backend that is not known to be down before it is given up. Read each time, as the next one is. */
   readonly attemptsMax?: number;
@@ -66,7 +67,7 @@ const tendEveryMs = 1_000;
 const turnsPerCount = 600;
 
 export function outbox(options: OutboxOptions): Outbox {
-  const { telemetry, clock, sleep, itemsMax = 10_000, bytesMax = 128 * 1024 * 1024, sendingMax = 4 } = options;
+  const { telemetry, clock, sleep, itemsMax = 10_000, bytesMax = 128 * 1024 * 1024, sendingMax = options.exporter.itemsAtOnce ?? 4 } = options;
   const name = options.name ?? options.exporter.id;
   const account = exporterAccount(name, telemetry, clock);
   const held = lanes();

@@ -1,6 +1,6 @@
 /**
  * Verdicts as span events, for every tracing backend that takes OTLP. Spans are made with the OpenTelemetry SDK and handed to its OTLP
- * exporter one item at a time: no batch processor, which would drop when full.
+ * serializers, several items in a request when there are several: no batch processor, which would drop when full.
  */
 import { type HrTime, type Link, ROOT_CONTEXT, type SpanContext, trace, TraceFlags, type TraceState } from '@opentelemetry/api';
 import { resourceFromAttributes } from '@opentelemetry/resources';
@@ -10,7 +10,7 @@ import { JuryError } from '../model/errors.ts';
 import type { SpanId, TraceId } from '../model/ids.ts';
 import { type Carrier, carrierEventsMax, carrierOf } from './carrier.ts';
 import type { ExportedRun, Exporter } from './exporter.ts';
-import { otlpExporter } from './otlp-exporter.ts';
+import { otlpExporter, spansAtOnce } from './otlp-exporter.ts';
 import { otlpValues } from './otlp-values.ts';
 import type { ExporterSettings } from './settings.ts';
 
@@ -21,6 +21,7 @@ export function spanEventsExporter(settings: ExporterSettings): Exporter {
   const exporter = otlpExporter(tracesUrl(settings), settings);
   return {
     id: 'span_events',
+    itemsAtOnce: spansAtOnce,
     async send(item) {
       try {
         const carrier = carrierOf(item);

@@ -90,7 +90,7 @@ export function outboxes({ entries, telemetry, logger, onGivenUp, leavingMs = le
   function placeOf(config: ExporterConfig): Place {
     const first = exporterOf(config);
     const exporter = exchangeable(first);
-    const sends: Exporter = { id: first.id, ...(first.isVolatile === true ? { isVolatile: true } : {}), send: (item) => exporter.use((current) => current.send(item)), stop: exporter.stop };
+    const sends: Exporter = { id: first.id, ...(first.isVolatile === true ? { isVolatile: true } : {}), ...(first.itemsAtOnce === undefined ? {} : { itemsAtOnce: first.itemsAtOnce }), send: (item) => exporter.use((current) => current.send(item)), stop: exporter.stop };
     // A configuration that is exchanged holds for what waits as well.
     const seat: { place?: Place } = {};
     const limits = (now = seat.place?.config ?? config) => (now.to === 'metrics' ? { attempts: 1, ageMs: Infinity } : now.giveUp);

@@ -51,6 +51,7 @@ interface SinkRequest {
   readonly resourceSpans: readonly { readonly resource: { readonly attributes?: readonly SinkPair[] }; readonly scopeSpans: readonly { readonly spans: readonly SinkSpan[] }[] }[];
 }
 
+/** A request, or of one with several spans the part with one of them. */
 export interface Received {
   readonly url: string;
   readonly headers: IncomingMessage['headers'];
@@ -72,7 +73,8 @@ export async function otlpSink(answer: SinkAnswer = (response) => void response.
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      received.push({ url: request.url ?? '', headers: request.headers, body: Buffer.concat(chunks) });
+      const whole: Received = { url: request.url ?? '', headers: request.headers, body: Buffer.concat(chunks) };
+      received.push(...bodiesOf(whole).map((body) => ({ ...whole, body })));
       answer(response, received.length - 1);
     });
   });
@@ -96,6 +98,15 @@ export function readCarrier({ headers, body }: Received): { readonly span: SinkS
   const [span] = group?.scopeSpans[0]?.spans ?? [];
   if (group === undefined || span === undefined) throw new Error('the request holds no span');
   return { span, resource: attributes(group.resource.attributes) };
+}
+
+/** What a request with several spans would have been as one request for each. */
+function bodiesOf({ headers, body }: Received): readonly Buffer[] {
+  const isJson = headers['content-type'] === 'application/json';
+  if (!isJson && headers['content-type'] !== 'application/x-protobuf') return [body];
+  const { resourceSpans = [] } = (isJson ? JSON.parse(body.toString()) : type.toObject(type.decode(body))) as Partial<SinkRequest>;
+  const alone = resourceSpans.flatMap((group) => group.scopeSpans.flatMap((scope) => scope.spans.map((span) => ({ resourceSpans: [{ ...group, scopeSpans: [{ ...scope, spans: [span] }] }] }))));
+  return alone.length < 2 ? [body] : alone.map((one) => (isJson ? Buffer.from(JSON.stringify(one)) : Buffer.from(type.encode(type.fromObject(one)).finish())));
 }
 
 export function attributes(pairs: readonly SinkPair[] = []): { readonly [key: string]: unknown } {
