@@ -1,9 +1,6 @@
 /** What every store does, whichever it is. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Run } from '../../src/model/agent-trace.ts';
 import { noTenant, parseTraceId, type TraceId } from '../../src/model/ids.ts';
 import { runJson } from '../../src/model/run-json.ts';
@@ -12,31 +9,7 @@ import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import { piecesPerTraceMax, type RunQuery, type SpanPiece, type Store, type StoreItem } from '../../src/stores/store.ts';
 import { agentTrace, call, spanId } from '../builders/agent-trace.ts';
 import { failed, run, scored, scoredRun, skipped } from '../builders/scored-run.ts';
-
-const members = {
-  memory: async () => memoryStore(),
-  'sqlite in memory': () => sqliteStore(':memory:'),
-  'sqlite in a file': () => sqliteStore(join(folder(), 'deeper', 'tracejury.db')),
-} as const satisfies { readonly [name: string]: () => Promise<Store> };
-
-const folders: string[] = [];
-const opened: Store[] = [];
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((store) => store.stop()));
-  for (const one of folders.splice(0)) rmSync(one, { recursive: true });
-});
-
-function folder(): string {
-  const made = mkdtempSync(join(tmpdir(), 'tracejury-store-'));
-  folders.push(made);
-  return made;
-}
-
-async function open(member: keyof typeof members): Promise<Store> {
-  const store = await members[member]();
-  opened.push(store);
-  return store;
-}
+import { members, open } from './members.ts';
 
 const secondMicros = 1_000_000;
 const base = 1_700_000_000 * secondMicros;

@@ -1,9 +1,7 @@
 /** What waits for backends, in every store. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ScoredRun } from '../../src/exporters/exporter.ts';
 import type { Run } from '../../src/model/agent-trace.ts';
 import { parseTraceId, tenant } from '../../src/model/ids.ts';
@@ -14,25 +12,7 @@ import type { NewExport } from '../../src/model/export-store.ts';
 import type { Store } from '../../src/stores/store.ts';
 import { agentTrace, call, spanId } from '../builders/agent-trace.ts';
 import { evaluation, failed, run, scored, scoredRun, skipped } from '../builders/scored-run.ts';
-
-const members = {
-  memory: async () => memoryStore(),
-  'sqlite in memory': () => sqliteStore(':memory:'),
-  'sqlite in a file': () => sqliteStore(join(folder(), 'tracejury.db')),
-} as const satisfies { readonly [name: string]: () => Promise<Store> };
-
-const folders: string[] = [];
-const opened: Store[] = [];
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((store) => store.stop()));
-  for (const one of folders.splice(0)) rmSync(one, { recursive: true });
-});
-
-function folder(): string {
-  const made = mkdtempSync(join(tmpdir(), 'tracejury-exports-'));
-  folders.push(made);
-  return made;
-}
+import { closedLater, folder, members, open } from './members.ts';
 
 /** The run of that number. */
 function nth(number: number, given: Partial<Run> = {}): Run {
@@ -49,22 +29,16 @@ const numbers = (rows: readonly { readonly item: { readonly run: Pick<Run, 'trac
 const anyTime = { now: 1e15, limit: 100, except: [] } as const;
 
 describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) => {
-  async function open(): Promise<Store> {
-    const store = await members[member]();
-    opened.push(store);
-    return store;
-  }
-
   /** Runs from 0 on, each with a row. */
   async function filled(count: number): Promise<{ readonly store: Store; readonly ids: readonly number[] }> {
-    const store = await open();
+    const store = await open(member);
     const items = Array.from({ length: count }, (_, number) => scoredRun({ a: scored(1) }, nth(number)));
     const rows = await store.write(items, items.map((item, number) => waiting(item, { offeredAt: (number + 1) * 1_000 })));
     return { store, ids: rows.map((id) => id ?? 0) };
   }
 
   test('stores: what is sent later is what was written, and no text of the run', async () => {
-    const store = await open();
+    const store = await open(member);
     const of = nth(1, {
       tenant: tenant('team'),
       spanTraceId: nth(2).traceId,
@@ -87,7 +61,7 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
   });
 
   test('stores: a run that is taken back is sent as such', async () => {
-    const store = await open();
+    const store = await open(member);
     const item = scoredRun({ a: skipped }, nth(1, { revision: 2, partOf: nth(2) }));
     await store.write([item], [waiting(item)]);
     expect((await store.exports.due({ exporter: 'x', ...anyTime }))[0]?.item?.run.partOf).toEqual(nth(2));
@@ -144,7 +118,7 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
   });
 
   test('stores: of a run and part the newest revision has the row, under another id', async () => {
-    const store = await open();
+    const store = await open(member);
     const [first, second] = [scoredRun({ a: scored(0) }, nth(1)), scoredRun({ a: scored(1) }, nth(1, { revision: 2 }))];
     const judged = { ...scoredRun({}, nth(1)), evaluations: [evaluation('j', scored(1), nth(1), { evaluatorKind: 'judge' })] };
     const [old] = await store.write([first, judged], [waiting(first), waiting(judged, { part: 'j' })]);
@@ -192,8 +166,7 @@ test('sqlite: rows outlive the process, and what cannot be read is told as such'
   const db = new DatabaseSync(file);
   db.exec("update exports set item = x'00' where id = 1");
   db.close();
-  const second = await sqliteStore(file);
-  opened.push(second);
+  const second = closedLater(await sqliteStore(file));
   expect((await second.exports.due({ exporter: 'x', ...anyTime })).map(({ item }) => item)).toEqual([undefined, exportItem(other)]);
 });
 

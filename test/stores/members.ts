@@ -1,0 +1,37 @@
+/** A store of every kind, for suites that hold for whichever it is: closed, and its folder gone, after each test. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach } from 'vitest';
+import { memoryStore } from '../../src/stores/memory.ts';
+import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
+import type { Store } from '../../src/stores/store.ts';
+
+export const members = {
+  memory: async () => memoryStore(),
+  'sqlite in memory': () => sqliteStore(':memory:'),
+  'sqlite in a file': () => sqliteStore(join(folder(), 'deeper', 'tracejury.db')),
+} as const satisfies { readonly [name: string]: () => Promise<Store> };
+
+const folders: string[] = [];
+const opened: Store[] = [];
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((store) => store.stop()));
+  for (const one of folders.splice(0)) rmSync(one, { recursive: true });
+});
+
+export function folder(): string {
+  const made = mkdtempSync(join(tmpdir(), 'tracejury-store-'));
+  folders.push(made);
+  return made;
+}
+
+export async function open(member: keyof typeof members): Promise<Store> {
+  return closedLater(await members[member]());
+}
+
+/** A store that a test has opened by itself. */
+export function closedLater(store: Store): Store {
+  opened.push(store);
+  return store;
+}
