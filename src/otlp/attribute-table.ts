@@ -26,6 +26,12 @@ export function attributeRanges(): AttributeRanges {
   return { numbers: new Int32Array(firstLength), length: 0 };
 }
 
+/** The list, empty, for the next item. */
+export function emptied(ranges: AttributeRanges): AttributeRanges {
+  ranges.length = 0;
+  return ranges;
+}
+
 export function pushRange(ranges: AttributeRanges, keyStart: number, keyEnd: number, valueStart: number, valueEnd: number): void {
   const { length } = ranges;
   if (length + 4 > ranges.numbers.length) ranges.numbers = larger(ranges.numbers, length + 4);

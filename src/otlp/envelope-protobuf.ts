@@ -14,10 +14,10 @@
 import { JuryError } from '../model/errors.ts';
 import type { Resource, Scope } from '../model/span.ts';
 import { ProtobufAttributes, scanAttribute, type Scanned } from './any-value-protobuf.ts';
-import { closeTable, type AttributeRanges } from './attribute-table.ts';
+import { closeTable, emptied, type AttributeRanges } from './attribute-table.ts';
 import { noAttributes } from './attributes.ts';
 import { cursorAt, enter, leave, readTag, readText, skip, type Cursor } from './protobuf.ts';
-import { note, reject, startRanges, takeBlock, takeFault, type Fault, type Scan } from './scan.ts';
+import { note, reject, takeBlock, takeFault, type Fault, type Scan } from './scan.ts';
 import { isPauseDue, newPace, type Steps } from './steps.ts';
 
 /** Reads one item; the cursor has entered it. Undefined: it is not wanted, or it has a fault, which `scan.fault` tells. */
@@ -130,7 +130,7 @@ function readWhole<Item>(cursor: Cursor, scan: Scan, kind: ItemKind<Item>, resou
 }
 
 function readResource(cursor: Cursor, scan: Scan): Resource {
-  const ranges = startRanges(scan);
+  const ranges = emptied(scan.ranges);
   while (cursor.at < cursor.end) {
     const tag = readTag(cursor);
     if (tag >>> 3 === 1) scanAttribute(cursor, tag, ranges, scan);
@@ -140,7 +140,7 @@ function readResource(cursor: Cursor, scan: Scan): Resource {
 }
 
 function readScope(cursor: Cursor, scan: Scan): Scope {
-  const ranges = startRanges(scan);
+  const ranges = emptied(scan.ranges);
   let name = '';
   let version = '';
   while (cursor.at < cursor.end) {

@@ -2,11 +2,11 @@
 import type { SpanId, TraceId } from '../model/ids.ts';
 import type { AttributeValue, LogRecord, Resource, Scope } from '../model/span.ts';
 import { anyValueAt, ProtobufAttributes, scanAnyValue, scanAttribute, type Scanned } from './any-value-protobuf.ts';
-import type { AttributeRanges } from './attribute-table.ts';
+import { emptied, type AttributeRanges } from './attribute-table.ts';
 import { readEnvelope } from './envelope-protobuf.ts';
 import { eventNameIn, optionalSpanId, recordTraceId } from './identity.ts';
 import { enter, leave, readFixed64, readHex, readTag, readText, skip, type Cursor } from './protobuf.ts';
-import { startRanges, type Scan } from './scan.ts';
+import type { Scan } from './scan.ts';
 import type { Steps } from './steps.ts';
 
 /** Records without a trace id are left out and counted in `ignored`. */
@@ -28,7 +28,7 @@ export function* readLogsProtobuf(scan: Scan): Steps<{ readonly records: readonl
  */
 function readLogRecord(cursor: Cursor, scan: Scan, resource: Resource, scope: Scope): LogRecord | 'ignored' | undefined {
   const start = cursor.at;
-  const draft: RecordDraft = { ranges: startRanges(scan), traceIdHex: '', spanIdHex: '', time: 0n, observedTime: 0n, name: '', bodyStart: -1, bodyEnd: -1 };
+  const draft: RecordDraft = { ranges: emptied(scan.ranges), traceIdHex: '', spanIdHex: '', time: 0n, observedTime: 0n, name: '', bodyStart: -1, bodyEnd: -1 };
   while (cursor.at < cursor.end) readRecordField(cursor, readTag(cursor), draft, scan);
   const traceId = recordTraceId(scan, draft.traceIdHex);
   if (traceId === 'none') {

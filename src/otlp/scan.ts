@@ -59,18 +59,6 @@ export function scanWithin(limits: OtlpLimits, scanned: Scanned): Scan {
   return { limits, scanned, ranges: attributeRanges(), innerRanges: attributeRanges(), traceId: { at: -1, hex: '' }, itemsLeft: limits.itemsPerRequest, blocksLeft: limits.blocksPerRequest, seen: 0, place: { resource: -1, scope: -1, item: -1 }, fault: undefined, bytes: 0, rejected: new Map() };
 }
 
-/** The list for the ranges of the next item, or of what stands around it. */
-export function startRanges({ ranges }: Scan): AttributeRanges {
-  ranges.length = 0;
-  return ranges;
-}
-
-/** The list for those of an event or a link. */
-export function startInnerRanges({ innerRanges }: Scan): AttributeRanges {
-  innerRanges.length = 0;
-  return innerRanges;
-}
-
 export function note(scan: Scan, reason: RejectionReason, detail: string): void {
   scan.fault ??= { reason, detail };
 }

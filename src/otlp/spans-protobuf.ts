@@ -2,12 +2,12 @@
 import { parseSpanId, parseTraceId } from '../model/ids.ts';
 import type { Resource, Scope, Span, SpanEvent, SpanKind, SpanLink, SpanStatus } from '../model/span.ts';
 import { scanAttribute } from './any-value-protobuf.ts';
-import type { AttributeRanges } from './attribute-table.ts';
+import { emptied, type AttributeRanges } from './attribute-table.ts';
 import { readEnvelope } from './envelope-protobuf.ts';
 import { optionalSpanId, requiredIds } from './identity.ts';
 import { enter, leave, readFixed32, readFixed64, readHex, readHexAgain, readTag, readText, readUint32, skip, type Cursor } from './protobuf.ts';
 import { ProtobufEvent, ProtobufLink, ProtobufSpan } from './protobuf-items.ts';
-import { note, startInnerRanges, startRanges, takeItem, type Scan } from './scan.ts';
+import { note, takeItem, type Scan } from './scan.ts';
 import type { Steps } from './steps.ts';
 
 export function readTracesProtobuf(scan: Scan): Steps<readonly Span[]> {
@@ -62,7 +62,7 @@ const okStatus: SpanStatus = { code: 'ok', message: '' };
 
 function emptyDraft(scan: Scan): SpanDraft {
   return {
-    ranges: startRanges(scan),
+    ranges: emptied(scan.ranges),
     events: noEvents,
     links: noLinks,
     eventsSeen: 0,
@@ -155,7 +155,7 @@ function readStatus(cursor: Cursor, tag: number): SpanStatus {
 
 /** Event = time (fixed64) = 1, name = 2, attribute = 3, dropped count = 4. */
 function readEvent(cursor: Cursor, tag: number, events: SpanEvent[], scan: Scan): void {
-  const ranges = startInnerRanges(scan);
+  const ranges = emptied(scan.innerRanges);
   let timeUnixNano = 0n;
   let name = '';
   const outerEnd = enter(cursor, tag);
@@ -174,7 +174,7 @@ function readEvent(cursor: Cursor, tag: number, events: SpanEvent[], scan: Scan)
 
 /** Link = trace id = 1, span id = 2, trace state = 3, attribute = 4, dropped count = 5, flags = 6. A link to no valid span is left out. */
 function readLink(cursor: Cursor, tag: number, links: SpanLink[], scan: Scan): void {
-  const ranges = startInnerRanges(scan);
+  const ranges = emptied(scan.innerRanges);
   let traceIdHex = '';
   let spanIdHex = '';
   const outerEnd = enter(cursor, tag);

@@ -171,11 +171,9 @@ export function gathering(options: GatheringOptions): Gathering {
       return undefined;
     });
     const lookAtMs = looking.over(trace, pending);
-    trace.reading = undefined;
-    if (pending.length > 0 || !isWhole) {
-      trace.reading = reading;
-      return queue.set(trace, lookAtMs);
-    }
+    const goesOn = pending.length > 0 || !isWhole;
+    trace.reading = goesOn ? reading : undefined;
+    if (goesOn) return queue.set(trace, lookAtMs);
     const { drafts } = lasting;
     const endMs = trace.lastMs + (drafts.length === 0 ? settings.closing.abandonMs : settings.closing.lateMs);
     trace.done = drafts.length > 0;
