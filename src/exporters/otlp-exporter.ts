@@ -1,18 +1,19 @@
-/** Spans over OTLP/HTTP: written as OpenTelemetry's own serializers do, with scores as doubles, and sent without their retries, which are the queue's. */
+/** Spans over OTLP/HTTP. Whether and when to send again is the queue's to say. */
 import http from 'node:http';
 import https from 'node:https';
 import { JsonTraceSerializer, ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
-import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
 import type { ExportOutcome } from './exporter.ts';
 import { exportOutcome } from './export-outcome.ts';
 import { post, type Answer } from './post.ts';
-import { doublesInJson, doublesInProtobuf } from './score-doubles.ts';
+import type { SentSpan } from './sent-span.ts';
 import type { ExporterSettings } from './settings.ts';
 import { together } from './together.ts';
+import { jsonSpans } from './write-sent-json.ts';
+import { protobufSpans } from './write-sent-protobuf.ts';
 
 export interface OtlpExporter {
-  /** Resolves, never rejects. */
-  send(span: ReadableSpan): Promise<ExportOutcome>;
+  /** Resolves; rejects only when the span cannot be written. */
+  send(span: SentSpan): Promise<ExportOutcome>;
   /** Ends the connections. */
   stop(): void;
 }
@@ -24,38 +25,38 @@ const requestsMax = 4;
 /** Spans under way at one time: a backlog fills every request. */
 export const spansAtOnce = spansPerRequest * requestsMax;
 
-/** Serializers by protocol, with the Content-Type of each. */
+/** Writers by protocol, with who reads the answers. */
 const protocols = {
-  'http/protobuf': { contentType: 'application/x-protobuf', serializer: ProtobufTraceSerializer, doubles: doublesInProtobuf },
-  'http/json': { contentType: 'application/json', serializer: JsonTraceSerializer, doubles: doublesInJson },
+  'http/protobuf': { spans: protobufSpans, answers: ProtobufTraceSerializer },
+  'http/json': { spans: jsonSpans, answers: JsonTraceSerializer },
 } as const;
 
-type Serializer = (typeof protocols)[keyof typeof protocols]['serializer'];
+type Answers = (typeof protocols)[keyof typeof protocols]['answers'];
 
 export function otlpExporter(url: string, settings: ExporterSettings): OtlpExporter {
-  const { contentType, serializer, doubles } = protocols[settings.protocol ?? 'http/protobuf'];
+  const { spans, answers } = protocols[settings.protocol ?? 'http/protobuf'];
+  const writer = spans();
   const isTls = url.startsWith('https:');
   const agent = isTls ? new https.Agent({ keepAlive: true, ...settings.tls }) : new http.Agent({ keepAlive: true });
-  const options = { url, headers: { ...settings.headers, 'content-type': contentType }, timeoutMs: settings.timeoutMs ?? timeoutMsDefault, request: isTls ? https.request : http.request, agent };
+  const options = { url, headers: { ...settings.headers, 'content-type': writer.contentType }, timeoutMs: settings.timeoutMs ?? timeoutMsDefault, request: isTls ? https.request : http.request, agent };
 
-  async function send(spans: readonly ReadableSpan[]): Promise<ExportOutcome> {
-    const request = serializer.serializeRequest([...spans]);
-    if (request === undefined) return { kind: 'failed', retryable: false, error: 'unwritable' };
-    const answer = await post(options, doubles(request));
-    return isRefused(answer, serializer) ? { kind: 'failed', retryable: false, error: 'refused by a partial success' } : exportOutcome(answer);
+  async function send(parts: readonly Buffer[]): Promise<ExportOutcome> {
+    const answer = await post(options, writer.request(parts));
+    return isRefused(answer, answers) ? { kind: 'failed', retryable: false, error: 'refused by a partial success' } : exportOutcome(answer);
   }
 
+  const sendTogether = together({ itemsMax: spansPerRequest, requestsMax, send });
   return {
-    send: together({ itemsMax: spansPerRequest, requestsMax, send }),
+    send: async (span) => sendTogether(writer.write(span)),
     stop: () => agent.destroy(),
   };
 }
 
 /** A backend that has taken the request and not the span says so in its answer. One whose answer cannot be read has taken it. */
-function isRefused(answer: Answer, serializer: Serializer): boolean {
+function isRefused(answer: Answer, answers: Answers): boolean {
   if (answer.kind === 'unanswered' || answer.status >= 300 || answer.body.length === 0) return false;
   try {
-    return Number(serializer.deserializeResponse(answer.body).partialSuccess?.rejectedSpans ?? 0) > 0;
+    return Number(answers.deserializeResponse(answer.body).partialSuccess?.rejectedSpans ?? 0) > 0;
   } catch {
     return false;
   }

@@ -13,6 +13,8 @@ export interface ProtobufWriter {
   message(field: number, write: () => void): void;
   /** What was written so far, copied. */
   result(): Buffer;
+  /** Begins anew, in the same memory. */
+  restart(): void;
 }
 
 export function protobufWriter(): ProtobufWriter {
@@ -52,6 +54,22 @@ export function protobufWriter(): ProtobufWriter {
     at += length;
   };
 
+  /** Most texts are short and plain, and then the call into the runtime costs more than the text. Gives false, and writes nothing, where one is not. */
+  const isPlainText = (value: string): boolean => {
+    const { length } = value;
+    if (length > plainTextMax) return false;
+    reserve(length + 1);
+    const start = at + 1;
+    for (let index = 0; index < length; index++) {
+      const code = value.charCodeAt(index);
+      if (code >= 0x80) return false;
+      buffer[start + index] = code;
+    }
+    buffer[at] = length;
+    at = start + length;
+    return true;
+  };
+
   return {
     varint(field, value) {
       tag(field, wireType.varint);
@@ -73,7 +91,14 @@ export function protobufWriter(): ProtobufWriter {
       reserve(8);
       at = buffer.writeDoubleLE(value, at);
     },
-    text: (field, value) => delimited(field, Buffer.byteLength(value), () => buffer.write(value, at)),
+    text(field, value) {
+      tag(field, wireType.bytes);
+      if (isPlainText(value)) return;
+      const length = Buffer.byteLength(value);
+      raw(length);
+      reserve(length);
+      at += buffer.write(value, at);
+    },
     bytes: (field, value) => delimited(field, value.length, () => buffer.set(value, at)),
     hex: (field, value) => delimited(field, value.length / 2, () => buffer.write(value, at, 'hex')),
     message(field, write) {
@@ -92,10 +117,18 @@ export function protobufWriter(): ProtobufWriter {
       at += length;
     },
     result: () => Buffer.from(buffer.subarray(0, at)),
+    restart() {
+      at = 0;
+      if (buffer.length > keptBytesMax) buffer = Buffer.allocUnsafe(firstBytes);
+    },
   };
 }
 
 const firstBytes = 4096;
+/** What was made larger than this is let go. */
+const keptBytesMax = 1024 * 1024;
+/** Its length takes one byte. */
+const plainTextMax = 64;
 /** 64 bits in groups of 7. */
 const varintBytesMax = 10;
 
