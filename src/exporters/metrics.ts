@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { type RunKey } from '../model/agent-trace.ts';
 import { wire } from '../model/attributes.ts';
 import { unreachable } from '../model/ids.ts';
+import { recentMap } from '../model/recent.ts';
 import { type Evaluation, evaluationKeyText, type Verdict } from '../model/verdict.ts';
 import { attemptOf, type Attempt } from '../pipeline/evaluability.ts';
 import type { Labels } from '../telemetry/telemetry.ts';
@@ -11,20 +12,17 @@ import type { Exporter, ExportItem } from './exporter.ts';
 import type { ExporterParts, ExporterSettings } from './settings.ts';
 
 /** Verdicts remembered to tell whether a later revision changed them; the oldest are forgotten first. */
-const verdictsRememberedMax = 20_000;
+const verdictsRememberedMax = 40_000;
 
 export function metricsExporter(_settings: ExporterSettings, { telemetry }: ExporterParts): Exporter {
-  const verdicts = new Map<string, string>();
+  const verdicts = recentMap<string, string>(verdictsRememberedMax);
 
   /** What changed since the revision before: `changed`, `same`, or `unknown` when that was too long ago. */
   function change(evaluation: Evaluation): string {
     const id = createHash('sha256').update(evaluationKeyText(evaluation.key)).digest('base64');
     const now = fingerprint(evaluation.verdict);
     const before = verdicts.get(id);
-    verdicts.delete(id);
     verdicts.set(id, now);
-    const [oldest] = verdicts.keys();
-    if (verdicts.size > verdictsRememberedMax && oldest !== undefined) verdicts.delete(oldest);
     return before === undefined ? 'unknown' : before === now ? 'same' : 'changed';
   }
 

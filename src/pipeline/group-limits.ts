@@ -7,7 +7,7 @@ export interface GroupLimits {
   readonly spareBytesMax?: () => number;
   readonly spansPerTraceMax: number;
   readonly recordsPerTraceMax: number;
-  /** Traces that are done are remembered up to this number, so that a straggler founds no new run. */
+  /** Traces that are done are remembered up to this number, the newest half of it at least, so that a straggler founds no new run. */
   readonly tombstonesMax: number;
 }
 

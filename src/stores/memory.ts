@@ -1,42 +1,72 @@
 /** A store that is gone with the process, for tests and for running without a file. */
 import type { Run } from '../model/agent-trace.ts';
 import { runTargetId } from '../model/verdict.ts';
-import { runJson } from '../model/run-json.ts';
 import { callEnd, microsOf, storedDecisions, storedVerdict, tookMicros } from './item.ts';
 import { traceKey } from '../pipeline/traces.ts';
 import { memoryExports } from './memory-exports.ts';
+import { contentOf, readContent } from './run-content.ts';
 import { spansInMemory } from './spans-in-memory.ts';
-import type { ContentGone, RunFilter, RunPlace, RunRow, Store, StoredDecision, StoredVerdict, StoreItem, SummaryRow, ToolRow } from './store.ts';
+import type { ContentGone, Micros, RunFilter, RunPlace, RunRow, Store, StoredDecision, StoredVerdict, StoreItem, SummaryRow, ToolRow } from './store.ts';
+
+/** Of one revision. Little of it and in few pieces: what lives long in memory has the collector walk over it again and again. */
+interface Version {
+  readonly row: Omit<RunRow, 'verdicts'>;
+  readonly calls: readonly { readonly name: string; readonly ended: string; readonly took: Micros | undefined }[];
+  content: Buffer | undefined;
+  contentGone: ContentGone | undefined;
+}
 
 interface Kept {
   readonly id: number;
-  run: Run;
-  contentGone: ContentGone | undefined;
+  readonly key: string;
+  version: Version;
   readonly verdicts: Map<string, StoredVerdict>;
   readonly decisions: Map<string, StoredDecision>;
 }
 
-/** Beyond it the oldest runs go. */
+/** Beyond it the runs go that were scored first. */
 const runsMaxDefault = 10_000;
-
+/** Of their content, compressed; likewise. */
+const contentBytesMaxDefault = 64 * 1024 * 1024;
 /** Of spans, compressed. */
 const spanBytesMaxDefault = 64 * 1024 * 1024;
 
-export function memoryStore({ runsMax = runsMaxDefault, spanBytesMax = spanBytesMaxDefault }: { readonly runsMax?: number; readonly spanBytesMax?: number } = {}): Store {
+export interface MemoryStoreOptions {
+  readonly runsMax?: number;
+  readonly contentBytesMax?: number;
+  readonly spanBytesMax?: number;
+}
+
+export function memoryStore({ runsMax = runsMaxDefault, contentBytesMax = contentBytesMaxDefault, spanBytesMax = spanBytesMaxDefault }: MemoryStoreOptions = {}): Store {
   const spans = spansInMemory(spanBytesMax);
   const kept = new Map<string, Kept>();
   const { write: writeExports, forget, prune: pruneExports, ...exports } = memoryExports();
   let ids = 0;
+  let contentBytes = 0;
   const ordered = (): readonly Kept[] => [...kept.values()].sort((one, other) => startOf(other) - startOf(one) || other.id - one.id);
   const within = (filter: RunFilter): readonly Kept[] => ordered().filter((one) => isWanted(one, filter));
 
+  function versionOf({ run, withoutContent }: StoreItem): Version {
+    const { content, contentGone } = contentOf(run, withoutContent);
+    contentBytes += content?.length ?? 0;
+    return { row: rowOf(run), calls: run.trace.toolCalls.map((call) => ({ name: call.name, ended: callEnd(call), took: tookMicros(call) })), content, contentGone };
+  }
+
+  function withoutContent(version: Version, gone: ContentGone): void {
+    contentBytes -= version.content?.length ?? 0;
+    Object.assign(version, { content: undefined, contentGone: gone });
+  }
+
   function take(item: StoreItem): void {
     const key = `${item.run.tenant}/${runTargetId(item.run)}`;
-    const one: Kept = kept.get(key) ?? { id: ++ids, run: item.run, contentGone: item.withoutContent, verdicts: new Map<string, StoredVerdict>(), decisions: new Map<string, StoredDecision>() };
-    if (item.run.revision > one.run.revision) Object.assign(one, { run: item.run, contentGone: item.withoutContent });
+    const one: Kept = kept.get(key) ?? { id: ++ids, key, version: versionOf(item), verdicts: new Map<string, StoredVerdict>(), decisions: new Map<string, StoredDecision>() };
+    if (item.run.revision > one.version.row.revision) {
+      withoutContent(one.version, 'unknown');
+      one.version = versionOf(item);
+    }
     for (const verdict of item.evaluations.map(storedVerdict)) if (verdict.revision >= (one.verdicts.get(verdict.name)?.revision ?? 0)) one.verdicts.set(verdict.name, verdict);
     for (const decision of storedDecisions(item)) if (decision.revision >= (one.decisions.get(decision.name)?.revision ?? 0)) one.decisions.set(decision.name, decision);
-    if (one.run.partOf !== undefined) {
+    if (one.version.row.partOf !== undefined) {
       one.verdicts.clear();
       one.decisions.clear();
     }
@@ -45,9 +75,25 @@ export function memoryStore({ runsMax = runsMaxDefault, spanBytesMax = spanBytes
 
   /** Gives how many pieces of spans went with them. */
   function drop(gone: readonly Kept[]): number {
-    for (const { run } of gone) kept.delete(`${run.tenant}/${runTargetId(run)}`);
-    forget(gone.map(({ run }) => run));
-    return gone.reduce((sum, { run }) => sum + spans.forget(run.tenant, run.traceId), 0);
+    for (const { key, version } of gone) {
+      kept.delete(key);
+      withoutContent(version, 'expired');
+    }
+    forget(gone.map(({ version }) => version.row));
+    return gone.reduce((sum, { version: { row } }) => sum + spans.forget(row.tenant, row.traceId), 0);
+  }
+
+  /** What no longer fits. */
+  function surplus(): readonly Kept[] {
+    const gone: Kept[] = [];
+    let [runs, bytes] = [kept.size, contentBytes];
+    for (const one of kept.values()) {
+      if (runs <= runsMax && bytes <= contentBytesMax) break;
+      gone.push(one);
+      runs--;
+      bytes -= one.version.content?.length ?? 0;
+    }
+    return gone;
   }
 
   return {
@@ -56,7 +102,7 @@ export function memoryStore({ runsMax = runsMaxDefault, spanBytesMax = spanBytes
     async write(items, waiting = []) {
       items.forEach(take);
       const rows = items.length === 0 ? [] : writeExports(waiting);
-      if (kept.size > runsMax) drop(ordered().slice(runsMax));
+      drop(surplus());
       return rows;
     },
     async writeSpans(pieces) {
@@ -64,22 +110,24 @@ export function memoryStore({ runsMax = runsMaxDefault, spanBytesMax = spanBytes
     },
     spans: async (tenant, traceId) => spans.of(tenant, traceId),
     async known(traces) {
-      const byTrace = Map.groupBy([...kept.values()].sort((one, other) => one.id - other.id), ({ run }) => traceKey(run.tenant, run.traceId));
+      const byTrace = Map.groupBy([...kept.values()].sort((one, other) => one.id - other.id), ({ version: { row } }) => traceKey(row.tenant, row.traceId));
       return traces.flatMap(({ tenant, traceId }) => {
         const own = byTrace.get(traceKey(tenant, traceId)) ?? [];
         const isJoined = spans.isJoined(tenant, traceId);
-        return own.length === 0 && !isJoined ? [] : [{ tenant, traceId, isJoined, runs: own.map(({ run: { spanId, revision, partOf } }) => ({ spanId, revision, partOf: partOf === undefined ? undefined : runTargetId(partOf) })) }];
+        return own.length === 0 && !isJoined ? [] : [{ tenant, traceId, isJoined, runs: own.map(({ version: { row: { spanId, revision, partOf } } }) => ({ spanId, revision, partOf })) }];
       });
     },
     async run(key) {
       const one = kept.get(`${key.tenant}/${runTargetId(key)}`);
-      return one === undefined ? undefined : { ...rowOf(one), content: one.contentGone === undefined ? runJson(one.run.trace, one.run) : undefined, contentGone: one.contentGone, spans: spans.of(key.tenant, key.traceId).reduce((sum, piece) => sum + piece.spans, 0), decisions: byName([...one.decisions.values()]) };
+      if (one === undefined) return undefined;
+      const { content, contentGone } = one.version;
+      return { ...listed(one), content: content === undefined ? undefined : readContent(content), contentGone, spans: spans.of(key.tenant, key.traceId).reduce((sum, piece) => sum + piece.spans, 0), decisions: byName([...one.decisions.values()]) };
     },
     async runs({ limit, after, ...filter }) {
       const found = within(filter).filter((one) => after === undefined || isBehind(one, after));
       const page = found.slice(0, limit);
       const last = page.at(-1);
-      return { runs: page.map(rowOf), next: found.length > limit && last !== undefined ? { startedAt: startOf(last), id: last.id } : undefined };
+      return { runs: page.map(listed), next: found.length > limit && last !== undefined ? { startedAt: startOf(last), id: last.id } : undefined };
     },
     async decisions(traceId) {
       return within({ traceId }).toReversed().flatMap(({ decisions }) => byName([...decisions.values()]));
@@ -93,7 +141,7 @@ export function memoryStore({ runsMax = runsMaxDefault, spanBytesMax = spanBytes
       });
     },
     async tools({ from, to, agent }) {
-      const calls = within({ from, to, ...(agent === undefined ? {} : { agent }) }).flatMap(({ run }) => run.trace.toolCalls.map((call) => ({ agent: run.trace.agent, name: call.name, ended: callEnd(call), took: tookMicros(call) })));
+      const calls = within({ from, to, ...(agent === undefined ? {} : { agent }) }).flatMap(({ version: { row, calls: own } }) => own.map((call) => ({ ...call, agent: row.agent })));
       return [...Map.groupBy(calls, ({ agent: by, name }) => JSON.stringify([by, name])).values()]
         .flatMap((own): readonly ToolRow[] => {
           const [first] = own;
@@ -107,8 +155,8 @@ export function memoryStore({ runsMax = runsMaxDefault, spanBytesMax = spanBytes
       const gone = oldest.slice(0, stepRuns).filter((one) => startOf(one) < runsBefore);
       const pieces = drop(gone) + spans.expire(contentBefore, stepRuns);
       const waiting = pruneExports({ ...limits, stepRuns });
-      const emptied = oldest.filter((one) => one.contentGone === undefined && !gone.includes(one) && startOf(one) < contentBefore).slice(0, stepRuns);
-      for (const one of emptied) one.contentGone = 'expired';
+      const emptied = oldest.filter((one) => one.version.content !== undefined && !gone.includes(one) && startOf(one) < contentBefore).slice(0, stepRuns);
+      for (const { version } of emptied) withoutContent(version, 'expired');
       return { runs: gone.length, contents: emptied.length, spans: pieces, exports: waiting.exports, more: waiting.more || gone.length === stepRuns || emptied.length === stepRuns || pieces >= stepRuns };
     },
     backup: () => Promise.reject(new Error('A store in memory has no file to copy.')),
@@ -116,8 +164,8 @@ export function memoryStore({ runsMax = runsMaxDefault, spanBytesMax = spanBytes
   };
 }
 
-function startOf({ run }: Kept): number {
-  return microsOf(run.startUnixNano);
+function startOf({ version }: Kept): number {
+  return version.row.startedAt;
 }
 
 function isBehind(one: Kept, after: RunPlace): boolean {
@@ -125,16 +173,20 @@ function isBehind(one: Kept, after: RunPlace): boolean {
 }
 
 function isWanted(one: Kept, filter: RunFilter): boolean {
-  const { run } = one;
-  if (run.partOf !== undefined) return false;
+  const { row } = one.version;
+  if (row.partOf !== undefined) return false;
   const is = (wanted: string | undefined, value: string | undefined): boolean => wanted === undefined || wanted === value;
-  if (!(is(filter.tenant, run.tenant) && is(filter.agent, run.trace.agent) && is(filter.service, run.service) && is(filter.version, run.serviceVersion) && is(filter.sessionId, run.trace.sessionId) && is(filter.traceId, run.traceId))) return false;
+  if (!(is(filter.tenant, row.tenant) && is(filter.agent, row.agent) && is(filter.service, row.service) && is(filter.version, row.version) && is(filter.sessionId, row.sessionId) && is(filter.traceId, row.traceId))) return false;
   if (startOf(one) < (filter.from ?? -Infinity) || startOf(one) >= (filter.to ?? Infinity)) return false;
   if (filter.evaluator === undefined && filter.verdict === undefined) return true;
   return [...one.verdicts.values()].some(({ name, verdict }) => is(filter.evaluator, name) && is(filter.verdict, verdict));
 }
 
-function rowOf({ run, verdicts }: Kept): RunRow {
+function listed({ version, verdicts }: Kept): RunRow {
+  return { ...version.row, verdicts: byName([...verdicts.values()]) };
+}
+
+function rowOf(run: Run): Version['row'] {
   return {
     tenant: run.tenant,
     traceId: run.traceId,
@@ -150,7 +202,6 @@ function rowOf({ run, verdicts }: Kept): RunRow {
     status: run.trace.status,
     revision: run.revision,
     partOf: run.partOf === undefined ? undefined : runTargetId(run.partOf),
-    verdicts: byName([...verdicts.values()]),
   };
 }
 

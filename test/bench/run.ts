@@ -80,13 +80,13 @@ function row(name: string, encoding: Row['encoding'], server: Measured, names: r
 }
 
 function floor(...args: readonly string[]): Promise<Measured> {
-  return measured('floor.ts', args, { lastLine: /^OTLP/m });
+  return measured('floor.ts', args, { asStarted: true, lastLine: /^OTLP/m });
 }
 
 async function service(names: readonly string[], more: string, options: { readonly profileTo?: string } = {}): Promise<Measured> {
   const file = join(folder, `${Math.random().toString(36).slice(2)}.yaml`);
   writeFileSync(file, `listen: { otlp_http: "127.0.0.1:0", otlp_grpc: "127.0.0.1:0", console: "127.0.0.1:0" }\nevaluators: [ ${names.join(', ')} ]\n${['store', 'journal'].filter((key) => !more.includes(`${key}:`)).map((key) => `${key}: { url: "memory:" }\n`).join('')}${more}`);
-  return measured('../../src/cli/main.ts', ['serve', '-c', file], { ...options, lastLine: /^Evaluators/m });
+  return measured('../../src/cli/main.ts', ['serve', '-c', file], { ...options, asStarted: true, lastLine: /^Evaluators/m });
 }
 
 function packed({ bodies }: Workload, { encoding }: Row): readonly Buffer[] {

@@ -1,11 +1,10 @@
 /** Reading what was stored. Every list goes along an index and stops after a page. */
-import { zstdDecompressSync } from 'node:zlib';
 import { sql } from 'kysely';
 import type { ExpressionBuilder, Kysely, Selectable } from 'kysely';
 import type { RunKey } from '../../model/agent-trace.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import { isJsonArray, isJsonObject, parseJson } from '../../model/json.ts';
-import type { JsonObject, JsonValue } from '../../model/json.ts';
+import { readContent } from '../run-content.ts';
 import type { ContentGone, RunFilter, RunPage, RunQuery, RunRow, StoredDecision, StoredRun, StoredVerdict, SummaryQuery, SummaryRow, ToolQuery, ToolRow, VerdictWord } from '../store.ts';
 import { countSpans } from './spans.ts';
 import type { Tables } from './tables.ts';
@@ -22,7 +21,7 @@ export async function readRun(db: Db, { tenant, traceId, spanId }: RunKey): Prom
   const row = await db.selectFrom('runs').selectAll().where('tenant', '=', tenant).where('trace_id', '=', traceId).where('span_id', '=', spanId).executeTakeFirst();
   if (row === undefined) return undefined;
   const [verdicts, decisions, spans] = await Promise.all([verdictsOf(db, [row.id]), decisionsOf(db, [row]), countSpans(db, tenant, traceId)]);
-  return { ...runRow(row, verdicts), content: row.content === null ? undefined : contentOf(row.content), contentGone: (row.content_gone ?? undefined) as ContentGone | undefined, spans, decisions };
+  return { ...runRow(row, verdicts), content: row.content === null ? undefined : readContent(row.content), contentGone: (row.content_gone ?? undefined) as ContentGone | undefined, spans, decisions };
 }
 
 export async function readRuns(db: Db, query: RunQuery): Promise<RunPage> {
@@ -118,12 +117,6 @@ function runRow(row: ListedRun, verdicts: ReadonlyMap<number, readonly StoredVer
     partOf: row.part_of ?? undefined,
     verdicts: verdicts.get(row.id) ?? [],
   };
-}
-
-function contentOf(content: Uint8Array): JsonObject {
-  const value: JsonValue | undefined = parseJson(zstdDecompressSync(content).toString());
-  if (!isJsonObject(value)) throw new Error('the content of a run is not what was written');
-  return value;
 }
 
 export async function readDecisions(db: Db, traceId: TraceId): Promise<readonly StoredDecision[]> {

@@ -1,12 +1,11 @@
 /** Writing a batch of scored runs: a few statements of many rows, in one transaction. */
-import { constants, zstdCompressSync } from 'node:zlib';
 import type { Insertable, Transaction } from 'kysely';
 import type { Run, RunKey } from '../../model/agent-trace.ts';
 import { jsonText } from '../../model/json.ts';
-import { runJson } from '../../model/run-json.ts';
 import { callEnd, microsOf, runColumns, storedDecisions, storedVerdict, tookMicros } from '../item.ts';
 import type { NewExport } from '../../model/export-store.ts';
-import type { ContentGone, StoreItem, WithoutContent } from '../store.ts';
+import { contentOf } from '../run-content.ts';
+import type { StoreItem, WithoutContent } from '../store.ts';
 import { writeExports } from './exports.ts';
 import type { Tables } from './tables.ts';
 
@@ -14,11 +13,6 @@ type Tx = Transaction<Tables>;
 
 /** Rows of one statement: SQLite takes 32,766 values in one, and a row has 18 at most. */
 const rowsPerStatement = 500;
-
-/** A run whose JSON is longer is kept without its content: nobody reads it on a page. */
-const contentCharsMax = 8_000_000;
-/** On runs of a few kilobytes the default level takes four times as long and saves two bytes in a hundred. */
-const compressionLevel = 1;
 
 interface Known {
   readonly id: number;
@@ -102,10 +96,8 @@ async function writtenRuns(tx: Tx, runs: readonly Version[]): Promise<ReadonlyMa
 }
 
 function contentColumns(run: Run, withoutContent: WithoutContent | undefined): Pick<Insertable<Tables['runs']>, 'content' | 'content_gone'> {
-  if (withoutContent !== undefined) return { content: null, content_gone: withoutContent };
-  const text = jsonText(runJson(run.trace, run));
-  if (text.length > contentCharsMax) return { content: null, content_gone: 'too_large' satisfies ContentGone };
-  return { content: zstdCompressSync(text, { params: { [constants.ZSTD_c_compressionLevel]: compressionLevel } }), content_gone: null };
+  const { content = null, contentGone = null } = contentOf(run, withoutContent);
+  return { content, content_gone: contentGone };
 }
 
 async function writeToolCalls(tx: Tx, runs: readonly Run[], known: ReadonlyMap<string, Known>): Promise<void> {

@@ -1,0 +1,27 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { recentMap } from '../../src/model/recent.ts';
+
+test('recent: what was set or replaced last is there, what was deleted is not, and no more than the bound is kept', () => {
+  const step = fc.tuple(fc.constantFrom('set', 'delete'), fc.integer({ min: 0, max: 30 }), fc.integer());
+  fc.assert(
+    fc.property(fc.integer({ min: 2, max: 20 }), fc.array(step, { maxLength: 200 }), (entriesMax, steps) => {
+      const map = recentMap<number, number>(entriesMax);
+      // Oldest first.
+      const whole = new Map<number, number>();
+      for (const [kind, key, value] of steps) {
+        whole.delete(key);
+        if (kind === 'set') whole.set(key, value);
+        if (kind === 'set') map.set(key, value);
+        else map.delete(key);
+      }
+      const newest = [...whole].slice(-Math.floor(entriesMax / 2));
+      expect(newest.map(([key]) => map.get(key))).toEqual(newest.map(([, value]) => value));
+      const kept = Array.from({ length: 31 }, (_, key) => key).filter((key) => map.has(key));
+      expect(kept.length).toBeLessThanOrEqual(entriesMax);
+      expect(kept.every((key) => map.get(key) === whole.get(key))).toBe(true);
+      map.clear();
+      expect(kept.some((key) => map.has(key))).toBe(false);
+    }),
+  );
+});
