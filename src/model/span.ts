@@ -88,6 +88,8 @@ export interface Span extends Attributed {
   readonly droppedAttributes?: number;
   /** Bytes of this span on the wire: what a byte budget counts. */
   readonly wireBytes: number;
+  /** The span as it lies in a protobuf body; undefined where it came in another way. */
+  asWritten?(): Uint8Array;
 }
 
 export interface LogRecord extends Attributed {

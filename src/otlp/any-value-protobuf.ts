@@ -104,6 +104,11 @@ export class ProtobufAttributes implements Attributed {
     return length > 0 && start + length === end ? bytes[start] : undefined;
   }
 
+  /** Of the body in which these attributes lie. */
+  protected bytesBetween(start: number, end: number): Uint8Array {
+    return this.#table.body.bytes.subarray(start, end);
+  }
+
   #shapeOf(): KeyShape {
     return (this.#shape ??= this.#shapes.of(this.#table, this.#from, this.#count));
   }

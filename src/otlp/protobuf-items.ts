@@ -5,7 +5,10 @@ import { ProtobufAttributes, type Scanned } from './any-value-protobuf.ts';
 import type { AttributeRanges } from './attribute-table.ts';
 
 /** Everything of a span but its attributes. */
-export type SpanFields = Omit<Span, 'attribute' | 'attributeKeys' | 'written' | 'droppedAttributes'>;
+export interface SpanFields extends Omit<Span, 'attribute' | 'attributeKeys' | 'written' | 'droppedAttributes' | 'asWritten'> {
+  /** Where the span starts in the body. */
+  readonly at: number;
+}
 
 export class ProtobufSpan extends ProtobufAttributes implements Span {
   readonly resource: Resource;
@@ -24,6 +27,7 @@ export class ProtobufSpan extends ProtobufAttributes implements Span {
   readonly links: readonly SpanLink[];
   declare readonly droppedAttributes?: number;
   readonly wireBytes: number;
+  readonly #at: number;
 
   constructor(fields: SpanFields, droppedAttributes: number, scanned: Scanned, ranges: AttributeRanges) {
     super(scanned, ranges);
@@ -43,6 +47,11 @@ export class ProtobufSpan extends ProtobufAttributes implements Span {
     this.links = fields.links;
     if (droppedAttributes > 0) this.droppedAttributes = droppedAttributes;
     this.wireBytes = fields.wireBytes;
+    this.#at = fields.at;
+  }
+
+  asWritten(): Uint8Array {
+    return this.bytesBetween(this.#at, this.#at + this.wireBytes);
   }
 }
 

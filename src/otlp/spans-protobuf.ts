@@ -30,7 +30,7 @@ function readSpan(cursor: Cursor, scan: Scan, resource: Resource, scope: Scope):
   if (ids === undefined || scan.fault !== undefined) return undefined;
   const { traceId, spanId } = ids;
   const { traceState, flags, name, kind, startUnixNano, endUnixNano, status, events, links } = draft;
-  const fields = { resource, scope, traceId, spanId, parentSpanId, traceState, flags, name, kind, startUnixNano, endUnixNano, status, events, links, wireBytes: cursor.end - start };
+  const fields = { resource, scope, traceId, spanId, parentSpanId, traceState, flags, name, kind, startUnixNano, endUnixNano, status, events, links, wireBytes: cursor.end - start, at: start };
   return new ProtobufSpan(fields, draft.droppedAttributes, scan.scanned, draft.ranges);
 }
 

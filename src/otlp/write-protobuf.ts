@@ -30,15 +30,15 @@ export function writeTracesProtobuf(spans: readonly Span[]): Buffer {
   return out.result();
 }
 
-function writeResource(to: ProtobufWriter, resource: Resource): void {
+export function writeResource(to: ProtobufWriter, resource: Resource): void {
   if (resource.attributeKeys().length > 0) to.message(1, () => writeAttributes(to, 1, resource));
 }
 
-function isEmptyScope(scope: Scope): boolean {
+export function isEmptyScope(scope: Scope): boolean {
   return scope.name === '' && scope.version === '' && scope.attributeKeys().length === 0;
 }
 
-function writeScope(to: ProtobufWriter, scope: Scope): void {
+export function writeScope(to: ProtobufWriter, scope: Scope): void {
   if (scope.name !== '') to.text(1, scope.name);
   if (scope.version !== '') to.text(2, scope.version);
   writeAttributes(to, 3, scope);

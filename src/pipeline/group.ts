@@ -15,6 +15,8 @@ import { wire } from '../model/attributes.ts';
 import type { Clock } from '../model/clock.ts';
 import type { SpanId, Tenant } from '../model/ids.ts';
 import type { LogRecord, Span } from '../model/span.ts';
+import { keyShapes } from '../otlp/key-shapes.ts';
+import { spanPacker } from '../otlp/pack.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { assemble, type Draft } from './assemble.ts';
 import { closedTraces } from './closed-traces.ts';
@@ -76,6 +78,7 @@ export function gathering(options: GatheringOptions): Gathering {
   const traces = traceTable(limits.tombstonesMax);
   const closed = closedTraces();
   const sessions = sessionTools<Trace>();
+  const packer = spanPacker(keyShapes());
   const standings = standing(traces);
   const queue = deadlines<Trace>();
   const ready: Run[] = [];
@@ -179,6 +182,7 @@ export function gathering(options: GatheringOptions): Gathering {
     trace.done = drafts.length > 0;
     if (trace.done) {
       closed.add(trace);
+      trace.held.pack(packer, trace.bytes);
       standings.finish(trace);
     }
     if (endMs > now) return queue.set(trace, endMs);

@@ -1,8 +1,9 @@
 /** The traces that are gathered: found by tenant and trace id, oldest first, remembered for a while after they are gone. */
 import type { SpanId, Tenant, TraceId } from '../model/ids.ts';
+import { recentMap } from '../model/recent.ts';
 import type { LogRecord } from '../model/span.ts';
-import type { Held } from './assemble.ts';
 import type { Reading } from './facts.ts';
+import { HeldSpans } from './held-spans.ts';
 import type { KeyPlace } from './lasting-keys.ts';
 import { inOrder } from './standing.ts';
 import type { Parts } from './parts.ts';
@@ -17,7 +18,7 @@ export interface Trace {
   readonly key: string;
   readonly tenant: Tenant;
   readonly openedMs: number;
-  readonly held: Map<SpanId, Held>;
+  readonly held: HeldSpans;
   readonly records: Map<SpanId, LogRecord[]>;
   readonly recordKeys: Set<string>;
   /** What its spans were found to tell, while that will be needed again. */
@@ -69,15 +70,9 @@ export function traceTable(tombstonesMax: number): TraceTable {
   const traces = new Map<string, Trace>();
   /** By the key of a trace that was joined to another. */
   const joinedTo = new Map<string, Trace>();
-  const tombstones = new Set<string>();
+  const tombstones = recentMap<string, true>(tombstonesMax);
   /** Not given by `takeOpened` yet. */
   const opened = new Set<Trace>();
-
-  function bury(key: string): void {
-    tombstones.add(key);
-    const [oldest] = tombstones;
-    if (tombstones.size > tombstonesMax && oldest !== undefined) tombstones.delete(oldest);
-  }
 
   return {
     open(tenant, traceId, nowMs) {
@@ -85,7 +80,7 @@ export function traceTable(tombstonesMax: number): TraceTable {
       const known = traces.get(key) ?? joinedTo.get(key);
       if (known !== undefined) return known;
       if (tombstones.has(key)) return undefined;
-      const trace: Trace = { key, tenant, openedMs: nowMs, held: new Map(), records: new Map(), recordKeys: new Set(), reading: undefined, closed: new Map(), joined: [], positions: new Set(), bytes: 0, lastMs: nowMs, waitsSinceMs: undefined, parts: undefined, lookWholeAtMs: Infinity, isOneAgents: false, mayClose: false, done: false };
+      const trace: Trace = { key, tenant, openedMs: nowMs, held: new HeldSpans(), records: new Map(), recordKeys: new Set(), reading: undefined, closed: new Map(), joined: [], positions: new Set(), bytes: 0, lastMs: nowMs, waitsSinceMs: undefined, parts: undefined, lookWholeAtMs: Infinity, isOneAgents: false, mayClose: false, done: false };
       traces.set(key, trace);
       opened.add(trace);
       return trace;
@@ -104,11 +99,11 @@ export function traceTable(tombstonesMax: number): TraceTable {
       traces.delete(trace.key);
       opened.delete(trace);
       for (const key of trace.joined) joinedTo.delete(key);
-      if (trace.closed.size > 0 || over === 'over') for (const key of [trace.key, ...trace.joined]) bury(key);
+      if (trace.closed.size > 0 || over === 'over') for (const key of [trace.key, ...trace.joined]) tombstones.set(key, true);
     },
     join(part, whole, spansMax) {
       let leftOut = 0;
-      for (const [spanId, held] of part.held) {
+      for (const [spanId, held] of part.held.entries()) {
         if (whole.held.has(spanId)) continue;
         if (whole.held.size < spansMax) whole.held.set(spanId, held);
         else leftOut++;

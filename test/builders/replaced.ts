@@ -1,6 +1,6 @@
 /** A span, a record or an event with some members replaced. Where attributes are, nothing tells any more how they lay in a body. */
 export function replaced<Item extends object>(item: Item, members: Partial<Item>): Item {
-  const own: Partial<Item> = { ...('attribute' in members ? { written: undefined } : {}), ...members };
+  const own: Partial<Item> = { ...('attribute' in members ? { written: undefined, asWritten: undefined } : {}), ...members };
   return new Proxy(item, {
     get(target, key) {
       if (Object.hasOwn(own, key)) return Reflect.get(own, key) as unknown;

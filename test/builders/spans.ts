@@ -1,6 +1,8 @@
 /** Spans and log records from plain data: a test shows only what matters to it. Ids are numbers, times milliseconds. */
 import { parseTraceId, type TraceId } from '../../src/model/ids.ts';
 import type { Attributed, AttributeValue, LogRecord, Span, SpanKind, SpanStatus } from '../../src/model/span.ts';
+import { readTraces } from '../../src/otlp/read.ts';
+import { writeTraces } from '../../src/otlp/write.ts';
 import { spanId } from './agent-trace.ts';
 
 export interface Attributes {
@@ -50,6 +52,10 @@ export function span(data: SpanData): Span {
     links: (data.links ?? []).map((link) => ({ ...attributed({}), traceId: traceId(link.trace), spanId: spanId(link.span) })),
     ...(data.dropped === undefined ? {} : { droppedAttributes: data.dropped }),
     wireBytes: data.bytes ?? 100,
+    // A copy with other members writes these.
+    asWritten() {
+      return readTraces(writeTraces([this], 'protobuf'), 'protobuf').spans[0]?.asWritten?.() ?? Buffer.of();
+    },
   };
 }
 
