@@ -44,10 +44,13 @@ function isMemberName(parent: Node | undefined, key: string): boolean {
   return key === 'key' && parent['shorthand'] !== true;
 }
 
+/** What a process or a thread is started with. */
+const programs: ReadonlySet<string> = new Set(['src/cli/main.ts', 'src/stores/sqlite/thread.ts']);
+
 /** Importing a file does nothing: its top level declares. */
 export const importingDoesNothing: Rule = (files) =>
   files
-    .filter((file) => isProduct(file) && file.path !== 'src/cli/main.ts')
+    .filter((file) => isProduct(file) && !programs.has(file.path))
     .flatMap((file) =>
       topStatements(file)
         .filter((statement) => !/Declaration$|^Export|^TSDeclareFunction$/.test(statement.type))

@@ -1,32 +1,32 @@
-/** The built-in SQLite of Node as Kysely takes a database. */
+/** SQLite in a thread of its own, as Kysely takes a database. */
 import { closeSync, mkdirSync, openSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
-import { Kysely, SqliteDialect, type SqliteDatabase } from 'kysely';
+import { dirname, extname } from 'node:path';
+import type { SQLInputValue } from 'node:sqlite';
+import { Worker } from 'node:worker_threads';
+import { CompiledQuery, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, type DatabaseConnection, type Driver } from 'kysely';
 import { JuryError } from '../../model/errors.ts';
 import type { Tables } from './tables.ts';
+import { openedId, type Answer, type Ask, type ThreadData } from './thread-protocol.ts';
 
 export interface Connection {
   readonly db: Kysely<Tables>;
-  /** For what Kysely has no words for. */
-  readonly raw: DatabaseSync;
+  /** For what has no rows and takes several steps. */
+  exec(sql: string): Promise<void>;
+  /** Copies the file while it is written. */
+  backup(to: string): Promise<void>;
 }
 
 /** Prompts and answers are nobody else's to read. */
 const fileMode = 0o600;
 const folderMode = 0o700;
-/** How long another process may hold the file. */
-const busyMs = 5_000;
-/** Prepared statements that are kept: the service has a few dozen forms. */
-const statementsMax = 200;
 
-export function connected(file: string): Connection {
+/** Rejects with a JuryError. */
+export async function connected(file: string): Promise<Connection> {
   try {
     if (file !== ':memory:') ownersOnly(file);
-    const raw = new DatabaseSync(file, { timeout: busyMs, enableForeignKeyConstraints: true });
-    // The page size and the way of giving space back must stand before the first table.
-    raw.exec('pragma auto_vacuum = incremental; pragma journal_mode = wal; pragma synchronous = full; pragma temp_store = memory;');
-    return { raw, db: new Kysely<Tables>({ dialect: new SqliteDialect({ database: adapted(raw) }) }) };
+    const thread = await sqliteThread(file);
+    const db = new Kysely<Tables>({ dialect: { createDriver: () => driver(thread), createQueryCompiler: () => new SqliteQueryCompiler(), createAdapter: () => new SqliteAdapter(), createIntrospector: (of) => new SqliteIntrospector(of) } });
+    return { db, exec: async (sql) => void (await thread.ask({ kind: 'exec', sql })), backup: async (to) => void (await thread.ask({ kind: 'backup', to })) };
   } catch (error) {
     throw new JuryError('STORE_UNUSABLE', `${file} cannot be opened as an SQLite database: ${error instanceof Error ? error.message : 'unknown error'}.`, error);
   }
@@ -41,30 +41,110 @@ export function ownersOnly(file: string): void {
   closeSync(openSync(file, 'a', fileMode));
 }
 
-/** Statements are prepared once for each text. */
-function adapted(raw: DatabaseSync): SqliteDatabase {
-  const known = new Map<string, ReturnType<SqliteDatabase['prepare']>>();
+type Done = Extract<Answer, { readonly kind: 'done' }>;
+type Question = Ask extends infer One ? (One extends Ask ? Omit<One, 'id'> : never) : never;
+
+interface SqliteThread {
+  /** Rejects with what SQLite says. */
+  ask(question: Question): Promise<Done>;
+  stop(): Promise<void>;
+}
+
+interface Waiting {
+  readonly resolve: (answer: Done) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** Rejects when the file cannot be opened. A thread that dies has its questions rejected, and the next one starts it anew. */
+async function sqliteThread(file: string): Promise<SqliteThread> {
+  let worker: Promise<Worker> | undefined;
+  const waiting = new Map<number, Waiting>();
+  let lastId = openedId;
+  let stopped = false;
+
+  function asked(of: Worker, ask: Ask): Promise<Done> {
+    return new Promise((resolve, reject) => {
+      waiting.set(ask.id, { resolve, reject });
+      // It keeps the process only while it has something to do.
+      of.ref();
+      if (ask.id !== openedId) of.postMessage(ask);
+    });
+  }
+
+  function started(): Promise<Worker> {
+    const data: ThreadData = { file };
+    // As sources and as built files the two stand side by side.
+    const made = new Worker(new URL(`./thread${extname(import.meta.url)}`, import.meta.url), { workerData: data, name: 'tracejury-store' });
+    made.on('message', (answer: Answer) => {
+      const one = waiting.get(answer.id);
+      waiting.delete(answer.id);
+      if (waiting.size === 0) made.unref();
+      if (answer.kind === 'done') one?.resolve(answer);
+      else one?.reject(new Error(answer.message));
+    });
+    const gone = (error?: Error): void => {
+      worker = undefined;
+      for (const [id, one] of waiting) {
+        waiting.delete(id);
+        one.reject(error ?? new Error('the thread of the store has ended'));
+      }
+    };
+    made.on('error', gone);
+    made.on('exit', () => gone());
+    return asked(made, { id: openedId, kind: 'close' }).then(() => made);
+  }
+
+  async function ask(question: Question): Promise<Done> {
+    if (stopped) throw new Error('the store is closed');
+    worker ??= started();
+    return await asked(await worker, { ...question, id: ++lastId });
+  }
+
+  worker = started();
+  await worker.catch(async (error: unknown) => {
+    stopped = true;
+    throw error;
+  });
   return {
-    close: () => raw.close(),
-    prepare(text) {
-      const statement = known.get(text) ?? prepared(raw, text);
-      // The one that was used last goes to the end; the first is the one that was used longest ago.
-      known.delete(text);
-      known.set(text, statement);
-      const [oldest] = known.keys();
-      if (known.size > statementsMax && oldest !== undefined) known.delete(oldest);
-      return statement;
+    ask,
+    async stop() {
+      if (stopped) return;
+      await ask({ kind: 'close' }).catch(() => undefined);
+      stopped = true;
+      await (await worker?.catch(() => undefined))?.terminate();
     },
   };
 }
 
-function prepared(raw: DatabaseSync, text: string): ReturnType<SqliteDatabase['prepare']> {
-  const statement = raw.prepare(text);
-  const reader = statement.columns().length > 0;
-  return {
-    reader,
-    all: (parameters) => statement.all(...(parameters as SQLInputValue[])),
-    run: (parameters) => statement.run(...(parameters as SQLInputValue[])),
-    iterate: (parameters) => statement.iterate(...(parameters as SQLInputValue[])) as IterableIterator<unknown>,
+function driver(thread: SqliteThread): Driver {
+  const connection: DatabaseConnection = {
+    async executeQuery<Row>({ sql, parameters }: CompiledQuery) {
+      const { rows, changes, lastRowId } = await thread.ask({ kind: 'query', sql, parameters: parameters.map(alone) });
+      return { rows: rows as readonly object[] as Row[], numAffectedRows: BigInt(changes), insertId: BigInt(lastRowId) };
+    },
+    streamQuery() {
+      throw new Error('rows are read a page at a time');
+    },
   };
+  const run = (sql: string): Promise<unknown> => connection.executeQuery(CompiledQuery.raw(sql));
+  return {
+    async init() {},
+    acquireConnection: async () => connection,
+    async beginTransaction() {
+      await run('begin');
+    },
+    async commitTransaction() {
+      await run('commit');
+    },
+    async rollbackTransaction() {
+      await run('rollback');
+    },
+    async releaseConnection() {},
+    destroy: thread.stop,
+  };
+}
+
+/** A small Buffer lies in memory that it shares with others, all of which would go along. */
+function alone(value: unknown): SQLInputValue {
+  return value instanceof Uint8Array && value.byteLength !== value.buffer.byteLength ? new Uint8Array(value) : (value as SQLInputValue);
 }

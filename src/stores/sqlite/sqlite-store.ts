@@ -1,5 +1,5 @@
 /** The embedded store: one SQLite file. */
-import { backup } from 'node:sqlite';
+import { sql, type Kysely } from 'kysely';
 import { JuryError } from '../../model/errors.ts';
 import type { ContentGone, Pruned, Retention, Store } from '../store.ts';
 import { connected, ownersOnly, type Connection } from './connection.ts';
@@ -7,12 +7,13 @@ import { countedByName, exportersOf, exportStore, pruneExports } from './exports
 import { migrated } from './migrations.ts';
 import { readDecisions, readRun, readRuns, readSummary, readTools } from './read.ts';
 import { forgetSpans, readKnown, readPieces, writePieces } from './spans.ts';
+import type { Tables } from './tables.ts';
 import { writeItems } from './write.ts';
 
 /** `file`: a path, or `:memory:`. Rejects with a JuryError. */
 export async function sqliteStore(file: string): Promise<Store> {
-  const connection = connected(file);
-  const { db, raw } = connection;
+  const connection = await connected(file);
+  const { db } = connection;
   try {
     await migrated(db, file);
   } catch (error) {
@@ -39,7 +40,7 @@ export async function sqliteStore(file: string): Promise<Store> {
     prune: (limits) => pruned(connection, limits),
     async backup(to) {
       ownersOnly(to);
-      await backup(raw, to);
+      await connection.backup(to);
     },
     stop: () => (stopped ??= db.destroy()),
   };
@@ -48,11 +49,10 @@ export async function sqliteStore(file: string): Promise<Store> {
 /** Pages given back to the file system in one step. */
 const vacuumPages = 256;
 
-async function pruned(connection: Connection, retention: Retention): Promise<Pruned> {
+async function pruned({ db, exec }: Connection, retention: Retention): Promise<Pruned> {
   const { runsBefore, contentBefore, bytesMax, stepRuns } = retention;
-  const { db, raw } = connection;
   const oldest = await db.selectFrom('runs').select(['id', 'started_us', 'tenant', 'trace_id']).orderBy('started_us').orderBy('id').limit(stepRuns).execute();
-  const isTooMuch = usedBytes(connection) > bytesMax;
+  const isTooMuch = (await usedBytes(db)) > bytesMax;
   const gone = oldest.filter(({ started_us: startedAt }) => isTooMuch || startedAt < runsBefore);
   const goneIds = gone.map(({ id }) => id);
   // What still waits for a backend goes with its run, and is told of.
@@ -62,13 +62,13 @@ async function pruned(connection: Connection, retention: Retention): Promise<Pru
   const surplus = await pruneExports(db, retention);
   const emptied = await db.selectFrom('runs').select('id').where('content', 'is not', null).where('started_us', '<', contentBefore).orderBy('started_us').limit(stepRuns).execute();
   if (emptied.length > 0) await db.updateTable('runs').set({ content: null, content_gone: 'expired' satisfies ContentGone }).where('id', 'in', emptied.map(({ id }) => id)).execute();
-  raw.exec(`pragma incremental_vacuum(${vacuumPages})`);
+  await exec(`pragma incremental_vacuum(${vacuumPages})`);
   const isFullStep = spans >= stepRuns || [gone, emptied, surplus].some(({ length }) => length === stepRuns);
-  return { runs: gone.length, contents: emptied.length, spans, exports: countedByName([...withRuns, ...surplus]), more: isFullStep || (gone.length > 0 && usedBytes(connection) > bytesMax) };
+  return { runs: gone.length, contents: emptied.length, spans, exports: countedByName([...withRuns, ...surplus]), more: isFullStep || (gone.length > 0 && (await usedBytes(db)) > bytesMax) };
 }
 
 /** Of the pages that hold something. */
-function usedBytes({ raw }: Connection): number {
-  const pragma = (name: string): number => Number(Object.values(raw.prepare(`pragma ${name}`).get() ?? {})[0] ?? 0);
-  return (pragma('page_count') - pragma('freelist_count')) * pragma('page_size');
+async function usedBytes(db: Kysely<Tables>): Promise<number> {
+  const found = await sql<{ readonly used: number }>`select (p.page_count - f.freelist_count) * s.page_size as used from pragma_page_count p, pragma_freelist_count f, pragma_page_size s`.execute(db);
+  return found.rows[0]?.used ?? 0;
 }

@@ -1,0 +1,22 @@
+/** What the service and the thread that has the file say to each other. */
+import type { SQLInputValue, SQLOutputValue } from 'node:sqlite';
+
+/** Asked for in the order in which they are sent, each answered once. */
+export type Ask =
+  | { readonly id: number; readonly kind: 'query'; readonly sql: string; readonly parameters: readonly SQLInputValue[] }
+  /** Until it is done, whatever rows it gives on the way. */
+  | { readonly id: number; readonly kind: 'exec'; readonly sql: string }
+  /** A copy of the file, page by page, while others write. */
+  | { readonly id: number; readonly kind: 'backup'; readonly to: string }
+  | { readonly id: number; readonly kind: 'close' };
+
+export type Answer =
+  | { readonly id: number; readonly kind: 'done'; readonly rows: readonly { readonly [column: string]: SQLOutputValue }[]; readonly changes: number | bigint; readonly lastRowId: number | bigint }
+  | { readonly id: number; readonly kind: 'failed'; readonly message: string };
+
+/** Given to the thread when it starts. The answer with this id says whether the file could be opened. */
+export interface ThreadData {
+  readonly file: string;
+}
+
+export const openedId = 0;
