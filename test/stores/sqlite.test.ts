@@ -3,6 +3,7 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import type { Worker } from 'node:worker_threads';
 import { afterEach, expect, test } from 'vitest';
 import { noTenant, parseTraceId } from '../../src/model/ids.ts';
 import type { SpanPiece } from '../../src/stores/store.ts';
@@ -38,6 +39,20 @@ test('sqlite: what was written is there after the file was opened again', async 
   expect((await second.runs({ limit: 10 })).runs).toHaveLength(2);
   expect((await second.run(nth(1).run))?.content).toMatchObject({ agent: 'travel-agent' });
   await second.stop();
+});
+
+test('sqlite: a thread that dies has its questions rejected, and the next one is answered by a new one', async () => {
+  const threads: Worker[] = [];
+  const store = await sqliteStore(file(), (thread) => threads.push(thread));
+  await store.write([nth(1)]);
+  const [first] = threads;
+  const asked = store.write([nth(2)]);
+  await Promise.all([expect(asked).rejects.toThrow('thread'), first?.terminate()]);
+  await store.write([nth(3)]);
+  const { runs } = await store.runs({ limit: 10 });
+  expect([runs.length, runs.map((one) => one.traceId).includes(nth(3).run.traceId), threads.length]).toEqual([2, true, 2]);
+  await store.stop();
+  await expect(store.runs({ limit: 10 })).rejects.toThrow('destroyed');
 });
 
 const rights = (path: string): number => statSync(path).mode & 0o777;

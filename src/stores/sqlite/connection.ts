@@ -20,11 +20,11 @@ export interface Connection {
 const fileMode = 0o600;
 const folderMode = 0o700;
 
-/** Rejects with a JuryError. */
-export async function connected(file: string): Promise<Connection> {
+/** `onThread` is told of each thread that is started. Rejects with a JuryError. */
+export async function connected(file: string, onThread?: (thread: Worker) => void): Promise<Connection> {
   try {
     if (file !== ':memory:') ownersOnly(file);
-    const thread = await sqliteThread(file);
+    const thread = await sqliteThread(file, onThread);
     const db = new Kysely<Tables>({ dialect: { createDriver: () => driver(thread), createQueryCompiler: () => new SqliteQueryCompiler(), createAdapter: () => new SqliteAdapter(), createIntrospector: (of) => new SqliteIntrospector(of) } });
     return { db, exec: async (sql) => void (await thread.ask({ kind: 'exec', sql })), backup: async (to) => void (await thread.ask({ kind: 'backup', to })) };
   } catch (error) {
@@ -56,7 +56,7 @@ interface Waiting {
 }
 
 /** Rejects when the file cannot be opened. A thread that dies has its questions rejected, and the next one starts it anew. */
-async function sqliteThread(file: string): Promise<SqliteThread> {
+async function sqliteThread(file: string, onThread: (thread: Worker) => void = () => {}): Promise<SqliteThread> {
   let worker: Promise<Worker> | undefined;
   const waiting = new Map<number, Waiting>();
   let lastId = openedId;
@@ -75,6 +75,7 @@ async function sqliteThread(file: string): Promise<SqliteThread> {
     const data: ThreadData = { file };
     // As sources and as built files the two stand side by side.
     const made = new Worker(new URL(`./thread${extname(import.meta.url)}`, import.meta.url), { workerData: data, name: 'tracejury-store' });
+    onThread(made);
     made.on('message', (answer: Answer) => {
       const one = waiting.get(answer.id);
       waiting.delete(answer.id);

@@ -1,4 +1,5 @@
 /** The embedded store: one SQLite file. */
+import type { Worker } from 'node:worker_threads';
 import { sql, type Kysely } from 'kysely';
 import { JuryError } from '../../model/errors.ts';
 import type { ContentGone, Pruned, Retention, Store } from '../store.ts';
@@ -10,9 +11,9 @@ import { forgetSpans, readKnown, readPieces, writePieces } from './spans.ts';
 import type { Tables } from './tables.ts';
 import { writeItems } from './write.ts';
 
-/** `file`: a path, or `:memory:`. Rejects with a JuryError. */
-export async function sqliteStore(file: string): Promise<Store> {
-  const connection = await connected(file);
+/** `file`: a path, or `:memory:`. `onThread` is told of each thread that works for it. Rejects with a JuryError. */
+export async function sqliteStore(file: string, onThread?: (thread: Worker) => void): Promise<Store> {
+  const connection = await connected(file, onThread);
   const { db } = connection;
   try {
     await migrated(db, file);

@@ -58,7 +58,7 @@ function served(port: MessagePort, file: string): void {
         database.exec(ask.sql);
         return nothing;
       case 'backup':
-        await backup(database, ask.to);
+        await copied(file, ask.to);
         return nothing;
       default:
         database.close();
@@ -72,6 +72,17 @@ function served(port: MessagePort, file: string): void {
       (error: unknown) => port.postMessage({ id: ask.id, kind: 'failed', message: messageOf(error) } satisfies Answer),
     );
   });
+}
+
+/** From a connection of its own that stays at one point in time: a copy cannot be made from one that is writing, and begins anew when another one writes. */
+async function copied(file: string, to: string): Promise<void> {
+  const source = new DatabaseSync(file, { timeout: busyMs, readOnly: true });
+  try {
+    source.exec('begin; select count(*) from sqlite_master;');
+    await backup(source, to);
+  } finally {
+    source.close();
+  }
 }
 
 function messageOf(error: unknown): string {
