@@ -47,6 +47,8 @@ export function storedRows(exporter: string, { exports, isDurable }: RowStore, c
   /** By row; the last word on it counts. */
   const notes = new Map<number, Note>();
   const tried = new Set<number>();
+  /** While rows are read: those of which something became meanwhile, which the answer does not know. */
+  let passed: Set<number> | undefined;
   let waiting = 0;
   let dead = 0;
   let oldestMs: number | undefined;
@@ -58,6 +60,7 @@ export function storedRows(exporter: string, { exports, isDurable }: RowStore, c
   function note(row: number, what: Note): void {
     notes.delete(row);
     notes.set(row, what);
+    passed?.add(row);
     changes++;
     if (what.kind !== 'put_back') waiting = Math.max(0, waiting - 1);
     const [first] = notes.keys();
@@ -77,6 +80,16 @@ export function storedRows(exporter: string, { exports, isDurable }: RowStore, c
     await flushing;
   }
 
+  async function read(limit: number, held: readonly number[]): Promise<readonly WaitingExport[]> {
+    const gone = (passed = new Set(notes.keys()));
+    try {
+      const rows = await exports.due({ exporter, now: Math.ceil(clock.nowMs() * 1_000), limit: Math.min(takeMax, limit), except: [...held, ...tried] });
+      return rows.filter(({ id }) => !gone.has(id));
+    } finally {
+      passed = undefined;
+    }
+  }
+
   return {
     isDurable,
     added(state) {
@@ -94,7 +107,7 @@ export function storedRows(exporter: string, { exports, isDurable }: RowStore, c
     isBack: () => tried.clear(),
     async take(limit, held) {
       await flush();
-      const rows = await exports.due({ exporter, now: Math.ceil(clock.nowMs() * 1_000), limit: Math.min(takeMax, limit), except: [...held, ...tried] });
+      const rows = await read(limit, held);
       // All of them have had their turn.
       if (rows.length === 0 || tried.size > triedMax) tried.clear();
       const first = rows[0]?.offeredAt;

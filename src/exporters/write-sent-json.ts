@@ -48,5 +48,5 @@ function anyValue(value: SentValue, asDouble: boolean): JsonObject {
   if (typeof value === 'boolean') return { boolValue: value };
   if (isJsonArray(value)) return { arrayValue: { values: value.map((item) => anyValue(item, asDouble)) } };
   if (!asDouble && Number.isSafeInteger(value) && !Object.is(value, -0)) return { intValue: value.toString() };
-  return { doubleValue: Number.isFinite(value) ? value : String(value) };
+  return { doubleValue: !Number.isFinite(value) ? String(value) : Object.is(value, -0) ? '-0' : value };
 }

@@ -212,7 +212,8 @@ test('reload: what waits for an exporter that is taken out is still sent there',
   await reload(service, to(other));
   for (const trace of [11, 12, 13]) await sendRun(service, trace);
   await delivered(other, [11, 12, 13]);
-  expect(slow.received).toHaveLength(4);
+  // Requests; each may hold several scores.
+  expect(held).toHaveLength(4);
   isOpen = true;
   for (const answer of held) answer();
   await delivered(slow, before);
