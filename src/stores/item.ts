@@ -1,6 +1,6 @@
 /** What stores keep of a scored run. */
 import type { ScoredRun } from '../exporters/exporter.ts';
-import type { Run, ToolCall } from '../model/agent-trace.ts';
+import type { Run, RunKey, ToolCall } from '../model/agent-trace.ts';
 import type { JsonObject, JsonValue } from '../model/json.ts';
 import { runTargetId, type Evaluation, type Verdict } from '../model/verdict.ts';
 import type { Micros, StoredDecision, StoredVerdict, VerdictWord } from './store.ts';
@@ -38,7 +38,7 @@ function partJson({ index, tool, callId, spanId, score, passed, explanation }: P
   return { index, tool, call_id: callId ?? null, span_id: spanId ?? null, score, passed, explanation };
 }
 
-export function storedDecisions({ run, decisions }: ScoredRun): readonly StoredDecision[] {
+export function storedDecisions({ run, decisions }: Pick<ScoredRun, 'decisions'> & { readonly run: RunKey & { readonly revision: number } }): readonly StoredDecision[] {
   return decisions.map(({ name, evaluator, decision, reason }) => ({ tenant: run.tenant, traceId: run.traceId, spanId: run.spanId, name, evaluator, revision: run.revision, decision, reason }));
 }
 

@@ -269,4 +269,4 @@ test('stores: all members tell the same after the same writes', async () => {
     }),
     { numRuns: 60 },
   );
-});
+}, 60_000);

@@ -204,4 +204,4 @@ test('stores: all members tell the same of exports after the same steps', async 
     }),
     { numRuns: 60 },
   );
-});
+}, 60_000);

@@ -5,11 +5,14 @@ import type { SQLInputValue } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
 import { CompiledQuery, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, type DatabaseConnection, type Driver } from 'kysely';
 import { JuryError } from '../../model/errors.ts';
+import { alone, type Batch } from './batch.ts';
 import type { Tables } from './tables.ts';
 import { openedId, type Answer, type Ask, type ThreadData } from './thread-protocol.ts';
 
 export interface Connection {
   readonly db: Kysely<Tables>;
+  /** Gives the rows of the exports, in their order. */
+  write(batch: Batch): Promise<readonly (number | undefined)[]>;
   /** For what has no rows and takes several steps. */
   exec(sql: string): Promise<void>;
   /** Copies the file while it is written. */
@@ -26,7 +29,7 @@ export async function connected(file: string, onThread?: (thread: Worker) => voi
     if (file !== ':memory:') ownersOnly(file);
     const thread = await sqliteThread(file, onThread);
     const db = new Kysely<Tables>({ dialect: { createDriver: () => driver(thread), createQueryCompiler: () => new SqliteQueryCompiler(), createAdapter: () => new SqliteAdapter(), createIntrospector: (of) => new SqliteIntrospector(of) } });
-    return { db, exec: async (sql) => void (await thread.ask({ kind: 'exec', sql })), backup: async (to) => void (await thread.ask({ kind: 'backup', to })) };
+    return { db, write: (batch) => written(db, thread, batch), exec: async (sql) => void (await thread.ask({ kind: 'exec', sql })), backup: async (to) => void (await thread.ask({ kind: 'backup', to })) };
   } catch (error) {
     throw new JuryError('STORE_UNUSABLE', `${file} cannot be opened as an SQLite database: ${error instanceof Error ? error.message : 'unknown error'}.`, error);
   }
@@ -41,17 +44,17 @@ export function ownersOnly(file: string): void {
   closeSync(openSync(file, 'a', fileMode));
 }
 
-type Done = Extract<Answer, { readonly kind: 'done' }>;
+type Answered = Exclude<Answer, { readonly kind: 'failed' }>;
 type Question = Ask extends infer One ? (One extends Ask ? Omit<One, 'id'> : never) : never;
 
 interface SqliteThread {
   /** Rejects with what SQLite says. */
-  ask(question: Question): Promise<Done>;
+  ask(question: Question): Promise<Answered>;
   stop(): Promise<void>;
 }
 
 interface Waiting {
-  readonly resolve: (answer: Done) => void;
+  readonly resolve: (answer: Answered) => void;
   readonly reject: (error: Error) => void;
 }
 
@@ -62,7 +65,7 @@ async function sqliteThread(file: string, onThread: (thread: Worker) => void = (
   let lastId = openedId;
   let stopped = false;
 
-  function asked(of: Worker, ask: Ask): Promise<Done> {
+  function asked(of: Worker, ask: Ask): Promise<Answered> {
     return new Promise((resolve, reject) => {
       waiting.set(ask.id, { resolve, reject });
       // It keeps the process only while it has something to do.
@@ -80,8 +83,8 @@ async function sqliteThread(file: string, onThread: (thread: Worker) => void = (
       const one = waiting.get(answer.id);
       waiting.delete(answer.id);
       if (waiting.size === 0) made.unref();
-      if (answer.kind === 'done') one?.resolve(answer);
-      else one?.reject(new Error(answer.message));
+      if (answer.kind === 'failed') one?.reject(new Error(answer.message));
+      else one?.resolve(answer);
     });
     const gone = (error?: Error): void => {
       worker = undefined;
@@ -95,7 +98,7 @@ async function sqliteThread(file: string, onThread: (thread: Worker) => void = (
     return asked(made, { id: openedId, kind: 'close' }).then(() => made);
   }
 
-  async function ask(question: Question): Promise<Done> {
+  async function ask(question: Question): Promise<Answered> {
     if (stopped) throw new Error('the store is closed');
     worker ??= started();
     return await asked(await worker, { ...question, id: ++lastId });
@@ -120,7 +123,9 @@ async function sqliteThread(file: string, onThread: (thread: Worker) => void = (
 function driver(thread: SqliteThread): Driver {
   const connection: DatabaseConnection = {
     async executeQuery<Row>({ sql, parameters }: CompiledQuery) {
-      const { rows, changes, lastRowId } = await thread.ask({ kind: 'query', sql, parameters: parameters.map(alone) });
+      const answer = await thread.ask({ kind: 'query', sql, parameters: parameters.map(alone) as SQLInputValue[] });
+      if (answer.kind !== 'done') throw new Error('the thread of the store answered something else');
+      const { rows, changes, lastRowId } = answer;
       return { rows: rows as readonly object[] as Row[], numAffectedRows: BigInt(changes), insertId: BigInt(lastRowId) };
     },
     streamQuery() {
@@ -145,7 +150,10 @@ function driver(thread: SqliteThread): Driver {
   };
 }
 
-/** A small Buffer lies in memory that it shares with others, all of which would go along. */
-function alone(value: unknown): SQLInputValue {
-  return value instanceof Uint8Array && value.byteLength !== value.buffer.byteLength ? new Uint8Array(value) : (value as SQLInputValue);
+/** Holds the connection meanwhile: a transaction of several questions is not to be interrupted. */
+async function written(db: Kysely<Tables>, thread: SqliteThread, batch: Batch): Promise<readonly (number | undefined)[]> {
+  return await db.connection().execute(async () => {
+    const answer = await thread.ask({ kind: 'write', batch });
+    return answer.kind === 'written' ? answer.exports : [];
+  });
 }

@@ -1,72 +1,15 @@
 /** What waits for backends, as rows beside the runs that they are of. */
-import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
-import type { Insertable, Kysely, Selectable, Transaction } from 'kysely';
+import { zstdDecompressSync } from 'node:zlib';
+import type { Kysely, Selectable } from 'kysely';
 import type { ExportItem } from '../../exporters/exporter.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
-import { exportText, parsedExport } from '../export-item.ts';
-import type { ExportCount, ExportRow, ExportStore, NewExport } from '../../model/export-store.ts';
+import { parsedExport } from '../export-item.ts';
+import type { ExportCount, ExportRow, ExportStore } from '../../model/export-store.ts';
 import type { Retention } from '../store.ts';
+import { chunks } from './chunks.ts';
 import type { Tables } from './tables.ts';
 
 type Db = Kysely<Tables>;
-type Tx = Transaction<Tables>;
-
-/** Rows of one statement: a row has ten values, and SQLite takes 32,766. */
-const rowsPerStatement = 500;
-
-interface RunExport extends NewExport {
-  readonly runId: number;
-}
-
-/** Within the transaction that writes their runs. Gives the row of each, in their order; undefined: a newer revision is there. */
-export async function writeExports(tx: Tx, exports: readonly RunExport[]): Promise<readonly (number | undefined)[]> {
-  const newest = new Map<string, RunExport>();
-  for (const one of exports) {
-    const before = newest.get(keyText(one));
-    if (before === undefined || one.item.run.revision >= before.item.run.revision) newest.set(keyText(one), one);
-  }
-  await giveWay(tx, newest);
-  const ids = new Map<string, number>();
-  for (const some of chunks([...newest.values()].filter(({ already }) => already !== 'sent'))) {
-    const rows = await tx
-      .insertInto('exports')
-      .values(some.map(newRow))
-      .returning(['id', 'run_id', 'exporter', 'part'])
-      .execute();
-    for (const { id, run_id: runId, exporter, part } of rows) ids.set(keyText({ runId, exporter, part }), id);
-  }
-  return exports.map((one) => (newest.get(keyText(one)) === one ? ids.get(keyText(one)) : undefined));
-}
-
-function newRow({ runId, exporter, part, item, offeredAt, already }: RunExport): Insertable<Tables['exports']> {
-  const dead = typeof already === 'object' ? already : undefined;
-  return { run_id: runId, exporter, part, revision: item.run.revision, state: dead === undefined ? 'waiting' : 'dead', attempts: dead?.attempts ?? 0, offered_us: offeredAt, due_us: 0, reason: dead?.reason ?? null, item: compressed(item) };
-}
-
-/** Rows of older revisions make room; where there is a newer one, nothing is written. */
-async function giveWay(tx: Tx, newest: Map<string, RunExport>): Promise<void> {
-  const runs = [...new Set([...newest.values()].map(({ runId }) => runId))];
-  for (const some of chunks(runs)) {
-    const rows = await tx.selectFrom('exports').select(['id', 'run_id', 'exporter', 'part', 'revision']).where('run_id', 'in', some).execute();
-    const older: number[] = [];
-    for (const { id, run_id: runId, exporter, part, revision } of rows) {
-      const key = keyText({ runId, exporter, part });
-      const one = newest.get(key);
-      if (one === undefined) continue;
-      if (one.item.run.revision < revision) newest.delete(key);
-      else older.push(id);
-    }
-    if (older.length > 0) await tx.deleteFrom('exports').where('id', 'in', older).execute();
-  }
-}
-
-function keyText({ runId, exporter, part }: Pick<RunExport, 'runId' | 'exporter' | 'part'>): string {
-  return `${runId} ${exporter} ${part}`;
-}
-
-function compressed(item: ExportItem): Uint8Array {
-  return zstdCompressSync(exportText(item), { params: { [constants.ZSTD_c_compressionLevel]: 1 } });
-}
 
 export function exportStore(db: Db): ExportStore {
   return {
@@ -158,8 +101,4 @@ async function surplus(db: Db, rowsMax: number, stepMax: number): Promise<readon
 
 export function countedByName(names: readonly string[]): { readonly [name: string]: number } {
   return Object.fromEntries([...Map.groupBy(names, (name) => name)].map(([name, own]) => [name, own.length]));
-}
-
-function chunks<Item>(items: readonly Item[]): readonly (readonly Item[])[] {
-  return Array.from({ length: Math.ceil(items.length / rowsPerStatement) }, (_, at) => items.slice(at * rowsPerStatement, (at + 1) * rowsPerStatement));
 }

@@ -3,13 +3,13 @@ import type { Worker } from 'node:worker_threads';
 import { sql, type Kysely } from 'kysely';
 import { JuryError } from '../../model/errors.ts';
 import type { ContentGone, Pruned, Retention, Store } from '../store.ts';
+import { batchOf } from './batch.ts';
 import { connected, ownersOnly, type Connection } from './connection.ts';
 import { countedByName, exportersOf, exportStore, pruneExports } from './exports.ts';
 import { migrated } from './migrations.ts';
 import { readDecisions, readRun, readRuns, readSummary, readTools } from './read.ts';
 import { forgetSpans, readKnown, readPieces, writePieces } from './spans.ts';
 import type { Tables } from './tables.ts';
-import { writeItems } from './write.ts';
 
 /** `file`: a path, or `:memory:`. `onThread` is told of each thread that works for it. Rejects with a JuryError. */
 export async function sqliteStore(file: string, onThread?: (thread: Worker) => void): Promise<Store> {
@@ -25,7 +25,7 @@ export async function sqliteStore(file: string, onThread?: (thread: Worker) => v
   return {
     isDurable: file !== ':memory:',
     async write(items, exports = []) {
-      return items.length === 0 ? [] : await db.transaction().execute((tx) => writeItems(tx, items, exports));
+      return items.length === 0 ? [] : await connection.write(batchOf(items, exports));
     },
     async writeSpans(pieces) {
       if (pieces.length > 0) await db.transaction().execute((tx) => writePieces(tx, pieces));

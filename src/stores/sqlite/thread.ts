@@ -1,15 +1,20 @@
 /**
  * The thread that has the file. A transaction waits for the disk, and a question about a million runs takes its time: neither is to hold up a request.
  */
-import { backup, DatabaseSync, type StatementSync } from 'node:sqlite';
+import { backup, DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
+import { Kysely, SqliteDialect, type SqliteStatement } from 'kysely';
+import type { Tables } from './tables.ts';
 import { openedId, type Answer, type Ask, type ThreadData } from './thread-protocol.ts';
+import { writeBatch } from './write.ts';
 
 /** How long another process may hold the file. */
 const busyMs = 5_000;
 /** Prepared statements that are kept: the service has a few dozen forms. */
 const statementsMax = 200;
-const nothing = { rows: [], changes: 0, lastRowId: 0 } as const;
+const done = { kind: 'done', rows: [], changes: 0, lastRowId: 0 } as const;
+
+type Content = Answer extends infer One ? (One extends Answer ? Omit<One, 'id'> : never) : never;
 
 interface Statement {
   readonly prepared: StatementSync;
@@ -42,44 +47,59 @@ function prepared(database: DatabaseSync, sql: string): Statement {
   return { prepared: statement, reads: statement.columns().length > 0 };
 }
 
+/** As Kysely takes a statement. */
+function adapted({ prepared: statement, reads }: Statement): SqliteStatement {
+  return {
+    reader: reads,
+    all: (parameters) => statement.all(...(parameters as SQLInputValue[])),
+    run: (parameters) => statement.run(...(parameters as SQLInputValue[])),
+    iterate: (parameters) => statement.iterate(...(parameters as SQLInputValue[])) as IterableIterator<unknown>,
+  };
+}
+
 function served(port: MessagePort, file: string): void {
   const database = opened(file);
   const statement = statements(database);
+  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: { prepare: (sql) => adapted(statement(sql)), close: () => database.close() } }) });
+  /** Each question waits for the one before it. */
+  let last: Promise<unknown> = Promise.resolve();
 
-  async function answered(ask: Ask): Promise<Omit<Extract<Answer, { readonly kind: 'done' }>, 'id' | 'kind'>> {
+  async function answered(ask: Exclude<Ask, { readonly kind: 'backup' }>): Promise<Content> {
     switch (ask.kind) {
       case 'query': {
         const { prepared: ready, reads } = statement(ask.sql);
-        if (reads) return { ...nothing, rows: ready.all(...ask.parameters) };
+        if (reads) return { ...done, rows: ready.all(...ask.parameters) };
         const { changes, lastInsertRowid } = ready.run(...ask.parameters);
-        return { ...nothing, changes, lastRowId: lastInsertRowid };
+        return { ...done, changes, lastRowId: lastInsertRowid };
       }
+      case 'write':
+        return { kind: 'written', exports: await db.transaction().execute((tx) => writeBatch(tx, ask.batch)) };
       case 'exec':
         database.exec(ask.sql);
-        return nothing;
-      case 'backup':
-        await copied(file, ask.to);
-        return nothing;
+        return done;
       default:
         database.close();
-        return nothing;
+        return done;
     }
   }
 
   port.on('message', (ask: Ask) => {
-    answered(ask).then(
-      (answer) => port.postMessage({ id: ask.id, kind: 'done', ...answer } satisfies Answer),
+    const answer = ask.kind === 'backup' ? copied(file, ask.to) : last.then(() => answered(ask));
+    if (ask.kind !== 'backup') last = answer.catch(() => undefined);
+    answer.then(
+      (content) => port.postMessage({ id: ask.id, ...content } satisfies Answer),
       (error: unknown) => port.postMessage({ id: ask.id, kind: 'failed', message: messageOf(error) } satisfies Answer),
     );
   });
 }
 
 /** From a connection of its own that stays at one point in time: a copy cannot be made from one that is writing, and begins anew when another one writes. */
-async function copied(file: string, to: string): Promise<void> {
+async function copied(file: string, to: string): Promise<Content> {
   const source = new DatabaseSync(file, { timeout: busyMs, readOnly: true });
   try {
     source.exec('begin; select count(*) from sqlite_master;');
     await backup(source, to);
+    return done;
   } finally {
     source.close();
   }
@@ -92,7 +112,7 @@ function messageOf(error: unknown): string {
 if (parentPort !== null) {
   try {
     served(parentPort, (workerData as ThreadData).file);
-    parentPort.postMessage({ id: openedId, kind: 'done', ...nothing } satisfies Answer);
+    parentPort.postMessage({ id: openedId, ...done } satisfies Answer);
   } catch (error) {
     parentPort.postMessage({ id: openedId, kind: 'failed', message: messageOf(error) } satisfies Answer);
   }

@@ -1,18 +1,14 @@
 /** Writing a batch of scored runs: a few statements of many rows, in one transaction. */
 import type { Insertable, Transaction } from 'kysely';
-import type { Run, RunKey } from '../../model/agent-trace.ts';
+import type { RunKey } from '../../model/agent-trace.ts';
 import { jsonText } from '../../model/json.ts';
-import { callEnd, microsOf, runColumns, storedDecisions, storedVerdict, tookMicros } from '../item.ts';
-import type { NewExport } from '../../model/export-store.ts';
-import { contentOf } from '../run-content.ts';
-import type { StoreItem, WithoutContent } from '../store.ts';
-import { writeExports } from './exports.ts';
+import { storedDecisions, storedVerdict } from '../item.ts';
+import type { Batch, BatchItem, BatchRun } from './batch.ts';
+import { chunks } from './chunks.ts';
 import type { Tables } from './tables.ts';
+import { writeExports } from './write-exports.ts';
 
 type Tx = Transaction<Tables>;
-
-/** Rows of one statement: SQLite takes 32,766 values in one, and a row has 18 at most. */
-const rowsPerStatement = 500;
 
 interface Known {
   readonly id: number;
@@ -20,23 +16,17 @@ interface Known {
   readonly revision: number;
 }
 
-/** A revision of a run. */
-interface Version {
-  readonly run: Run;
-  readonly withoutContent?: WithoutContent | undefined;
-}
-
 /** Gives the rows of the exports, in their order. */
-export async function writeItems(tx: Tx, items: readonly StoreItem[], exports: readonly NewExport[]): Promise<readonly (number | undefined)[]> {
+export async function writeBatch(tx: Tx, { items, exports }: Batch): Promise<readonly (number | undefined)[]> {
   const runs = newestRuns(items);
   const known = await knownRuns(tx, runs);
-  const fresh = [...runs.values()].filter(({ run }) => run.revision > (known.get(keyText(run))?.revision ?? 0));
+  const fresh = [...runs.values()].filter((run) => run.revision > (known.get(keyText(run))?.revision ?? 0));
   for (const [key, id] of await writtenRuns(tx, fresh)) known.set(key, { id, revision: known.get(key)?.revision ?? 0 });
-  await writeToolCalls(tx, fresh.map(({ run }) => run), known);
+  await writeToolCalls(tx, fresh, known);
   await writeEvaluations(tx, items, known);
   await writeDecisions(tx, items, known);
   await forgetParts(tx, known);
-  return exports.length === 0 ? [] : await writeExports(tx, exports.map((one) => ({ ...one, runId: idOf(known, one.item.run) })));
+  return exports.length === 0 ? [] : await writeExports(tx, exports.map((one) => ({ ...one, runId: idOf(known, one.run) })));
 }
 
 /** Of a run, or of a row that was one. */
@@ -45,19 +35,19 @@ function keyText({ tenant, traceId, spanId }: { readonly [part in keyof RunKey]:
 }
 
 /** Of each run the highest revision; of equal ones the first. */
-function newestRuns(items: readonly StoreItem[]): ReadonlyMap<string, Version> {
-  const runs = new Map<string, Version>();
-  for (const { run, withoutContent } of items) {
+function newestRuns(items: readonly BatchItem[]): ReadonlyMap<string, BatchRun> {
+  const runs = new Map<string, BatchRun>();
+  for (const { run } of items) {
     const key = keyText(run);
     const before = runs.get(key);
-    if (before === undefined || run.revision > before.run.revision) runs.set(key, { run, withoutContent });
+    if (before === undefined || run.revision > before.revision) runs.set(key, run);
   }
   return runs;
 }
 
-async function knownRuns(tx: Tx, runs: ReadonlyMap<string, Version>): Promise<Map<string, Known>> {
+async function knownRuns(tx: Tx, runs: ReadonlyMap<string, BatchRun>): Promise<Map<string, Known>> {
   const known = new Map<string, Known>();
-  const traces = [...new Set([...runs.values()].map(({ run }) => run.traceId))];
+  const traces = [...new Set([...runs.values()].map(({ traceId }) => traceId))];
   for (const some of chunks(traces)) {
     const rows = await tx.selectFrom('runs').select(['id', 'revision', 'tenant', 'trace_id', 'span_id']).where('trace_id', 'in', some).execute();
     for (const { id, revision, tenant, trace_id: traceId, span_id: spanId } of rows) known.set(keyText({ tenant, traceId, spanId }), { id, revision });
@@ -65,12 +55,12 @@ async function knownRuns(tx: Tx, runs: ReadonlyMap<string, Version>): Promise<Ma
   return known;
 }
 
-async function writtenRuns(tx: Tx, runs: readonly Version[]): Promise<ReadonlyMap<string, number>> {
+async function writtenRuns(tx: Tx, runs: readonly BatchRun[]): Promise<ReadonlyMap<string, number>> {
   const ids = new Map<string, number>();
   for (const some of chunks(runs)) {
     const rows = await tx
       .insertInto('runs')
-      .values(some.map(({ run, withoutContent }) => ({ ...runColumns(run), ...contentColumns(run, withoutContent) })))
+      .values(some.map(({ columns, content: { content = null, contentGone = null } }) => ({ ...columns, content, content_gone: contentGone })))
       .onConflict((conflict) =>
         conflict.columns(['tenant', 'trace_id', 'span_id']).doUpdateSet(({ ref }) => ({
           agent: ref('excluded.agent'),
@@ -95,30 +85,17 @@ async function writtenRuns(tx: Tx, runs: readonly Version[]): Promise<ReadonlyMa
   return ids;
 }
 
-function contentColumns(run: Run, withoutContent: WithoutContent | undefined): Pick<Insertable<Tables['runs']>, 'content' | 'content_gone'> {
-  const { content = null, contentGone = null } = contentOf(run, withoutContent);
-  return { content, content_gone: contentGone };
-}
-
-async function writeToolCalls(tx: Tx, runs: readonly Run[], known: ReadonlyMap<string, Known>): Promise<void> {
+async function writeToolCalls(tx: Tx, runs: readonly BatchRun[], known: ReadonlyMap<string, Known>): Promise<void> {
   const replaced = runs.flatMap((run) => (known.get(keyText(run))?.revision === 0 ? [] : [idOf(known, run)]));
   for (const some of chunks(replaced)) await tx.deleteFrom('tool_calls').where('run_id', 'in', some).execute();
   const rows = runs.flatMap((run) => {
     const id = idOf(known, run);
-    return run.trace.toolCalls.map((call, position): Insertable<Tables['tool_calls']> => ({
-      run_id: id,
-      position,
-      agent: run.trace.agent ?? null,
-      name: call.name,
-      ended: callEnd(call),
-      took_us: tookMicros(call) ?? null,
-      started_us: microsOf(run.startUnixNano),
-    }));
+    return run.calls.map(({ name, ended, took }, position): Insertable<Tables['tool_calls']> => ({ run_id: id, position, agent: run.columns.agent, name, ended, took_us: took, started_us: run.columns.started_us }));
   });
   for (const some of chunks(rows)) await tx.insertInto('tool_calls').values(some).execute();
 }
 
-async function writeEvaluations(tx: Tx, items: readonly StoreItem[], known: ReadonlyMap<string, Known>): Promise<void> {
+async function writeEvaluations(tx: Tx, items: readonly BatchItem[], known: ReadonlyMap<string, Known>): Promise<void> {
   const rows = new Map<string, Insertable<Tables['evaluations']>>();
   for (const { run, evaluations } of items) {
     const id = idOf(known, run);
@@ -137,8 +114,8 @@ async function writeEvaluations(tx: Tx, items: readonly StoreItem[], known: Read
         evidence: jsonText([...evidence]),
         details: jsonText(details),
         sample_probability: sampleProbability,
-        agent: run.trace.agent ?? null,
-        started_us: microsOf(run.startUnixNano),
+        agent: run.columns.agent,
+        started_us: run.columns.started_us,
       });
     }
   }
@@ -172,7 +149,7 @@ async function writeEvaluations(tx: Tx, items: readonly StoreItem[], known: Read
   }
 }
 
-async function writeDecisions(tx: Tx, items: readonly StoreItem[], known: ReadonlyMap<string, Known>): Promise<void> {
+async function writeDecisions(tx: Tx, items: readonly BatchItem[], known: ReadonlyMap<string, Known>): Promise<void> {
   const rows = new Map<string, Insertable<Tables['decisions']>>();
   for (const item of items) {
     const id = idOf(known, item.run);
@@ -207,8 +184,4 @@ function idOf(known: ReadonlyMap<string, Known>, run: RunKey): number {
   const found = known.get(keyText(run));
   if (found === undefined) throw new Error('a run was written without an id');
   return found.id;
-}
-
-function chunks<Item>(items: readonly Item[]): readonly (readonly Item[])[] {
-  return Array.from({ length: Math.ceil(items.length / rowsPerStatement) }, (_, at) => items.slice(at * rowsPerStatement, (at + 1) * rowsPerStatement));
 }

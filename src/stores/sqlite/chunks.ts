@@ -1,0 +1,6 @@
+/** Rows of one statement: SQLite takes 32,766 values in one, and a row has 18 at most. */
+const rowsPerStatement = 500;
+
+export function chunks<Item>(items: readonly Item[]): readonly (readonly Item[])[] {
+  return Array.from({ length: Math.ceil(items.length / rowsPerStatement) }, (_, at) => items.slice(at * rowsPerStatement, (at + 1) * rowsPerStatement));
+}
