@@ -102,7 +102,7 @@ export function service({ config, warnings, logger: given = pino(), stopMs = sto
     deliver,
     ask: (run, work, done) => (pressed.keepsJudges() ? bench.ask(run, work, done) : done({ kind: 'overload', reason: 'stress' })),
   });
-  const ticker = tickerOf({ flow, clock, onFault: (error) => logger.error({ error: error instanceof Error ? (error.stack ?? error.message) : 'unknown' }, 'closing a trace failed') });
+  const ticker = tickerOf({ flow, clock, mustWait: () => keeping?.isBehind() === true, onFault: (error) => logger.error({ error: error instanceof Error ? (error.stack ?? error.message) : 'unknown' }, 'closing a trace failed') });
   const told = (message: string) => (error: unknown) => logger.error({ error: error instanceof Error ? error.message : 'unknown' }, message);
   const state = { ready: false, stopping: false };
   const { bodyBytes, inflatedBytes, journalBytes } = config.limits;

@@ -16,6 +16,8 @@ const lateMs = 100;
 /** When it is this late it gets nine parts of ten. */
 const veryLateMs = 1_000;
 const partsMax = 9;
+/** Until whoever takes what closes is asked again whether they have caught up. */
+const restMs = 20;
 
 export interface Ticker {
   /** Looks at the next deadline again. */
@@ -26,12 +28,14 @@ export interface Ticker {
 export interface TickerOptions {
   readonly flow: Pick<Pipeline, 'advance' | 'nextDueMs'>;
   readonly clock: Clock;
+  /** True: whoever takes what closes is behind, so that runs stay open a little longer. */
+  readonly mustWait?: () => boolean;
   /** Told of a trace that could not be closed. */
   readonly onFault: (error: unknown) => void;
 }
 
 /** Advances the flow when something is due: one timer, set to the next deadline. */
-export function tickerOf({ flow, clock, onFault }: TickerOptions): Ticker {
+export function tickerOf({ flow, clock, mustWait = () => false, onFault }: TickerOptions): Ticker {
   let timer: NodeJS.Timeout | undefined;
   let turn: NodeJS.Immediate | undefined;
   let dueMs = Infinity;
@@ -49,7 +53,7 @@ export function tickerOf({ flow, clock, onFault }: TickerOptions): Ticker {
     const startMs = clock.nowMs();
     const untilMs = startMs + tickMs(overdueMs(), startMs - endedMs);
     try {
-      for (let step = 0; step < stepsPerTickMax; step++) {
+      for (let step = 0; step < stepsPerTickMax && !mustWait(); step++) {
         flow.advance(tracesPerStep);
         if (overdueMs() < 0 || clock.nowMs() >= untilMs) break;
       }
@@ -68,7 +72,8 @@ export function tickerOf({ flow, clock, onFault }: TickerOptions): Ticker {
     dueMs = next;
     const waitMs = Math.min(timerMsMax, Math.ceil(next - clock.nowMs()));
     // What is overdue comes after the requests that wait, and before anything else.
-    if (waitMs <= 0) turn ??= setImmediate(tick);
+    if (mustWait()) timer = setTimeout(tick, Math.max(restMs, waitMs));
+    else if (waitMs <= 0) turn ??= setImmediate(tick);
     else timer = setTimeout(tick, waitMs);
   }
 

@@ -47,6 +47,8 @@ export interface Keeper {
   held(): number;
   /** Share of what may wait, by items or by bytes. */
   fill(): number;
+  /** True: the store takes what it is given, and is given more than it takes. Whoever offers does well to wait; one that cannot be written is no reason to. */
+  isBehind(): boolean;
   /** Items that were offered so far. */
   offered(): number;
   /** Of these, the ones that are written or given up. What a stop gives up does not count: another process may write it. */
@@ -64,6 +66,8 @@ const longestRestMs = 30_000;
 const pruneEveryMs = 60_000;
 const pruneStepRuns = 200;
 const restBetweenStepsMs = 20;
+/** Share of what may wait from which on the store is behind. */
+const behindShare = 1 / 4;
 
 interface Held {
   readonly item: StoreItem;
@@ -79,6 +83,8 @@ export function keeper(options: KeeperOptions): Keeper {
   let bytes = 0;
   let offered = 0;
   let settled = 0;
+  /** Writing fails. */
+  let failing = false;
   const ended = new AbortController();
   let writing: Promise<void> | undefined;
   let stopped: Promise<void> | undefined;
@@ -102,6 +108,7 @@ export function keeper(options: KeeperOptions): Keeper {
       const fault = await written(current);
       const batch = current;
       current = [];
+      failing = fault !== undefined;
       if (fault === undefined) {
         failures = 0;
         left(batch, 'written');
@@ -131,6 +138,8 @@ export function keeper(options: KeeperOptions): Keeper {
       return { error };
     }
   }
+
+  const fill = (): number => Math.max((waiting.length + current.length) / itemsMax, bytes / bytesMax);
 
   function pump(): void {
     writing ??= writeAll().finally(() => {
@@ -185,7 +194,8 @@ export function keeper(options: KeeperOptions): Keeper {
       pump();
     },
     held: () => waiting.length + current.length,
-    fill: () => Math.max((waiting.length + current.length) / itemsMax, bytes / bytesMax),
+    fill,
+    isBehind: () => !failing && fill() > behindShare,
     offered: () => offered,
     settled: () => settled,
     stop: (deadlineMs) => (stopped ??= end(deadlineMs)),

@@ -3,6 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { manualClock } from '../../src/model/clock.ts';
 import { tickerOf } from '../../src/serving/ticker.ts';
+import { eventually } from '../service/running.ts';
 
 /** A flow in which every step takes a millisecond, and requests that take `requestMs` of each turn of the event loop. */
 async function shared({ lateMs, requestMs, turns }: { readonly lateMs: number; readonly requestMs: number; readonly turns: number }) {
@@ -58,4 +59,32 @@ test('ticker: a trace that cannot be closed is told, and the others go on', asyn
   for (let at = 0; at < 5; at++) await turn();
   ticker.stop();
   expect([left, faults.length]).toEqual([0, 1]);
+});
+
+test('ticker: nothing closes while whoever takes it is behind, and all goes on when they have caught up', async () => {
+  const clock = manualClock();
+  let isBehind = true;
+  let closed = 0;
+  const flow = {
+    advance() {
+      closed++;
+      // Three fill the queue again.
+      if (closed === 3) isBehind = true;
+    },
+    nextDueMs: () => (closed < 5 ? clock.nowMs() - 1 : undefined),
+  };
+  const ticker = tickerOf({ flow, clock, mustWait: () => isBehind, onFault: () => undefined });
+  ticker.wake();
+  for (let at = 0; at < 5; at++) await turn();
+  expect(closed).toBe(0);
+  isBehind = false;
+  await eventually(() => (closed === 3 ? true : undefined), 'three runs');
+  for (let at = 0; at < 5; at++) {
+    ticker.wake();
+    await turn();
+  }
+  expect(closed).toBe(3);
+  isBehind = false;
+  await eventually(() => (closed === 5 ? true : undefined), 'the others');
+  ticker.stop();
 });

@@ -152,3 +152,20 @@ test('keeper: what is old is let go, in steps, by the clock', async () => {
   expect(batches).toEqual([]);
   await keeping.stop(1_000);
 });
+
+test('keeper: it is behind when much waits for a store that writes, not for one that fails', async () => {
+  const { keeping, sleep, fail } = bench({ itemsMax: 40 });
+  for (let number = 1; number <= 10; number++) keeping.offer(item(number));
+  expect(keeping.isBehind()).toBe(false);
+  keeping.offer(item(11));
+  expect(keeping.isBehind()).toBe(true);
+  fail(1);
+  await sleep.wakeAll();
+  await turns();
+  expect([keeping.held(), keeping.isBehind()]).toEqual([11, false]);
+  await sleep.wakeAll();
+  await turns();
+  for (let number = 21; number <= 35; number++) keeping.offer(item(number));
+  expect(keeping.isBehind()).toBe(true);
+  await keeping.stop(1_000);
+});
