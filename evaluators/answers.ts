@@ -165,7 +165,7 @@ function coerced(value: JsonValue, schema: JsonObject): Fitted {
 
 function labelled(value: JsonValue, listed: readonly JsonValue[]): Fitted {
   const word = typeof value === 'string' ? value.trim().toLowerCase() : value;
-  const label = listed.find((one) => one === value || (typeof one === 'string' && one.toLowerCase() === word));
+  const label = listed.find((one) => one === value || (typeof one === 'string' && one.toLowerCase() === word) || (typeof one === 'number' && typeof word === 'string' && word !== '' && Number(word) === one));
   return label === undefined ? { kind: 'misfit', problem: `is none of ${listed.map(String).join(', ')}` } : fits(label);
 }
 

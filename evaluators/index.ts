@@ -1,5 +1,6 @@
 /** The evaluators. A new one is a file of its own and a line here. */
 import type { AnyEvaluator } from './evaluator.ts';
+import { argumentCorrectness } from './argument-correctness.ts';
 import { argumentProvenance } from './argument-provenance.ts';
 import { codeParseable } from './code-parseable.ts';
 import { contains } from './contains.ts';
@@ -21,7 +22,9 @@ import { outputContains } from './output-contains.ts';
 import { outputEquals } from './output-equals.ts';
 import { outputRelevanceBySimilarity } from './output-relevance-by-similarity.ts';
 import { outputSimilarity } from './output-similarity.ts';
+import { parameterExtraction } from './parameter-extraction.ts';
 import { regexMatch } from './regex-match.ts';
+import { router } from './router.ts';
 import { stepCount } from './step-count.ts';
 import { taskCompletion } from './task-completion.ts';
 import { tokenUsage } from './token-usage.ts';
@@ -39,6 +42,7 @@ import { toolError } from './tool-error.ts';
 import { toolNameReliability } from './tool-name-reliability.ts';
 import { toolPermission } from './tool-permission.ts';
 import { toolRecovery } from './tool-recovery.ts';
+import { toolSelection } from './tool-selection.ts';
 import { toolTrajectory } from './tool-trajectory.ts';
 import { trajectoryMatch } from './trajectory-match.ts';
 
@@ -80,6 +84,10 @@ export const evaluators: readonly AnyEvaluator[] = [
   toolDescriptionReliability,
   argumentProvenance,
   toolArgumentHallucination,
+  argumentCorrectness,
+  toolSelection,
+  router,
+  parameterExtraction,
   latency,
   tokenUsage,
   cost,

@@ -43,6 +43,11 @@ export function explanationOf(entry: JsonValue | undefined): string {
 }
 
 /** A judge that does not answer says nothing about the agent. */
-export function judgeFailed(error: string): Outcome {
+export function judgeFailed(error: string): Extract<Outcome, { readonly kind: 'failed' }> {
   return { kind: 'failed', error, explanation: `The judge gave no usable answer: ${error}.`, details: { judge_called: true, judge_error: true } };
+}
+
+/** An answer that stayed faulty after the correction. The fault repeats nothing of it. */
+export function answerInvalid(fault: string): Extract<Outcome, { readonly kind: 'failed' }> {
+  return judgeFailed(`judge_answer_invalid: ${fault}`);
 }

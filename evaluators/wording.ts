@@ -3,6 +3,8 @@ import type { PlacedCall } from './calls.ts';
 
 /** Foreign text in a sentence is cut here. */
 const quotedMax = 80;
+/** What a judge said is cut here. */
+const saidMax = 300;
 /** Culprits named in a sentence; the details name all. */
 const listedMax = 3;
 
@@ -15,6 +17,11 @@ export function quoted(text: string): string {
   return `"${cut(text.replaceAll(/\s+/g, ' '))}"`;
 }
 
+/** What a judge said, as the rest of a sentence: without line breaks and the full stop at its end. */
+export function saidBriefly(text: string): string {
+  return cut(text.trim().replaceAll(/\s+/g, ' ').replace(/[.!;:,\s]+$/, ''), saidMax);
+}
+
 /** The first few items, and how many more there are. */
 export function listed(items: readonly string[], separator = ', '): string {
   const rest = items.length - listedMax;
@@ -25,7 +32,7 @@ export function count(number: number, one: string, many = `${one}s`): string {
   return `${number} ${number === 1 ? one : many}`;
 }
 
-function cut(text: string): string {
-  const points = Array.from(text.slice(0, quotedMax * 2));
-  return points.length > quotedMax ? `${points.slice(0, quotedMax - 1).join('')}…` : points.join('');
+function cut(text: string, max = quotedMax): string {
+  const points = Array.from(text.slice(0, max * 2));
+  return points.length > max ? `${points.slice(0, max - 1).join('')}…` : points.join('');
 }

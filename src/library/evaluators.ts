@@ -2,6 +2,7 @@
  * `tracejury/evaluators`: every evaluator as a factory, and `evaluate`, for unit tests and programs. A new evaluator is an import and a
  * line here. Calls are marked as pure, so that a bundler keeps only the evaluators that are used.
  */
+import { argumentCorrectness as argumentCorrectnessMember } from '../../evaluators/argument-correctness.ts';
 import { argumentProvenance as argumentProvenanceMember } from '../../evaluators/argument-provenance.ts';
 import { codeParseable as codeParseableMember } from '../../evaluators/code-parseable.ts';
 import { contains as containsMember } from '../../evaluators/contains.ts';
@@ -23,7 +24,9 @@ import { outputContains as outputContainsMember } from '../../evaluators/output-
 import { outputEquals as outputEqualsMember } from '../../evaluators/output-equals.ts';
 import { outputRelevanceBySimilarity as outputRelevanceBySimilarityMember } from '../../evaluators/output-relevance-by-similarity.ts';
 import { outputSimilarity as outputSimilarityMember } from '../../evaluators/output-similarity.ts';
+import { parameterExtraction as parameterExtractionMember } from '../../evaluators/parameter-extraction.ts';
 import { regexMatch as regexMatchMember } from '../../evaluators/regex-match.ts';
+import { router as routerMember } from '../../evaluators/router.ts';
 import { stepCount as stepCountMember } from '../../evaluators/step-count.ts';
 import { taskCompletion as taskCompletionMember } from '../../evaluators/task-completion.ts';
 import { tokenUsage as tokenUsageMember } from '../../evaluators/token-usage.ts';
@@ -41,10 +44,12 @@ import { toolError as toolErrorMember } from '../../evaluators/tool-error.ts';
 import { toolNameReliability as toolNameReliabilityMember } from '../../evaluators/tool-name-reliability.ts';
 import { toolPermission as toolPermissionMember } from '../../evaluators/tool-permission.ts';
 import { toolRecovery as toolRecoveryMember } from '../../evaluators/tool-recovery.ts';
+import { toolSelection as toolSelectionMember } from '../../evaluators/tool-selection.ts';
 import { toolTrajectory as toolTrajectoryMember } from '../../evaluators/tool-trajectory.ts';
 import { trajectoryMatch as trajectoryMatchMember } from '../../evaluators/trajectory-match.ts';
 import { factory } from './factory.ts';
 
+export const argumentCorrectness = /* @__PURE__ */ factory(argumentCorrectnessMember);
 export const argumentProvenance = /* @__PURE__ */ factory(argumentProvenanceMember);
 export const codeParseable = /* @__PURE__ */ factory(codeParseableMember);
 export const contains = /* @__PURE__ */ factory(containsMember);
@@ -66,7 +71,9 @@ export const outputContains = /* @__PURE__ */ factory(outputContainsMember);
 export const outputEquals = /* @__PURE__ */ factory(outputEqualsMember);
 export const outputRelevanceBySimilarity = /* @__PURE__ */ factory(outputRelevanceBySimilarityMember);
 export const outputSimilarity = /* @__PURE__ */ factory(outputSimilarityMember);
+export const parameterExtraction = /* @__PURE__ */ factory(parameterExtractionMember);
 export const regexMatch = /* @__PURE__ */ factory(regexMatchMember);
+export const router = /* @__PURE__ */ factory(routerMember);
 export const stepCount = /* @__PURE__ */ factory(stepCountMember);
 export const taskCompletion = /* @__PURE__ */ factory(taskCompletionMember);
 export const tokenUsage = /* @__PURE__ */ factory(tokenUsageMember);
@@ -84,6 +91,7 @@ export const toolError = /* @__PURE__ */ factory(toolErrorMember);
 export const toolNameReliability = /* @__PURE__ */ factory(toolNameReliabilityMember);
 export const toolPermission = /* @__PURE__ */ factory(toolPermissionMember);
 export const toolRecovery = /* @__PURE__ */ factory(toolRecoveryMember);
+export const toolSelection = /* @__PURE__ */ factory(toolSelectionMember);
 export const toolTrajectory = /* @__PURE__ */ factory(toolTrajectoryMember);
 export const trajectoryMatch = /* @__PURE__ */ factory(trajectoryMatchMember);
 

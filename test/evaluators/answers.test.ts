@@ -10,10 +10,11 @@ const list = {
 } as const;
 const label = { type: 'object', required: ['explanation', 'label'], properties: { explanation: { type: 'string' }, label: { enum: ['correct', 'incorrect'] } } } as const;
 const rating = { type: 'object', required: ['score'], properties: { score: { type: 'number', minimum: 0, maximum: 1 } } } as const;
+const steps = { type: 'object', required: ['score'], properties: { score: { type: 'number', enum: [0, 0.5, 1] } } } as const;
 const yes = { tasks: [{ explanation: 'e', completed: true }] };
 const text = JSON.stringify(yes);
 
-const read: readonly { readonly name: string; readonly text: string; readonly schema?: typeof label | typeof rating; readonly value: JsonValue }[] = [
+const read: readonly { readonly name: string; readonly text: string; readonly schema?: typeof label | typeof rating | typeof steps; readonly value: JsonValue }[] = [
   { name: 'plain JSON', text, value: yes },
   { name: 'a fenced block after prose', text: `Sure [as asked]:\n\`\`\`json\n${text}\n\`\`\`\nBye.`, value: yes },
   { name: 'prose around it', text: `Here: ${text} done.`, value: yes },
@@ -28,6 +29,7 @@ const read: readonly { readonly name: string; readonly text: string; readonly sc
   { name: 'a raw line break in a text', text: '{"tasks":[{"explanation":"a\nb","completed":1}]}', value: { tasks: [{ explanation: 'a\nb', completed: true }] } },
   { name: 'a label in another case', text: '{"explanation":"e","label":" Correct"}', schema: label, value: { explanation: 'e', label: 'correct' } },
   { name: 'a score written as text', text: '{"score":"0.5"}', schema: rating, value: { score: 0.5 } },
+  { name: 'one of a few scores, written as text', text: '{"score":"0.50"}', schema: steps, value: { score: 0.5 } },
   { name: 'brackets and quotes inside texts', text: '{"tasks":[{"explanation":"it\'s \\"{[\\" here","completed":true}]}', value: { tasks: [{ explanation: 'it\'s "{[" here', completed: true }] } },
 ];
 for (const row of read) {
@@ -36,7 +38,7 @@ for (const row of read) {
   });
 }
 
-const refused: readonly { readonly name: string; readonly text: string; readonly schema?: typeof label | typeof rating }[] = [
+const refused: readonly { readonly name: string; readonly text: string; readonly schema?: typeof label | typeof rating | typeof steps }[] = [
   { name: 'an empty answer', text: ' \n' },
   { name: 'prose alone', text: 'They did fine.' },
   { name: 'null', text: 'null' },
@@ -48,6 +50,8 @@ const refused: readonly { readonly name: string; readonly text: string; readonly
   { name: 'a label that is not one of them', text: '{"explanation":"e","label":"perhaps"}', schema: label },
   { name: 'a label without an explanation', text: '{"label":"correct"}', schema: label },
   { name: 'a score out of range', text: '{"score":7}', schema: rating },
+  { name: 'a score that is none of a few', text: '{"score":0.7}', schema: steps },
+  { name: 'a text that is none of a few scores', text: '{"score":" "}', schema: steps },
   { name: 'a score that is a truth value', text: '{"score":true}', schema: rating },
   { name: 'a score that is no number', text: '{"score":NaN}', schema: rating },
 ];
