@@ -18,7 +18,7 @@ export interface Subject {
 }
 
 /** What an evaluator looks at. The catalogue prints it, and `inspect` names what is missing. */
-export type Need = 'tool_calls' | 'tool_definitions' | 'tool_results' | 'input' | 'final_response' | 'expected_tool_calls' | 'expected_tool_outputs' | 'expected_tool_counts' | 'expected_tool_order' | 'expected_messages' | 'expected_output' | 'search_text' | 'tokens' | 'times' | 'tasks';
+export type Need = 'tool_calls' | 'tool_definitions' | 'tool_results' | 'input' | 'final_response' | 'expected_tool_calls' | 'expected_tool_outputs' | 'expected_tool_counts' | 'expected_tool_order' | 'expected_messages' | 'expected_output' | 'expected_context' | 'search_text' | 'documents' | 'tokens' | 'times' | 'tasks';
 
 /** A validator of one JSON Schema. Problems name the place in the value by member names and indexes. */
 export interface CompiledSchema {

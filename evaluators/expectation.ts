@@ -32,6 +32,7 @@ export function readExpectation(value: JsonValue): ReadExpectation {
     tasks: (given) => ({ tasks: listOf(given, ['tasks'], faults, text) }),
     constraints: (given) => optional('constraints', text(given, ['constraints'], faults)),
     output: (given) => ({ output: given }),
+    context: (given) => optional('context', contextTexts(given, faults)),
     search_text: (given) => optional('searchText', searchText(given, ['search_text'], faults)),
   };
   let expectation: Expectation = {};
@@ -98,6 +99,13 @@ function text(value: JsonValue, path: Path, faults: Fault[]): string | undefined
   if (typeof value === 'string' && value.trim() !== '') return value;
   faults.push({ path, problem: 'must be a text that is not blank' });
   return undefined;
+}
+
+/** One text or several. */
+function contextTexts(value: JsonValue, faults: Fault[]): readonly string[] | undefined {
+  if (typeof value !== 'string') return listOf(value, ['context'], faults, text);
+  const one = text(value, ['context'], faults);
+  return one === undefined ? undefined : [one];
 }
 
 /** One text or several; a text may be empty. */

@@ -1,5 +1,6 @@
 /** The evaluators. A new one is a file of its own and a line here. */
 import type { AnyEvaluator } from './evaluator.ts';
+import { answerRelevance } from './answer-relevance.ts';
 import { argumentCorrectness } from './argument-correctness.ts';
 import { argumentProvenance } from './argument-provenance.ts';
 import { codeParseable } from './code-parseable.ts';
@@ -10,6 +11,7 @@ import { directMatch } from './direct-match.ts';
 import { exactMatch } from './exact-match.ts';
 import { expectedTools } from './expected-tools.ts';
 import { finalResponsePresent } from './final-response-present.ts';
+import { hallucination } from './hallucination.ts';
 import { http } from './http.ts';
 import { jsonParseable } from './json-parseable.ts';
 import { jsonPath } from './json-path.ts';
@@ -23,7 +25,9 @@ import { outputEquals } from './output-equals.ts';
 import { outputRelevanceBySimilarity } from './output-relevance-by-similarity.ts';
 import { outputSimilarity } from './output-similarity.ts';
 import { parameterExtraction } from './parameter-extraction.ts';
+import { qaCorrectness } from './qa-correctness.ts';
 import { regexMatch } from './regex-match.ts';
+import { relevance } from './relevance.ts';
 import { router } from './router.ts';
 import { stepCount } from './step-count.ts';
 import { taskCompletion } from './task-completion.ts';
@@ -88,6 +92,10 @@ export const evaluators: readonly AnyEvaluator[] = [
   toolSelection,
   router,
   parameterExtraction,
+  answerRelevance,
+  relevance,
+  hallucination,
+  qaCorrectness,
   latency,
   tokenUsage,
   cost,

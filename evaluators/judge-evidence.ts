@@ -11,6 +11,9 @@ export type Evidence = 'tool_calls' | 'tool_definitions' | 'input' | 'final_resp
 
 export const notAsked: JsonObject = { judge_called: false };
 
+/** How `context` may be written under `expect`. */
+export const contextForms: JsonObject = { anyOf: [{ type: 'string', minLength: 1 }, { type: 'array', maxItems: 1000, items: { type: 'string', minLength: 1 } }] };
+
 /** Why the run cannot be judged; undefined when everything is there, and whole. */
 export function lacking(trace: AgentTrace, context: EvaluationContext, wanted: readonly Evidence[]): Skipped | undefined {
   for (const one of wanted) {

@@ -31,12 +31,12 @@ export function* labelledRun(about: LabelOfRun): Generator<Question, Outcome, An
   const read = yield* readOf(about, labelProperties(about), (answer) => readLabelled(answer, about, 'the answer'));
   if (read.kind !== 'read') return read;
   const { label, score, explanation, faults } = read.value;
-  const named = faults.length === 0 ? '' : `${listed(faults.map(quoted))}: `;
+  const reason = saidBriefly(explanation);
   return {
     kind: 'scored',
     score,
     label,
-    explanation: `${about.what} is ${label}: ${named}${saidBriefly(explanation)}.`,
+    explanation: `${about.what} is ${label}: ${faults.length === 0 ? reason : `${listed(faults.map(quoted))} (${reason})`}.`,
     evidence: score < 1 ? (about.evidence ?? []) : [],
     details: { judge_called: true, label, explanation, ...(about.faults === undefined ? {} : { [about.faults]: faults }), ...about.details, ...read.marks },
   };

@@ -91,6 +91,11 @@ export function shownHistory({ messages = [] }: AgentTrace): readonly Shown[] {
   return [{ ...block, isCut: block.isCut || before.length > messagesMax }];
 }
 
+/** Numbered from 1. */
+export function shownList(title: string, texts: readonly string[]): Shown {
+  return shownPieces(title, texts.map((text, at) => ({ before: `${at + 1}. `, text, after: '\n' })));
+}
+
 export function named(name: string): string {
   return name.trim() === '' ? '(no name)' : cut(name.replaceAll(/\s+/g, ' '), nameMax);
 }

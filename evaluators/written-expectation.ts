@@ -12,6 +12,7 @@ const writers: { readonly [Name in keyof Expectation]-?: (expectation: Expectati
   tasks: ({ tasks }) => tasks,
   constraints: ({ constraints }) => constraints,
   output: ({ output }) => output,
+  context: ({ context }) => context,
   searchText: ({ searchText }) => searchText,
 };
 

@@ -14,6 +14,8 @@ export const needTexts: { readonly [need in Need]: string } = {
   expected_tool_order: 'the expected order of tools (expect.tool_calls_order)',
   expected_messages: 'the reference messages (expect.messages)',
   expected_output: 'the expected output (expect.output)',
+  expected_context: 'a context that holds what is true (expect.context)',
+  documents: 'retrieved documents',
   search_text: 'the texts to search for (expect.search_text)',
   tokens: lackTexts.tokens,
   times: lackTexts.times,

@@ -14,7 +14,7 @@ const idLengthMax = 100;
 const namesShown = 10;
 const needs: { readonly [need in Need]: true } = {
   tool_calls: true, tool_definitions: true, tool_results: true, input: true, final_response: true, expected_tool_calls: true, expected_tool_outputs: true, expected_tool_counts: true,
-  expected_tool_order: true, expected_messages: true, expected_output: true, search_text: true, tokens: true, times: true, tasks: true,
+  expected_tool_order: true, expected_messages: true, expected_output: true, expected_context: true, search_text: true, documents: true, tokens: true, times: true, tasks: true,
 };
 
 /** `table` holds the evaluators that it must not be confused with. Whatever the module does when it is looked at is a fault of its own. */

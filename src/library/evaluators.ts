@@ -2,6 +2,7 @@
  * `tracejury/evaluators`: every evaluator as a factory, and `evaluate`, for unit tests and programs. A new evaluator is an import and a
  * line here. Calls are marked as pure, so that a bundler keeps only the evaluators that are used.
  */
+import { answerRelevance as answerRelevanceMember } from '../../evaluators/answer-relevance.ts';
 import { argumentCorrectness as argumentCorrectnessMember } from '../../evaluators/argument-correctness.ts';
 import { argumentProvenance as argumentProvenanceMember } from '../../evaluators/argument-provenance.ts';
 import { codeParseable as codeParseableMember } from '../../evaluators/code-parseable.ts';
@@ -12,6 +13,7 @@ import { directMatch as directMatchMember } from '../../evaluators/direct-match.
 import { exactMatch as exactMatchMember } from '../../evaluators/exact-match.ts';
 import { expectedTools as expectedToolsMember } from '../../evaluators/expected-tools.ts';
 import { finalResponsePresent as finalResponsePresentMember } from '../../evaluators/final-response-present.ts';
+import { hallucination as hallucinationMember } from '../../evaluators/hallucination.ts';
 import { http as httpMember } from '../../evaluators/http.ts';
 import { jsonParseable as jsonParseableMember } from '../../evaluators/json-parseable.ts';
 import { jsonPath as jsonPathMember } from '../../evaluators/json-path.ts';
@@ -25,7 +27,9 @@ import { outputEquals as outputEqualsMember } from '../../evaluators/output-equa
 import { outputRelevanceBySimilarity as outputRelevanceBySimilarityMember } from '../../evaluators/output-relevance-by-similarity.ts';
 import { outputSimilarity as outputSimilarityMember } from '../../evaluators/output-similarity.ts';
 import { parameterExtraction as parameterExtractionMember } from '../../evaluators/parameter-extraction.ts';
+import { qaCorrectness as qaCorrectnessMember } from '../../evaluators/qa-correctness.ts';
 import { regexMatch as regexMatchMember } from '../../evaluators/regex-match.ts';
+import { relevance as relevanceMember } from '../../evaluators/relevance.ts';
 import { router as routerMember } from '../../evaluators/router.ts';
 import { stepCount as stepCountMember } from '../../evaluators/step-count.ts';
 import { taskCompletion as taskCompletionMember } from '../../evaluators/task-completion.ts';
@@ -49,6 +53,7 @@ import { toolTrajectory as toolTrajectoryMember } from '../../evaluators/tool-tr
 import { trajectoryMatch as trajectoryMatchMember } from '../../evaluators/trajectory-match.ts';
 import { factory } from './factory.ts';
 
+export const answerRelevance = /* @__PURE__ */ factory(answerRelevanceMember);
 export const argumentCorrectness = /* @__PURE__ */ factory(argumentCorrectnessMember);
 export const argumentProvenance = /* @__PURE__ */ factory(argumentProvenanceMember);
 export const codeParseable = /* @__PURE__ */ factory(codeParseableMember);
@@ -59,6 +64,7 @@ export const directMatch = /* @__PURE__ */ factory(directMatchMember);
 export const exactMatch = /* @__PURE__ */ factory(exactMatchMember);
 export const expectedTools = /* @__PURE__ */ factory(expectedToolsMember);
 export const finalResponsePresent = /* @__PURE__ */ factory(finalResponsePresentMember);
+export const hallucination = /* @__PURE__ */ factory(hallucinationMember);
 export const http = /* @__PURE__ */ factory(httpMember);
 export const jsonParseable = /* @__PURE__ */ factory(jsonParseableMember);
 export const jsonPath = /* @__PURE__ */ factory(jsonPathMember);
@@ -72,7 +78,9 @@ export const outputEquals = /* @__PURE__ */ factory(outputEqualsMember);
 export const outputRelevanceBySimilarity = /* @__PURE__ */ factory(outputRelevanceBySimilarityMember);
 export const outputSimilarity = /* @__PURE__ */ factory(outputSimilarityMember);
 export const parameterExtraction = /* @__PURE__ */ factory(parameterExtractionMember);
+export const qaCorrectness = /* @__PURE__ */ factory(qaCorrectnessMember);
 export const regexMatch = /* @__PURE__ */ factory(regexMatchMember);
+export const relevance = /* @__PURE__ */ factory(relevanceMember);
 export const router = /* @__PURE__ */ factory(routerMember);
 export const stepCount = /* @__PURE__ */ factory(stepCountMember);
 export const taskCompletion = /* @__PURE__ */ factory(taskCompletionMember);

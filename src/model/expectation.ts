@@ -39,6 +39,8 @@ export interface Expectation {
   readonly tasks?: readonly string[];
   readonly constraints?: string;
   readonly output?: JsonValue;
+  /** Texts that hold what is true: what the agent says is checked against them. */
+  readonly context?: readonly string[];
   /** Texts to search for. */
   readonly searchText?: string | readonly string[];
 }

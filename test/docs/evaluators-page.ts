@@ -16,6 +16,8 @@ const needWords: { readonly [need in Need]: string } = {
   expected_tool_order: 'the expected order of tools',
   expected_messages: 'the reference messages',
   expected_output: 'the expected output',
+  expected_context: 'a context that holds what is true',
+  documents: 'retrieved documents',
   search_text: 'the texts to search for',
   tokens: 'tokens of model calls',
   times: 'start and end of the run',

@@ -9,6 +9,10 @@ test('expectation: the wire form is read into the model', () => {
   });
 });
 
+test('expectation: a context is a text or several', () => {
+  expect([readExpectation({ context: 'a' }), readExpectation({ context: ['a', 'b'] })]).toEqual([{ expectation: { context: ['a'] }, faults: [] }, { expectation: { context: ['a', 'b'] }, faults: [] }]);
+});
+
 test('expectation: an absent member expects nothing, an empty list expects nothing to happen', () => {
   expect(readExpectation({}).expectation).toEqual({});
   expect(readExpectation({ tool_calls: [] }).expectation).toEqual({ toolCalls: [] });
@@ -22,6 +26,8 @@ const faulty = [
   { name: 'a call that is no object', value: { tool_calls: ['a'] }, path: ['tool_calls', 0] },
   { name: 'an unknown member of a call', value: { tool_calls: [{ name: 'a', args: {} }] }, path: ['tool_calls', 0, 'args'] },
   { name: 'an output that is missing', value: { tool_outputs: [{ name: 'a' }] }, path: ['tool_outputs', 0, 'output'] },
+  { name: 'a blank context', value: { context: ' ' }, path: ['context'] },
+  { name: 'a context with a blank text', value: { context: ['a', ''] }, path: ['context', 1] },
   { name: 'a blank task', value: { tasks: ['a', ''] }, path: ['tasks', 1] },
 ] as const;
 for (const { name, value, path } of faulty) {

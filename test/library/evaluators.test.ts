@@ -70,6 +70,7 @@ const whole: Required<Expectation> = {
   tasks: ['one'],
   constraints: 'none',
   output: [{ camelCase: { innerName: 1 } }],
+  context: ['Oslo is in Norway.'],
   searchText: ['a', 'b'],
 };
 

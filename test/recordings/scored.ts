@@ -43,6 +43,7 @@ function expectationOf({ traces }: ExpectedRecording, run: Run): JsonValue {
     messages: [{ role: 'assistant', content: '', tool_calls: calls.map(({ name, arguments: args }) => ({ function: { name, arguments: JSON.stringify(args) } })) }],
     tasks: [trace?.input ?? 'help'],
     output: trace?.final_response ?? 'done',
+    context: [trace?.final_response ?? 'done'].map((text) => (typeof text === 'string' ? text : JSON.stringify(text))),
     search_text: trace?.final_response ?? 'done',
   } as JsonValue;
 }

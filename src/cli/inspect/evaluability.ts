@@ -81,6 +81,8 @@ const has: { readonly [need in Need]: (run: Run, expected: Expectation) => boole
   expected_tool_order: (_run, expected) => expected.toolCallsOrder !== undefined,
   expected_messages: (_run, expected) => expected.messages !== undefined,
   expected_output: (_run, expected) => expected.output !== undefined,
+  expected_context: (_run, expected) => expected.context !== undefined,
+  documents: ({ trace }) => trace.documents.some(({ content }) => content !== undefined),
   search_text: (_run, expected) => expected.searchText !== undefined,
   tokens: ({ trace }) => trace.tokens !== undefined,
   times: ({ trace }) => trace.startUnixNano !== undefined && trace.endUnixNano !== undefined,

@@ -1,0 +1,72 @@
+/** The final response says nothing but what the run found out or was told, by the judgement of a model that lists the claims without support. */
+import type { AgentTrace } from '../src/model/agent-trace.ts';
+import type { Expectation } from '../src/model/expectation.ts';
+import type { Outcome } from '../src/model/verdict.ts';
+import { cutShort, executedCalls, notCarried, placedCalls, resultsUnknown, skipped } from './calls.ts';
+import type { Skipped } from './calls.ts';
+import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
+import { contextForms, finalText, inputText, lacking, notAsked } from './judge-evidence.ts';
+import { labelledRun } from './labelled-run.ts';
+import { retrievedIn } from './retrieved.ts';
+import { shown, shownCalls, shownHistory, shownList } from './shown.ts';
+import type { Shown } from './shown.ts';
+import { count } from './wording.ts';
+
+export interface HallucinationOptions {}
+
+export const hallucination = {
+  kind: 'judge',
+  id: 'hallucination',
+  version: 1,
+  summary: 'A judge finds every claim of the final response supported by tool results, documents or a given context.',
+  needs: ['input', 'final_response', 'tool_results'],
+  onByDefault: false,
+  defaultThreshold: 1,
+  defaults: {},
+  optionsSchema: { type: 'object', additionalProperties: false, properties: {} },
+  expectationSchema: {
+    type: 'object',
+    properties: { context: { description: 'A text, or a list of texts, that the response may rest on beside what the run found out.', ...contextForms } },
+  },
+  source: 'the deck’s judge of hallucination, with the claims listed',
+  evaluate,
+} as const satisfies JudgeEvaluator<HallucinationOptions>;
+
+const instruction =
+  'An AI agent has answered the last message of the user. Check the claims of fact in its final response against the material: the conversation, the context, the documents and the results of the tool calls. A claim is unsupported when the material contradicts it, or when it states something particular (a name, a number, a date, an event, that something was done) that the material does not hold. Rewording, plain reasoning and arithmetic on what is there, knowledge that everybody has, polite phrases, questions and statements of what could not be found are no unsupported claims. A claim that may rest on a result that was not recorded, or on characters that were cut, is not unsupported. First explain in one sentence, then list the unsupported claims in the words of the response (an empty list where there is none), then give the label: factual where the list is empty, hallucinated otherwise.';
+
+function* evaluate({ trace, expected }: Subject, _options: HallucinationOptions, context: EvaluationContext): Generator<Question, Outcome, Answer> {
+  const stop = lacking(trace, context, ['input', 'final_response']);
+  if (stop !== undefined) return stop;
+  const sources = sourcesOf(trace, expected);
+  if (sources.kind === 'skipped') return { ...sources, details: notAsked };
+  return yield* labelledRun({
+    instruction,
+    shown: [...(trace.systemPrompt === undefined ? [] : [shown('system prompt', trace.systemPrompt)]), ...shownHistory(trace), shown('last message of the user', inputText(trace)), ...sources.shown, shown('final response', finalText(trace))],
+    labels: { factual: 1, hallucinated: 0 },
+    faults: 'unsupported_claims',
+    what: 'The final response',
+    details: { checked_against: sources.names },
+  });
+}
+
+type Sources = { readonly kind: 'found'; readonly shown: readonly Shown[]; readonly names: readonly string[] } | Skipped;
+
+/** What the response is checked against beside the conversation, or why there is nothing of the kind. */
+function sourcesOf(trace: AgentTrace, expected: Expectation): Sources {
+  const calls = executedCalls(trace);
+  if (trace.truncated?.includes('system_prompt') === true || calls.some(({ call }) => call.truncated?.result !== undefined)) return cutShort('the system prompt or results of tool calls');
+  const context = expected.context ?? [];
+  const retrieved = retrievedIn(trace, []);
+  const documents = retrieved.kind === 'found' ? retrieved.documents : [];
+  const hasResults = calls.some(({ call }) => call.result !== undefined || call.error !== undefined);
+  const blocks = [
+    ...(context.length === 0 ? [] : [{ name: 'context', block: shownList('context', context) }]),
+    ...(documents.length === 0 ? [] : [{ name: 'documents', block: shownList('documents', documents.map(({ text }) => text)) }]),
+    ...(hasResults ? [{ name: 'tool_results', block: shownCalls(placedCalls(trace)) }] : []),
+  ];
+  if (blocks.length > 0) return { kind: 'found', shown: blocks.map(({ block }) => block), names: blocks.map(({ name }) => name) };
+  if (calls.length > 0) return resultsUnknown(calls, `The spans carry no result of the ${count(calls.length, 'tool call')}; switch on the capture of tool outputs.`);
+  if (retrieved.kind === 'skipped' && retrieved.reason !== 'no_such_target') return retrieved;
+  return notCarried(trace) ?? skipped('no_tool_calls', 'No tool ran, nothing was retrieved and no context is given that the final response could be checked against.');
+}

@@ -1,0 +1,61 @@
+/** The final response answers the question correctly, by the judgement of a model that knows the right answer or a text that holds it. */
+import type { AgentTrace } from '../src/model/agent-trace.ts';
+import type { Expectation } from '../src/model/expectation.ts';
+import { plainText } from '../src/model/json.ts';
+import type { Outcome } from '../src/model/verdict.ts';
+import { skipped } from './calls.ts';
+import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
+import { contextForms, finalText, inputText, lacking, notAsked } from './judge-evidence.ts';
+import { labelledRun } from './labelled-run.ts';
+import { retrievedIn } from './retrieved.ts';
+import { shown, shownHistory, shownList } from './shown.ts';
+import type { Shown } from './shown.ts';
+
+export interface QaCorrectnessOptions {}
+
+export const qaCorrectness = {
+  kind: 'judge',
+  id: 'qa_correctness',
+  version: 1,
+  summary: 'A judge finds the final response correct by a reference answer or a context.',
+  needs: ['input', 'final_response', 'expected_output'],
+  onByDefault: false,
+  defaultThreshold: 1,
+  defaults: {},
+  optionsSchema: { type: 'object', additionalProperties: false, properties: {} },
+  expectationSchema: {
+    type: 'object',
+    properties: {
+      output: { description: 'The right answer. The response need not have its wording.' },
+      context: { description: 'A text, or a list of texts, that holds the right answer; it counts where no `output` is given. Without both, the documents that the run retrieved are the context.', ...contextForms },
+    },
+  },
+  source: 'the deck’s judge of question answering',
+  evaluate,
+} as const satisfies JudgeEvaluator<QaCorrectnessOptions>;
+
+const rules = 'Wording, length and order do not matter. First explain in one sentence, then give the label correct or incorrect.';
+const byAnswer = `An AI agent has answered the last message of the user. Decide whether its final response is correct by the reference answer. It is correct when it says what the reference answer says on every point that was asked for; further statements do no harm unless they contradict the reference answer. It is incorrect when a point is wrong, missing or left open. ${rules}`;
+const byContext = `An AI agent has answered the last message of the user. Decide whether its final response is correct by the context, and by nothing else that you know. It is correct when it answers all that was asked for and everything in the answer follows from the context; where the context holds no answer, it is correct to say so. It is incorrect when a point contradicts the context, is not in it, or is missing though the context holds it. ${rules}`;
+
+function* evaluate({ trace, expected }: Subject, _options: QaCorrectnessOptions, context: EvaluationContext): Generator<Question, Outcome, Answer> {
+  const stop = lacking(trace, context, ['input', 'final_response']);
+  if (stop !== undefined) return stop;
+  const reference = referenceOf(trace, expected);
+  if (reference === undefined) return skipped('no_expectation', 'Nothing says what the right answer is: no output and no context is expected, and nothing was retrieved.', notAsked);
+  return yield* labelledRun({
+    instruction: reference.name === 'output' ? byAnswer : byContext,
+    shown: [...shownHistory(trace), shown('last message of the user', inputText(trace)), reference.shown, shown('final response', finalText(trace))],
+    labels: { correct: 1, incorrect: 0 },
+    what: 'The final response',
+    details: { reference: reference.name },
+  });
+}
+
+function referenceOf(trace: AgentTrace, { output = null, context = [] }: Expectation): { readonly name: 'output' | 'context' | 'documents'; readonly shown: Shown } | undefined {
+  const answer = output === null ? '' : plainText(output);
+  if (answer.trim() !== '') return { name: 'output', shown: shown('reference answer', answer) };
+  if (context.length > 0) return { name: 'context', shown: shownList('context', context) };
+  const retrieved = retrievedIn(trace, []);
+  return retrieved.kind === 'found' ? { name: 'documents', shown: shownList('context', retrieved.documents.map(({ text }) => text)) } : undefined;
+}
