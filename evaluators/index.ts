@@ -4,6 +4,7 @@ import { answerRelevance } from './answer-relevance.ts';
 import { argumentCorrectness } from './argument-correctness.ts';
 import { argumentProvenance } from './argument-provenance.ts';
 import { codeParseable } from './code-parseable.ts';
+import { codeReadability } from './code-readability.ts';
 import { contains } from './contains.ts';
 import { cosineSimilarity } from './cosine-similarity.ts';
 import { cost } from './cost.ts';
@@ -30,6 +31,7 @@ import { regexMatch } from './regex-match.ts';
 import { relevance } from './relevance.ts';
 import { router } from './router.ts';
 import { stepCount } from './step-count.ts';
+import { summarization } from './summarization.ts';
 import { taskCompletion } from './task-completion.ts';
 import { tokenUsage } from './token-usage.ts';
 import { toolArgumentHallucination } from './tool-argument-hallucination.ts';
@@ -48,6 +50,7 @@ import { toolPermission } from './tool-permission.ts';
 import { toolRecovery } from './tool-recovery.ts';
 import { toolSelection } from './tool-selection.ts';
 import { toolTrajectory } from './tool-trajectory.ts';
+import { toxicity } from './toxicity.ts';
 import { trajectoryMatch } from './trajectory-match.ts';
 
 export const evaluators: readonly AnyEvaluator[] = [
@@ -96,6 +99,9 @@ export const evaluators: readonly AnyEvaluator[] = [
   relevance,
   hallucination,
   qaCorrectness,
+  toxicity,
+  summarization,
+  codeReadability,
   latency,
   tokenUsage,
   cost,

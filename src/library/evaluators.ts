@@ -6,6 +6,7 @@ import { answerRelevance as answerRelevanceMember } from '../../evaluators/answe
 import { argumentCorrectness as argumentCorrectnessMember } from '../../evaluators/argument-correctness.ts';
 import { argumentProvenance as argumentProvenanceMember } from '../../evaluators/argument-provenance.ts';
 import { codeParseable as codeParseableMember } from '../../evaluators/code-parseable.ts';
+import { codeReadability as codeReadabilityMember } from '../../evaluators/code-readability.ts';
 import { contains as containsMember } from '../../evaluators/contains.ts';
 import { cosineSimilarity as cosineSimilarityMember } from '../../evaluators/cosine-similarity.ts';
 import { cost as costMember } from '../../evaluators/cost.ts';
@@ -32,6 +33,7 @@ import { regexMatch as regexMatchMember } from '../../evaluators/regex-match.ts'
 import { relevance as relevanceMember } from '../../evaluators/relevance.ts';
 import { router as routerMember } from '../../evaluators/router.ts';
 import { stepCount as stepCountMember } from '../../evaluators/step-count.ts';
+import { summarization as summarizationMember } from '../../evaluators/summarization.ts';
 import { taskCompletion as taskCompletionMember } from '../../evaluators/task-completion.ts';
 import { tokenUsage as tokenUsageMember } from '../../evaluators/token-usage.ts';
 import { toolArgumentHallucination as toolArgumentHallucinationMember } from '../../evaluators/tool-argument-hallucination.ts';
@@ -50,6 +52,7 @@ import { toolPermission as toolPermissionMember } from '../../evaluators/tool-pe
 import { toolRecovery as toolRecoveryMember } from '../../evaluators/tool-recovery.ts';
 import { toolSelection as toolSelectionMember } from '../../evaluators/tool-selection.ts';
 import { toolTrajectory as toolTrajectoryMember } from '../../evaluators/tool-trajectory.ts';
+import { toxicity as toxicityMember } from '../../evaluators/toxicity.ts';
 import { trajectoryMatch as trajectoryMatchMember } from '../../evaluators/trajectory-match.ts';
 import { factory } from './factory.ts';
 
@@ -57,6 +60,7 @@ export const answerRelevance = /* @__PURE__ */ factory(answerRelevanceMember);
 export const argumentCorrectness = /* @__PURE__ */ factory(argumentCorrectnessMember);
 export const argumentProvenance = /* @__PURE__ */ factory(argumentProvenanceMember);
 export const codeParseable = /* @__PURE__ */ factory(codeParseableMember);
+export const codeReadability = /* @__PURE__ */ factory(codeReadabilityMember);
 export const contains = /* @__PURE__ */ factory(containsMember);
 export const cosineSimilarity = /* @__PURE__ */ factory(cosineSimilarityMember);
 export const cost = /* @__PURE__ */ factory(costMember);
@@ -83,6 +87,7 @@ export const regexMatch = /* @__PURE__ */ factory(regexMatchMember);
 export const relevance = /* @__PURE__ */ factory(relevanceMember);
 export const router = /* @__PURE__ */ factory(routerMember);
 export const stepCount = /* @__PURE__ */ factory(stepCountMember);
+export const summarization = /* @__PURE__ */ factory(summarizationMember);
 export const taskCompletion = /* @__PURE__ */ factory(taskCompletionMember);
 export const tokenUsage = /* @__PURE__ */ factory(tokenUsageMember);
 export const toolArgumentHallucination = /* @__PURE__ */ factory(toolArgumentHallucinationMember);
@@ -101,6 +106,7 @@ export const toolPermission = /* @__PURE__ */ factory(toolPermissionMember);
 export const toolRecovery = /* @__PURE__ */ factory(toolRecoveryMember);
 export const toolSelection = /* @__PURE__ */ factory(toolSelectionMember);
 export const toolTrajectory = /* @__PURE__ */ factory(toolTrajectoryMember);
+export const toxicity = /* @__PURE__ */ factory(toxicityMember);
 export const trajectoryMatch = /* @__PURE__ */ factory(trajectoryMatchMember);
 
 export { factory };

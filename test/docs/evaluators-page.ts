@@ -58,6 +58,9 @@ Calls that a model asked for and that nothing shows to have run count where the 
 \`tool_permission\` and all that compare calls with expected ones) and are left out where the execution is (\`tool_error\`, \`tool_recovery\`,
 \`tool_efficiency\`, \`loop_detection\`, \`step_count\`, \`tool_call_output\`).
 
+The label of a score is \`pass\` or \`fail\`, and none for a raw metric. A judge that gives labels of its own gives the label of the verdict: for the run
+as a whole, or the worst among its calls, documents, turns or blocks. [Judges](judges.md#what-they-are-asked) lists them.
+
 A rule that can ask \`more with a judge\` looks at every run by its rules alone until its entry names a judge (\`judge: NAME\`); then it asks
 about a sample of the runs, like a judge evaluator. Where the judge gives no usable answer, what the rules found remains, and the
 details say \`judge_error\`.`;

@@ -150,10 +150,11 @@ export function marksCuts({ trace, ...about }: About, answers: readonly Answer[]
 /** The same run, with long texts. */
 function lengthened(trace: AgentTrace): AgentTrace {
   const more = (text: string): string => `${text} ${'x'.repeat(100_000)}`;
-  const { input, finalResponse } = trace;
+  const { input, finalResponse, messages } = trace;
   return {
     ...trace,
     ...(input === undefined ? {} : { input: more(input) }),
+    ...(messages === undefined ? {} : { messages: messages.map((message) => (message.text?.trim() === finalResponse ? { ...message, text: `${finalResponse}\n${'x'.repeat(100_000)}` } : message)) }),
     ...(typeof finalResponse === 'string' ? { finalResponse: `${finalResponse}\n${'x'.repeat(100_000)}` } : {}),
   };
 }

@@ -1,0 +1,73 @@
+/** The final response is a good summary of its source, by the judgement of a model. */
+import type { AgentTrace } from '../src/model/agent-trace.ts';
+import type { Expectation } from '../src/model/expectation.ts';
+import type { Outcome } from '../src/model/verdict.ts';
+import { cutShort, executedCalls, noToolCalls, notCarried, resultsUnknown, skipped } from './calls.ts';
+import type { Skipped } from './calls.ts';
+import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
+import { contextForms, finalText, inputText, lacking, notAsked } from './judge-evidence.ts';
+import { labelledRun } from './labelled-run.ts';
+import { retrievedIn } from './retrieved.ts';
+import { shown, shownCalls, shownList } from './shown.ts';
+import type { Shown } from './shown.ts';
+
+type Source = 'input' | 'context' | 'documents' | 'tool_results';
+
+export interface SummarizationOptions {
+  readonly source: Source | 'auto';
+}
+
+export const summarization = {
+  kind: 'judge',
+  id: 'summarization',
+  version: 1,
+  summary: 'A judge finds the final response a good summary of its source.',
+  needs: ['input', 'final_response'],
+  onByDefault: false,
+  defaultThreshold: 1,
+  defaults: { source: 'auto' },
+  optionsSchema: {
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      source: { enum: ['auto', 'input', 'context', 'documents', 'tool_results'], description: 'What was to be summarised: the input of the user, the expected `context`, the retrieved documents, or what tools returned; `auto` is the context where one is expected, else the documents where some were retrieved, else the input.' },
+    },
+  },
+  expectationSchema: { type: 'object', properties: { context: { description: 'The source of the summary: a text, or a list of texts.', ...contextForms } } },
+  source: 'the deck’s judge of summaries',
+  evaluate,
+} as const satisfies JudgeEvaluator<SummarizationOptions>;
+
+const instruction =
+  'An AI agent has summarised the source; its summary is the final response. Decide whether the summary is good. It is good when it holds the main points of the source, says nothing that the source does not say, keeps to what the user asked of it, is clearly shorter than the source, and can be understood without it. It is bad when a main point is missing, when something in it is wrong or made up, or when it is confused. Where the source begins with what the user asked for, that request is no part of what is summarised. First explain in one sentence, naming what is missing or wrong, then give the label good or bad.';
+
+function* evaluate({ trace, expected }: Subject, options: SummarizationOptions, context: EvaluationContext): Generator<Question, Outcome, Answer> {
+  const source = options.source === 'auto' ? likelySource(trace, expected) : options.source;
+  const stop = lacking(trace, context, source === 'input' ? ['input', 'final_response'] : ['final_response']);
+  if (stop !== undefined) return stop;
+  const text = sources[source](trace, expected);
+  if ('kind' in text) return { ...text, details: notAsked };
+  const request = source === 'input' || inputText(trace).trim() === '' ? [] : [shown('user input', inputText(trace))];
+  return yield* labelledRun({ instruction, shown: [...request, text, shown('final response', finalText(trace))], labels: { good: 1, bad: 0 }, what: 'The summary', details: { source } });
+}
+
+function likelySource(trace: AgentTrace, { context = [] }: Expectation): Source {
+  if (context.length > 0) return 'context';
+  return trace.documents.length > 0 ? 'documents' : 'input';
+}
+
+const sources: { readonly [source in Source]: (trace: AgentTrace, expected: Expectation) => Shown | Skipped } = {
+  input: (trace) => shown('source', inputText(trace)),
+  context: (_trace, { context = [] }) => (context.length === 0 ? skipped('no_expectation', 'Nothing says what the source of the summary is: no context is expected.') : shownList('source', context)),
+  documents: (trace) => {
+    const found = retrievedIn(trace, []);
+    return found.kind === 'skipped' ? found : shownList('source', found.documents.map(({ text }) => text));
+  },
+  tool_results: (trace) => {
+    const calls = executedCalls(trace);
+    if (calls.length === 0) return notCarried(trace) ?? noToolCalls(trace);
+    if (calls.some(({ call }) => call.truncated?.result !== undefined)) return cutShort('results of tool calls');
+    if (calls.every(({ call }) => call.result === undefined)) return resultsUnknown(calls, 'The spans carry no results of tool calls; switch on the capture of tool outputs.');
+    return shownCalls(calls, 'source');
+  },
+};

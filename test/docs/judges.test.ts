@@ -1,0 +1,24 @@
+/** The page on judges: its configurations are sound, and its table names judge evaluators that there are. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { evaluators } from '../../evaluators/index.ts';
+import { loadConfig } from '../../src/config/load.ts';
+
+const page = readFileSync(join(import.meta.dirname, '../../docs/judges.md'), 'utf8');
+const configurations = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = '']) => text).filter((text) => text.includes('evaluators:'));
+const rows = [...page.matchAll(/^\| .*\[`(\w+)`\]/gm)].map(([, id = '']) => ({ id }));
+
+test('docs: every configuration on the page on judges can be loaded, and asks the judge that it names', () => {
+  expect(configurations.length).toBeGreaterThan(2);
+  for (const text of configurations) {
+    const { config } = loadConfig({ file: 'a.yaml', text, env: { OPENAI_API_KEY: 'k' }, evaluators });
+    expect(config.evaluators.length).toBeGreaterThan(0);
+    expect(config.evaluators.map(({ configured }) => configured.kind)).toEqual(config.evaluators.map(() => 'judge'));
+  }
+});
+
+test('docs: the page on judges names evaluators that there are', () => {
+  expect(rows.length).toBeGreaterThan(10);
+  for (const { id } of rows) expect(evaluators.find((one) => one.id === id)).toMatchObject({ id, kind: 'judge' });
+});
