@@ -23,7 +23,7 @@ export const argumentCorrectness = {
 } as const satisfies JudgeEvaluator<ArgumentCorrectnessOptions>;
 
 const instruction =
-  'An AI agent has worked on the user input with the tool calls, which stand in their order, each with its result. Decide for each call whether its arguments are correct: yes when they serve what the user wants and agree with the user input, the system prompt and the results of earlier calls; no when a value is wrong, contradicts them or was made up, or when something that the call needed is missing. Sensible defaults are correct. Judge by what was known before the call, not by its own result or by what came later, and do not judge whether the tool was the right one. First explain in one sentence, then give the label yes or no.';
+  'An AI agent has worked on the user input with the tool calls, which stand in their order, each with its result. Decide for each call whether its arguments are correct: yes when they serve what the user wants and agree with the user input, the system prompt and the results of earlier calls; no when a value is wrong, contradicts them or was made up, or when something that the call needed is missing. Sensible defaults are correct. Judge by what was known before the call (calls that were asked for together did not know each other’s results), not by its own result or by what came later, and do not judge whether the tool was the right one. First explain in one sentence, then give the label yes or no.';
 
 function* evaluate({ trace }: Subject, _options: ArgumentCorrectnessOptions, context: EvaluationContext): Generator<Question, Outcome, Answer> {
   const stop = lacking(trace, context, ['tool_calls', 'input']);

@@ -48,9 +48,16 @@ function evenMax(lengths: readonly number[], room: number): number {
   return Infinity;
 }
 
-/** Calls by their numbers in the run, each with what became of it. */
+/** Calls by their numbers in the run, each with what became of it. Those of one turn of the model did not know each other's results. */
 export function shownCalls(calls: readonly PlacedCall[], title = 'tool calls'): Shown {
-  return shownPieces(title, calls.flatMap(({ index, call }): readonly Piece[] => [{ before: `${index + 1}. ${named(call.name)}(`, text: sentText(call), after: ')\n   ' }, { ...became(call), after: '\n' }]));
+  return shownPieces(
+    title,
+    calls.flatMap(({ index, call }, at): readonly Piece[] => {
+      const before = calls[at - 1];
+      const together = before !== undefined && call.turn !== undefined && before.call.turn === call.turn ? ` (asked for together with call ${before.index + 1})` : '';
+      return [{ before: `${index + 1}. ${named(call.name)}(`, text: sentText(call), after: `)${together}\n   ` }, { ...became(call), after: '\n' }];
+    }),
+  );
 }
 
 /** The spans tell what was sent, if only as a text. */

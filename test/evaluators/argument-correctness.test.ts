@@ -42,6 +42,11 @@ test('argument_correctness: calls whose arguments are not known are shown and no
   expect(verdict).toMatchObject({ score: 1, explanation: 'The tool call is given correct arguments.', details: { without_arguments: 1 } });
 });
 
+test('argument_correctness: calls of one turn of the model are marked, since none knew what the others returned', () => {
+  const toolCalls = [call({ turn: 0 }), call({ turn: 1 }), call({ turn: 1 }), call({})];
+  expect(judged({ entry, trace: { ...trace, toolCalls } }, []).questions[0]?.data[2]?.text.split('\n').filter((line) => /^\d/.test(line))).toEqual(['1. t({})', '2. t({})', '3. t({}) (asked for together with call 2)', '4. t({})']);
+});
+
 test('argument_correctness: of many long calls each keeps its place', () => {
   const toolCalls = Array.from({ length: 100 }, (_, at) => call({ name: `t${at}`, arguments: { text: `${at} ${'x'.repeat(5_000)}` }, result: 'y'.repeat(5_000) }));
   const { questions, verdict } = judged({ entry, trace: { ...trace, toolCalls } }, answered({ calls: toolCalls.map((_, at) => said('yes', { number: at + 1 })) }));
