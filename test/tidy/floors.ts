@@ -14,6 +14,7 @@ const floors: readonly (readonly [folder: string, floor: Place['floor']])[] = [
   ['src/otlp', 1],
   ['src/telemetry', 1],
   ['src/redaction', 1],
+  ['src/statistics', 1],
   ['collectors', 1],
   ['evaluators', 1],
   ['src/pipeline', 2],
