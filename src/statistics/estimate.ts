@@ -1,0 +1,52 @@
+/** What every figure of this folder is: estimated, with an interval, or not estimable, with the reason. Nothing is ever filled in. */
+
+export type Estimate = Estimated | NotEstimable;
+
+export interface Estimated {
+  readonly kind: 'estimated';
+  /** The best single guess; a share 0..1 unless the function says otherwise. */
+  readonly point: number;
+  /** Ends of the interval: of many such intervals the share `confidence` holds the true value. Never outside the range of `point`. */
+  readonly low: number;
+  readonly high: number;
+  /** Of `point`, in its unit. 0 where the data show no variation; the interval has a width even then. */
+  readonly standardError: number;
+  /** Runs, items or labels that were counted. */
+  readonly n: number;
+  /** Independent runs, each drawn with the same probability, that would tell as much. */
+  readonly effectiveN: number;
+  /** 0..1, usually 0.95. */
+  readonly confidence: number;
+}
+
+export interface NotEstimable {
+  readonly kind: 'not_estimable';
+  readonly reason: NotEstimableReason;
+  /** One sentence for a person. */
+  readonly explanation: string;
+}
+
+const explanations = {
+  no_observations: 'Nothing was judged yet.',
+  one_session: 'All that was judged is one run or one session: what others would show cannot be told from it.',
+  no_labels: 'No run was judged both by a person and by the judge.',
+  one_label: 'Only one run or session has a label: how far the next one would lie from it cannot be told.',
+  no_passing_labels: 'No labelled run passed, so how the judge treats runs that pass is unknown.',
+  no_failing_labels: 'No labelled run failed, so how the judge treats runs that fail is unknown.',
+  judge_no_better_than_chance: 'On the labelled runs the judge passes good runs no more often than bad ones.',
+  judge_not_shown_better_than_chance: 'There are too few labels to say that the judge passes good runs more often than bad ones.',
+  no_variation: 'Everyone gave every item the same label: agreement beyond chance is not defined.',
+} as const;
+
+export type NotEstimableReason = keyof typeof explanations;
+
+export function notEstimable(reason: NotEstimableReason): NotEstimable {
+  return { kind: 'not_estimable', reason, explanation: explanations[reason] };
+}
+
+export interface EstimateOptions {
+  /** The share of intervals that are to hold the true value, above 0 and below 1. */
+  readonly confidence?: number;
+}
+
+export const usualConfidence = 0.95;

@@ -1,0 +1,96 @@
+/**
+ * The pass rate, or mean score, of all traffic from runs that were judged with known, unequal probabilities.
+ *
+ * Estimated is the long-run rate: what would come out if the same kind of traffic went on for ever and every run of it were judged. The
+ * runs of a day are themselves taken as a sample of that, so an interval has a width even when every run was judged. Each judged run
+ * counts 1 / p, p being the probability with which it was chosen: those with p = 0.05 stand for twenty runs each. It holds for runs that
+ * could have been chosen (p above 0) and whose judge answered; `coverage.ts` tells which share of the traffic that is.
+ *
+ * Point: Σ w·value / Σ w, w = 1 / p (Hájek, in Godambe and Sprott, Foundations of Statistical Inference, 1971). Variance: linearised,
+ * Σ over units (Σ w·(value − point))² / (Σ w)², units being sessions, or single runs where none is given (Särndal, Swensson and Wretman,
+ * Model Assisted Survey Sampling, 1992, chapter 5); without the factor 1 − p, which would leave out how the traffic itself varies.
+ */
+import { notEstimable, usualConfidence, type Estimate, type EstimateOptions } from './estimate.ts';
+import { moments, totalVariance, unitCount, unitSquares, type MomentsData } from './moments.ts';
+import { shareInterval } from './share-interval.ts';
+
+export interface RateObservation {
+  /** 0..1; 1 passed, 0 failed, or a score. */
+  readonly value: number;
+  /** The probability of inclusion that held when the run was chosen: above 0, at most 1. */
+  readonly probability: number;
+  /** Id of the session: its runs resemble one another. */
+  readonly session?: string;
+}
+
+/** Can be stored as JSON and added up; at most `groupsMax` groups, whatever the number of runs. */
+export interface RateSumsData {
+  readonly n: number;
+  /** Observations that could not be counted: a value or a probability out of its range. */
+  readonly refused: number;
+  /** Σ w² over runs. */
+  readonly weightSquares: number;
+  /** Rows of w·value and w. */
+  readonly moments: MomentsData;
+}
+
+/** Takes observations one after the other, and sums of other hours, agents or replicas. */
+export interface RateSums {
+  add(observation: RateObservation): void;
+  merge(other: RateSumsData): void;
+  data(): RateSumsData;
+}
+
+const weightAt = 1;
+
+export function rateSums(observations: Iterable<RateObservation> = []): RateSums {
+  let n = 0;
+  let refused = 0;
+  let weightSquares = 0;
+  const rows = moments(2);
+  const sums: RateSums = {
+    add({ value, probability, session }) {
+      if (!(value >= 0 && value <= 1 && probability > 0 && probability <= 1)) return void refused++;
+      const weight = 1 / probability;
+      n++;
+      weightSquares += weight * weight;
+      rows.add([weight * value, weight], session);
+    },
+    merge(other) {
+      n += other.n;
+      refused += other.refused;
+      weightSquares += other.weightSquares;
+      rows.merge(other.moments);
+    },
+    data: () => ({ n, refused, weightSquares, moments: rows.data() }),
+  };
+  for (const observation of observations) sums.add(observation);
+  return sums;
+}
+
+/** Not estimable without observations, or when all are of one session. */
+export function weightedRate({ n, weightSquares, moments: data }: RateSumsData, { confidence = usualConfidence }: EstimateOptions = {}): Estimate {
+  const [passed = 0, weight = 0] = data.totals;
+  if (n === 0) return notEstimable('no_observations');
+  if (unitCount(data) < 2) return notEstimable('one_session');
+  const point = Math.min(1, passed / weight);
+  const variance = Math.max(0, totalVariance(data, { factors: [1 / weight, -point / weight], weightAt }));
+  const squares = unitSquares(data, weightAt);
+  const { low, high, effectiveN } = shareInterval({
+    point,
+    variance,
+    // Between what one run and what one session weighs: how alike the unseen ones of a session would be is not known.
+    unseen: Math.sqrt(weightSquares * squares) / (weight * weight),
+    degrees: Math.max(1, (weight * weight) / squares - 1),
+    confidence,
+  });
+  return { kind: 'estimated', point, low, high, standardError: Math.sqrt(variance), n, effectiveN, confidence };
+}
+
+/**
+ * Kish's effective size, (Σ w)² / Σ w²: runs of equal weight that would tell as much of a value that has nothing to do with the weights
+ * (Kish, Survey Sampling, 1965). Below `effectiveN` of the rate, raising the probability for runs that are likely to fail has paid.
+ */
+export function kishEffectiveN({ weightSquares, moments: { totals } }: RateSumsData): number {
+  return weightSquares === 0 ? 0 : (totals[weightAt] ?? 0) ** 2 / weightSquares;
+}
