@@ -1,0 +1,126 @@
+/**
+ * The rate that people would find, from the judge's verdicts on many runs and people's labels on a few of them.
+ *
+ * Angelopoulos, Bates, Fannjiang, Jordan and Zrnic, “Prediction-powered inference”, Science 382 (2023), with the power tuning of
+ * Angelopoulos, Duchi and Zrnic, “PPI++: Efficient prediction-powered inference” (2023): mean label + trust · (mean verdict of all judged
+ * runs − mean verdict of the labelled ones). `trust`, 0..1, is the one that makes the variance least, so a useless judge is left aside and
+ * the result is that of the labels alone. No assumption about the judge is made; labels must have been chosen with known probabilities.
+ * Both means are weighted by 1 / p, and the variance is linearised over sessions as in `weighted-rate.ts`, with labelled runs in both means.
+ */
+import { notEstimable, usualConfidence, type Estimated, type EstimateOptions, type NotEstimable } from './estimate.ts';
+import { moments, totalVariance, unitSquares, type MomentsData } from './moments.ts';
+import { shareInterval } from './share-interval.ts';
+
+export interface JudgedRun {
+  /** The judge's: 0..1. */
+  readonly verdict: number;
+  /** With which the run was chosen to be judged: above 0, at most 1. */
+  readonly probability: number;
+  readonly session?: string;
+  readonly label?: {
+    /** What a person says: 0..1. */
+    readonly value: number;
+    /** With which a judged run like this one was chosen to be labelled: above 0, at most 1; the same for all if chosen evenly. */
+    readonly probability: number;
+  };
+}
+
+export interface PredictionPowered extends Estimated {
+  /** How many of the `n` judged runs have a label. */
+  readonly labels: number;
+  /** 0 (verdicts told nothing, labels alone count) to 1. */
+  readonly trust: number;
+  /** Runs that could not be counted: a verdict, a label or a probability out of its range. */
+  readonly refused: number;
+}
+
+/** Reads the runs once and keeps sums. Not estimable with fewer than two labelled units. */
+export function predictionPowered(runs: Iterable<JudgedRun>, { confidence = usualConfidence }: EstimateOptions = {}): PredictionPowered | NotEstimable {
+  const { data, n, refused, labels, labelledUnits, labelWeightSquares } = sumsOf(runs);
+  if (n === 0) return notEstimable('no_observations');
+  if (labels === 0) return notEstimable('no_labels');
+  if (labelledUnits < 2) return notEstimable('one_label');
+  const { label, judgedLess, trust } = parts(data, labelledUnits);
+  const [, , labelWeight = 0] = data.totals;
+  const factors = label.factors.map((factor, at) => factor + trust * (judgedLess.factors[at] ?? 0));
+  const point = Math.min(1, Math.max(0, label.mean + trust * judgedLess.mean));
+  const variance = Math.max(0, totalVariance(data, { factors, weightAt: labelAt, units: labelledUnits }));
+  const squares = unitSquares(data, labelAt);
+  const { low, high, effectiveN } = shareInterval({
+    point,
+    variance,
+    unseen: Math.sqrt(labelWeightSquares * squares) / (labelWeight * labelWeight),
+    degrees: Math.max(1, (labelWeight * labelWeight) / squares - 1),
+    confidence,
+  });
+  return { kind: 'estimated', point, low, high, standardError: Math.sqrt(variance), n, effectiveN, confidence, labels, trust, refused };
+}
+
+/** Rows are: weight, weight · verdict, and for labelled runs: weight, weight · label, weight · verdict. */
+const labelAt = 2;
+
+interface Sums {
+  readonly data: MomentsData;
+  readonly n: number;
+  readonly refused: number;
+  readonly labels: number;
+  /** Labelled runs without a session, and groups of sessions with a label. */
+  readonly labelledUnits: number;
+  readonly labelWeightSquares: number;
+}
+
+function sumsOf(runs: Iterable<JudgedRun>): Sums {
+  const rows = moments(5);
+  let n = 0;
+  let refused = 0;
+  let labels = 0;
+  let labelledAlone = 0;
+  let labelWeightSquares = 0;
+  for (const { verdict, probability, session, label } of runs) {
+    if (!isShare(verdict) || !isProbability(probability) || (label !== undefined && !(isShare(label.value) && isProbability(label.probability)))) {
+      refused++;
+      continue;
+    }
+    n++;
+    const weight = 1 / probability;
+    if (label === undefined) {
+      rows.add([weight, weight * verdict, 0, 0, 0], session);
+      continue;
+    }
+    const labelWeight = weight / label.probability;
+    labels++;
+    if (session === undefined) labelledAlone++;
+    labelWeightSquares += labelWeight * labelWeight;
+    rows.add([weight, weight * verdict, labelWeight, labelWeight * label.value, labelWeight * verdict], session);
+  }
+  const data = rows.data();
+  const labelledUnits = labelledAlone + data.groups.filter(({ totals }) => (totals[labelAt] ?? 0) > 0).length;
+  return { data, n, refused, labels, labelledUnits, labelWeightSquares };
+}
+
+interface Mean {
+  readonly mean: number;
+  /** Of a row: what it adds to the mean's deviation from its expectation. */
+  readonly factors: readonly number[];
+}
+
+/** The mean label, the mean verdict of all less that of the labelled, and how much of the second makes the variance of the sum least. */
+function parts(data: MomentsData, units: number): { readonly label: Mean; readonly judgedLess: Mean; readonly trust: number } {
+  const [weight = 0, judged = 0, labelWeight = 0, labelled = 0, judgedOfLabelled = 0] = data.totals;
+  const all = judged / weight;
+  const few = judgedOfLabelled / labelWeight;
+  const mean = labelled / labelWeight;
+  const label = { mean, factors: [0, 0, -mean / labelWeight, 1 / labelWeight, 0] };
+  const judgedLess = { mean: all - few, factors: [-all / weight, 1 / weight, few / labelWeight, 0, -1 / labelWeight] };
+  const variance = totalVariance(data, { factors: judgedLess.factors, weightAt: labelAt, units });
+  const covariance = totalVariance(data, { factors: judgedLess.factors, others: label.factors, weightAt: labelAt, units });
+  return { label, judgedLess, trust: variance > 0 ? Math.min(1, Math.max(0, -covariance / variance)) : 0 };
+}
+
+function isShare(value: number): boolean {
+  return value >= 0 && value <= 1;
+}
+
+function isProbability(value: number): boolean {
+  return value > 0 && value <= 1;
+}
