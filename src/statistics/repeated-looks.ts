@@ -1,0 +1,29 @@
+/**
+ * A test that is made again and again finds something by chance sooner or later. So each look of a schedule gets a part of the level, such
+ * that the probability of one false alarm or more, over all looks together, stays below the whole. That holds however much the looks have
+ * to do with one another (Bonferroni's inequality). It is no promise about each single look, and it costs power: a change must be larger,
+ * or last longer, to be shown.
+ */
+import { usualConfidence, type EstimateOptions } from './estimate.ts';
+
+export interface LookOptions extends EstimateOptions {
+  /** The look's place in a schedule; without one it is taken as the only look there is. */
+  readonly schedule?: Schedule;
+}
+
+export interface Schedule {
+  /** Which look this is, from 1. */
+  readonly look: number;
+  /** How many are planned; those beyond get nothing. Without a plan look k gets 1 / (k (k + 1)) of the level, for ever. */
+  readonly planned?: number;
+}
+
+/** The level, 0..1, below which the p-value of this look shows a change: 1 − confidence, or the part of it that the look gets. */
+export function levelOfLook({ confidence = usualConfidence, schedule }: LookOptions): number {
+  const level = 1 - confidence;
+  if (schedule === undefined) return level;
+  const { look, planned } = schedule;
+  if (!(look >= 1)) return 0;
+  if (planned !== undefined) return look <= planned ? level / planned : 0;
+  return level / (look * (look + 1));
+}

@@ -1,0 +1,41 @@
+/** Does a judge still say the same of a fixed set of items? The set is asked again, item by item, so the traffic plays no part in it. */
+import { notEstimable, type Estimate, type Estimated, type NotEstimable } from './estimate.ts';
+import { mcNemar } from './mcnemar.ts';
+import { pairedDifference } from './paired-difference.ts';
+import { proportion } from './proportion.ts';
+import { levelOfLook, type LookOptions } from './repeated-looks.ts';
+
+/** The verdicts on one item, then and now. */
+export interface AskedAgain {
+  readonly before: boolean;
+  readonly after: boolean;
+}
+
+export interface VerdictDrift {
+  readonly kind: 'estimated';
+  /** `passes_more` and `passes_less`: the set's pass rate moved by more than chance explains at this look's level. */
+  readonly word: 'passes_more' | 'passes_less' | 'no_change_shown';
+  /** Pass rate now less pass rate then, within −1..1. */
+  readonly change: Estimated;
+  /** Share of the items whose verdict is another one, in either direction. A judge that wavers flips without drifting. */
+  readonly flipped: Estimate;
+  /** Mid-p of McNemar's test. */
+  readonly p: number;
+  /** The level that p was held against. */
+  readonly level: number;
+}
+
+/**
+ * Compared with one and the same earlier answer at each look; `levelOfLook` says what is controlled over the looks. Verdicts that waver
+ * with equal probability both ways are no drift. Not estimable of no items.
+ */
+export function verdictDrift(items: Iterable<AskedAgain>, options: LookOptions = {}): VerdictDrift | NotEstimable {
+  const counts = { both: 0, onlyFirst: 0, onlySecond: 0, neither: 0 };
+  for (const { before, after } of items) counts[before ? (after ? 'both' : 'onlyFirst') : after ? 'onlySecond' : 'neither']++;
+  const change = pairedDifference(counts, options);
+  if (change.kind === 'not_estimable') return notEstimable('no_observations');
+  const { midP } = mcNemar(counts);
+  const level = levelOfLook(options);
+  const word = midP >= level || counts.onlyFirst === counts.onlySecond ? 'no_change_shown' : counts.onlySecond > counts.onlyFirst ? 'passes_more' : 'passes_less';
+  return { kind: 'estimated', word, change, flipped: proportion({ hits: counts.onlyFirst + counts.onlySecond, of: change.n }, options), p: midP, level };
+}
