@@ -4,7 +4,7 @@ import { argumentsUnknown, placedCalls } from './calls.ts';
 import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
 import { inputText, lacking, notAsked, sourcesCut } from './judge-evidence.ts';
 import { callItems, labelledItems } from './labelled-items.ts';
-import { hasArguments, shown, shownCalls } from './shown.ts';
+import { hasArguments, shown, shownCalls, shownHistory } from './shown.ts';
 
 export interface ArgumentCorrectnessOptions {}
 
@@ -23,7 +23,7 @@ export const argumentCorrectness = {
 } as const satisfies JudgeEvaluator<ArgumentCorrectnessOptions>;
 
 const instruction =
-  'An AI agent has worked on the user input with the tool calls, which stand in their order, each with its result. Decide for each call whether its arguments are correct: yes when they serve what the user wants and agree with the user input, the system prompt and the results of earlier calls; no when a value is wrong, contradicts them or was made up, or when something that the call needed is missing. Sensible defaults are correct. Judge by what was known before the call (calls that were asked for together did not know each other’s results), not by its own result or by what came later, and do not judge whether the tool was the right one. First explain in one sentence, then give the label yes or no.';
+  'An AI agent has worked on the user input with the tool calls, which stand in their order, each with its result. Decide for each call whether its arguments are correct: yes when they serve what the user wants and agree with the user input, the earlier messages, the system prompt and the results of earlier calls; no when a value is wrong, contradicts them or was made up, or when something that the call needed is missing. Sensible defaults are correct. Judge by what was known before the call (calls that were asked for together did not know each other’s results), not by its own result or by what came later, and do not judge whether the tool was the right one. First explain in one sentence, then give the label yes or no.';
 
 function* evaluate({ trace }: Subject, _options: ArgumentCorrectnessOptions, context: EvaluationContext): Generator<Question, Outcome, Answer> {
   const stop = lacking(trace, context, ['tool_calls', 'input']);
@@ -36,7 +36,7 @@ function* evaluate({ trace }: Subject, _options: ArgumentCorrectnessOptions, con
   if (cut !== undefined) return cut;
   return yield* labelledItems({
     instruction,
-    shown: [...(trace.systemPrompt === undefined ? [] : [shown('system prompt', trace.systemPrompt)]), shown('user input', inputText(trace)), shownCalls(calls)],
+    shown: [...(trace.systemPrompt === undefined ? [] : [shown('system prompt', trace.systemPrompt)]), ...shownHistory(trace), shown('user input', inputText(trace)), shownCalls(calls)],
     items: callItems(judged),
     labels: { yes: 1, no: 0 },
     what: 'tool call',

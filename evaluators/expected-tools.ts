@@ -38,7 +38,7 @@ export interface ExpectedToolsOptions {
 export const expectedTools = {
   kind: 'rule',
   id: 'expected_tools',
-  version: 1,
+  version: 2,
   summary: 'The expected calls were made, with credit for arguments that agree in part.',
   needs: ['tool_calls', 'expected_tool_calls'],
   onByDefault: false,

@@ -55,6 +55,11 @@ test('argument_correctness: of many long calls each keeps its place', () => {
   expect(verdict).toMatchObject({ score: 1, details: { truncated: true } });
 });
 
+test('argument_correctness: in a conversation the judge sees what was said before', () => {
+  const messages = [{ role: 'user', text: 'Two of us', calls: [] }, { role: 'user', text: 'Find flights', calls: [] }];
+  expect(judged({ entry, trace: { ...trace, messages } }, []).questions[0]?.data).toContainEqual({ title: 'earlier messages', text: 'user: Two of us' });
+});
+
 skips([
   { name: 'a run without a call', entry, trace: { ...trace, toolCalls: [] }, reason: 'no_tool_calls' },
   { name: 'a dialect that carries no calls', entry, trace: { ...trace, toolCalls: [], toolCallsCarried: false }, reason: 'tool_calls_not_carried' },

@@ -35,6 +35,11 @@ test('tool_selection: the judge sees the input, the tools and the calls, and exp
 
 marksCuts({ entry, trace }, answered({ explanation: 'e', score: 1 }), answered({ explanation: 'e', score: 1 }, true));
 
+test('tool_selection: in a conversation the judge sees what was said before', () => {
+  const messages = [{ role: 'user', text: 'Two of us', calls: [] }, { role: 'user', text: 'Find flights', calls: [] }];
+  expect(judged({ entry, trace: { ...trace, messages } }, []).questions[0]?.data).toContainEqual({ title: 'earlier messages', text: 'user: Two of us' });
+});
+
 skips([
   { name: 'a run without a call', entry, trace: { ...trace, toolCalls: [] }, reason: 'no_tool_calls' },
   { name: 'a dialect that carries no calls', entry, trace: { ...trace, toolCalls: [], toolCallsCarried: false }, reason: 'tool_calls_not_carried' },
