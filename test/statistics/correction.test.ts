@@ -1,6 +1,6 @@
 /** Rogan–Gladen and prediction-powered rates on figures that can be reckoned by hand. */
 import { expect, test } from 'vitest';
-import { predictionPowered, type JudgedRun } from '../../src/statistics/prediction-powered.ts';
+import { labelsForTrustMin, predictionPowered, type JudgedRun } from '../../src/statistics/prediction-powered.ts';
 import { roganGladen, type RoganGladenInput } from '../../src/statistics/rogan-gladen.ts';
 import { rateSums, weightedRate } from '../../src/statistics/weighted-rate.ts';
 
@@ -58,6 +58,15 @@ test('prediction-powered: with a judge that is always right, labels only confirm
 
 test('prediction-powered: a judge that says the same of everything is left aside', () => {
   expect(predictionPowered([...judged(1, 70, 1), ...judged(1, 30, 0), ...judged(1, 900)])).toMatchObject({ trust: 0, point: expect.closeTo(0.7, 9) });
+});
+
+test('prediction-powered: a few labels are too few to reckon the trust from, so they count alone', () => {
+  const runs = (labels: number) => [...judged(1, labels / 2, 1), ...judged(0, labels / 2, 0), ...judged(1, 300), ...judged(0, 100)];
+  expect(predictionPowered(runs(labelsForTrustMin - 2))).toMatchObject({ trust: 0, point: expect.closeTo(0.5, 9) });
+  const enough = predictionPowered(runs(labelsForTrustMin));
+  expect(enough.kind === 'estimated' && enough.trust > 0.9).toBe(true);
+  const fewSessions = runs(labelsForTrustMin).map((run, at) => ({ ...run, session: `s${at % 5}` }));
+  expect(predictionPowered(fewSessions)).toMatchObject({ trust: 0 });
 });
 
 test('prediction-powered: labels of the runs that the judge failed count by their probability', () => {
