@@ -1,0 +1,63 @@
+/** A kind of traffic whose true figure is known, and what is estimated when one day of it is drawn. */
+import type { Estimate } from '../../src/statistics/estimate.ts';
+import { seeded, type Chance } from '../builders/seeded.ts';
+
+export interface World {
+  readonly name: string;
+  readonly truth: number;
+  /** The share of the traffic that the figure does not speak for, 0 if not told. */
+  readonly uncovered?: number;
+  readonly draw: (chance: Chance) => Drawn;
+}
+
+export interface Drawn {
+  readonly estimate: Pick<Estimate & { kind: 'estimated' }, 'kind' | 'point' | 'low' | 'high'> | Extract<Estimate, { kind: 'not_estimable' }>;
+  /** As `coverage` tells it. */
+  readonly uncovered?: number;
+}
+
+export interface Simulated {
+  readonly worlds: number;
+  /** Share of the intervals that hold the truth. */
+  readonly coverage: number;
+  /** Shares of those that lie above or below it as a whole. */
+  readonly above: number;
+  readonly below: number;
+  /** Mean error of the point, and the standard error of that mean. */
+  readonly bias: number;
+  readonly biasError: number;
+  /** Mean width of the interval. */
+  readonly width: number;
+  readonly notEstimable: number;
+  readonly uncovered: number;
+}
+
+export function simulated({ truth, draw }: World, { worlds, seed }: { readonly worlds: number; readonly seed: number }): Simulated {
+  const chance = seeded(seed);
+  const sums = { hits: 0, above: 0, below: 0, errors: 0, squares: 0, width: 0, notEstimable: 0, uncovered: 0 };
+  for (let world = 0; world < worlds; world++) {
+    const { estimate, uncovered = 0 } = draw(chance);
+    if (estimate.kind === 'not_estimable') {
+      sums.notEstimable++;
+      continue;
+    }
+    sums[estimate.low > truth ? 'above' : estimate.high < truth ? 'below' : 'hits']++;
+    sums.errors += estimate.point - truth;
+    sums.squares += (estimate.point - truth) ** 2;
+    sums.width += estimate.high - estimate.low;
+    sums.uncovered += uncovered;
+  }
+  const counted = worlds - sums.notEstimable;
+  const bias = sums.errors / counted;
+  return {
+    worlds,
+    coverage: sums.hits / counted,
+    above: sums.above / counted,
+    below: sums.below / counted,
+    bias,
+    biasError: Math.sqrt((sums.squares / counted - bias ** 2) / counted),
+    width: sums.width / counted,
+    notEstimable: sums.notEstimable,
+    uncovered: sums.uncovered / counted,
+  };
+}
