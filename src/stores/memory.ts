@@ -3,6 +3,7 @@ import type { Run } from '../model/agent-trace.ts';
 import { runTargetId } from '../model/verdict.ts';
 import { callEnd, microsOf, storedDecisions, storedVerdict, tookMicros } from './item.ts';
 import { traceKey } from '../pipeline/traces.ts';
+import { memoryAnnotations } from './memory-annotations.ts';
 import { memoryExports } from './memory-exports.ts';
 import { contentOf, readContent } from './run-content.ts';
 import { spansInMemory } from './spans-in-memory.ts';
@@ -21,6 +22,8 @@ interface Kept {
   readonly key: string;
   version: Version;
   readonly verdicts: Map<string, StoredVerdict>;
+  /** Of the evaluators that gave them, by name. */
+  readonly kinds: Map<string, string>;
   readonly decisions: Map<string, StoredDecision>;
 }
 
@@ -40,11 +43,12 @@ export interface MemoryStoreOptions {
 export function memoryStore({ runsMax = runsMaxDefault, contentBytesMax = contentBytesMaxDefault, spanBytesMax = spanBytesMaxDefault }: MemoryStoreOptions = {}): Store {
   const spans = spansInMemory(spanBytesMax);
   const kept = new Map<string, Kept>();
+  const annotations = memoryAnnotations((traceId) => [...kept.values()].flatMap(({ id, version: { row }, verdicts, kinds }) => (row.traceId === traceId ? [{ id, row, verdicts, kinds }] : [])));
   const { write: writeExports, forget, prune: pruneExports, ...exports } = memoryExports();
   let ids = 0;
   let contentBytes = 0;
   const ordered = (): readonly Kept[] => [...kept.values()].sort((one, other) => startOf(other) - startOf(one) || other.id - one.id);
-  const within = (filter: RunFilter): readonly Kept[] => ordered().filter((one) => isWanted(one, filter));
+  const within = ({ annotated, ...filter }: RunFilter): readonly Kept[] => ordered().filter((one) => isWanted(one, filter) && (annotated === undefined || annotated === annotations.of(one.version.row).length > 0));
 
   function versionOf({ run, withoutContent }: StoreItem): Version {
     const { content, contentGone } = contentOf(run, withoutContent);
@@ -59,12 +63,13 @@ export function memoryStore({ runsMax = runsMaxDefault, contentBytesMax = conten
 
   function take(item: StoreItem): void {
     const key = `${item.run.tenant}/${runTargetId(item.run)}`;
-    const one: Kept = kept.get(key) ?? { id: ++ids, key, version: versionOf(item), verdicts: new Map<string, StoredVerdict>(), decisions: new Map<string, StoredDecision>() };
+    const one: Kept = kept.get(key) ?? { id: ++ids, key, version: versionOf(item), verdicts: new Map<string, StoredVerdict>(), kinds: new Map<string, string>(), decisions: new Map<string, StoredDecision>() };
     if (item.run.revision > one.version.row.revision) {
       withoutContent(one.version, 'unknown');
       one.version = versionOf(item);
     }
     for (const verdict of item.evaluations.map(storedVerdict)) if (verdict.revision >= (one.verdicts.get(verdict.name)?.revision ?? 0)) one.verdicts.set(verdict.name, verdict);
+    for (const { key: { name }, evaluatorKind } of item.evaluations) one.kinds.set(name, evaluatorKind);
     for (const decision of storedDecisions(item)) if (decision.revision >= (one.decisions.get(decision.name)?.revision ?? 0)) one.decisions.set(decision.name, decision);
     if (one.version.row.partOf !== undefined) {
       one.verdicts.clear();
@@ -80,6 +85,7 @@ export function memoryStore({ runsMax = runsMaxDefault, contentBytesMax = conten
       withoutContent(version, 'expired');
     }
     forget(gone.map(({ version }) => version.row));
+    annotations.forget(gone.map(({ version }) => version.row));
     return gone.reduce((sum, { version: { row } }) => sum + spans.forget(row.tenant, row.traceId), 0);
   }
 
@@ -99,8 +105,10 @@ export function memoryStore({ runsMax = runsMaxDefault, contentBytesMax = conten
   return {
     isDurable: false,
     exports,
+    annotations,
     async write(items, waiting = []) {
       items.forEach(take);
+      annotations.settle(new Set(items.map(({ run }) => run.traceId)));
       const rows = items.length === 0 ? [] : writeExports(waiting);
       drop(surplus());
       return rows;
@@ -121,7 +129,7 @@ export function memoryStore({ runsMax = runsMaxDefault, contentBytesMax = conten
       const one = kept.get(`${key.tenant}/${runTargetId(key)}`);
       if (one === undefined) return undefined;
       const { content, contentGone } = one.version;
-      return { ...listed(one), content: content === undefined ? undefined : readContent(content), contentGone, spans: spans.of(key.tenant, key.traceId).reduce((sum, piece) => sum + piece.spans, 0), decisions: byName([...one.decisions.values()]) };
+      return { ...listed(one), content: content === undefined ? undefined : readContent(content), contentGone, spans: spans.of(key.tenant, key.traceId).reduce((sum, piece) => sum + piece.spans, 0), decisions: byName([...one.decisions.values()]), annotations: annotations.of(key) };
     },
     async runs({ limit, after, ...filter }) {
       const found = within(filter).filter((one) => after === undefined || isBehind(one, after));

@@ -7,6 +7,7 @@ import type { RunKey } from '../model/agent-trace.ts';
 import type { SpanId, Tenant, TraceId } from '../model/ids.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { LogRecord, Span } from '../model/span.ts';
+import type { AnnotationStore, StoredAnnotation } from '../model/annotation.ts';
 import type { ExportStore, NewExport } from '../model/export-store.ts';
 
 export interface Store {
@@ -19,6 +20,8 @@ export interface Store {
   write(items: readonly StoreItem[], exports?: readonly NewExport[]): Promise<readonly (number | undefined)[]>;
   /** What waits for backends. */
   readonly exports: ExportStore;
+  /** What people and other programs say of runs. */
+  readonly annotations: AnnotationStore;
   /** Adds spans to what is kept of traces; all or none. The same piece once more changes nothing, and beyond `piecesPerTraceMax` nothing is added. */
   writeSpans(pieces: readonly SpanPiece[]): Promise<void>;
   /** What is kept of the spans of a trace, in the order in which it came; for a trace that is part of another one, of that. */
@@ -125,6 +128,8 @@ export interface StoredRun extends RunRow {
   /** Spans of its trace that are kept. */
   readonly spans: number;
   readonly decisions: readonly StoredDecision[];
+  /** By name and annotator. */
+  readonly annotations: readonly StoredAnnotation[];
 }
 
 /** pass and fail where there is a threshold, raw where there is none; skipped: there was nothing to score; error: no verdict was reached. */
@@ -170,6 +175,8 @@ export interface RunFilter {
   readonly evaluator?: string;
   /** Runs with such a verdict, of `evaluator` where that is named, else of any. */
   readonly verdict?: VerdictWord;
+  /** True: runs that somebody has annotated; false: the others. */
+  readonly annotated?: boolean;
   readonly from?: Micros;
   readonly to?: Micros;
 }

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 import { Migrator, type Migration } from 'kysely/migration';
 import { JuryError } from '../../model/errors.ts';
+import { annotationsMigration } from './annotations-migration.ts';
 import { contentMigration } from './content-migration.ts';
 import { exportsMigration } from './exports-migration.ts';
 import { spansMigration } from './spans-migration.ts';
@@ -48,6 +49,7 @@ const migrations: { readonly [name: string]: Migration } = {
   '002_exports': exportsMigration,
   '003_content': contentMigration,
   '004_spans': spansMigration,
+  '006_annotations': annotationsMigration,
 };
 
 /** Brings older files up to date, and refuses those of a newer release: they may hold what this one would break. */

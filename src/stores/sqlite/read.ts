@@ -6,6 +6,7 @@ import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import { isJsonArray, isJsonObject, parseJson } from '../../model/json.ts';
 import { readContent } from '../run-content.ts';
 import type { ContentGone, RunFilter, RunPage, RunQuery, RunRow, StoredDecision, StoredRun, StoredVerdict, SummaryQuery, SummaryRow, ToolQuery, ToolRow, VerdictWord } from '../store.ts';
+import { annotationsOf } from './annotations.ts';
 import { countSpans } from './spans.ts';
 import type { Tables } from './tables.ts';
 
@@ -20,8 +21,8 @@ const rowsMax = 10_000;
 export async function readRun(db: Db, { tenant, traceId, spanId }: RunKey): Promise<StoredRun | undefined> {
   const row = await db.selectFrom('runs').selectAll().where('tenant', '=', tenant).where('trace_id', '=', traceId).where('span_id', '=', spanId).executeTakeFirst();
   if (row === undefined) return undefined;
-  const [verdicts, decisions, spans] = await Promise.all([verdictsOf(db, [row.id]), decisionsOf(db, [row]), countSpans(db, tenant, traceId)]);
-  return { ...runRow(row, verdicts), content: row.content === null ? undefined : readContent(row.content), contentGone: (row.content_gone ?? undefined) as ContentGone | undefined, spans, decisions };
+  const [verdicts, decisions, spans, annotations] = await Promise.all([verdictsOf(db, [row.id]), decisionsOf(db, [row]), countSpans(db, tenant, traceId), annotationsOf(db, row.id)]);
+  return { ...runRow(row, verdicts), content: row.content === null ? undefined : readContent(row.content), contentGone: (row.content_gone ?? undefined) as ContentGone | undefined, spans, decisions, annotations };
 }
 
 export async function readRuns(db: Db, query: RunQuery): Promise<RunPage> {
@@ -66,12 +67,14 @@ function byEvaluations(db: Db, { after, limit, verdict, evaluator, ...filter }: 
 
 const columnOf = { tenant: 'runs.tenant', agent: 'runs.agent', service: 'runs.service', version: 'runs.version', sessionId: 'runs.session_id', traceId: 'runs.trace_id' } as const;
 
+const annotated = sql<boolean>`(runs.id in (select run_id from annotations where run_id is not null))`;
+
 function conditions(eb: ExpressionBuilder<Tables, 'runs'>, filter: RunFilter) {
   const equal = Object.entries(columnOf).flatMap(([key, column]) => {
     const value = filter[key as keyof typeof columnOf];
     return value === undefined ? [] : [eb(column, '=', value)];
   });
-  return [eb('runs.part_of', 'is', null), ...equal, ...(filter.from === undefined ? [] : [eb('runs.started_us', '>=', filter.from)]), ...(filter.to === undefined ? [] : [eb('runs.started_us', '<', filter.to)])];
+  return [eb('runs.part_of', 'is', null), ...equal, ...(filter.from === undefined ? [] : [eb('runs.started_us', '>=', filter.from)]), ...(filter.to === undefined ? [] : [eb('runs.started_us', '<', filter.to)]), ...(filter.annotated === undefined ? [] : [filter.annotated ? annotated : eb.not(annotated)])];
 }
 
 async function verdictsOf(db: Db, ids: readonly number[]): Promise<ReadonlyMap<number, readonly StoredVerdict[]>> {

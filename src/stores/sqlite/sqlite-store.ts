@@ -3,6 +3,7 @@ import type { Worker } from 'node:worker_threads';
 import { sql, type Kysely } from 'kysely';
 import { JuryError } from '../../model/errors.ts';
 import type { ContentGone, Pruned, Retention, Store } from '../store.ts';
+import { annotationStore } from './annotations.ts';
 import { batchOf } from './batch.ts';
 import { connected, ownersOnly, type Connection } from './connection.ts';
 import { countedByName, exportersOf, exportStore, pruneExports } from './exports.ts';
@@ -33,6 +34,7 @@ export async function sqliteStore(file: string, onThread?: (thread: Worker) => v
     spans: (tenant, traceId) => readPieces(db, tenant, traceId),
     known: (traces) => readKnown(db, traces),
     exports: exportStore(db),
+    annotations: annotationStore(db),
     run: (key) => readRun(db, key),
     runs: (query) => readRuns(db, query),
     decisions: (traceId) => readDecisions(db, traceId),

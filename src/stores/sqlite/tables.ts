@@ -9,6 +9,7 @@ export interface Tables {
   readonly spans: SpansTable;
   readonly joined_traces: JoinedTracesTable;
   readonly exports: ExportsTable;
+  readonly annotations: AnnotationsTable;
 }
 
 interface RunsTable {
@@ -108,4 +109,26 @@ interface ExportsTable {
   readonly reason: string | null;
   /** What is sent, as JSON, compressed. */
   readonly item: Uint8Array;
+}
+
+interface AnnotationsTable {
+  readonly id: Generated<number>;
+  readonly trace_id: string;
+  /** `*`: whichever the trace belongs to. */
+  readonly tenant: string;
+  /** Empty: the outermost run of the trace. */
+  readonly span_id: string;
+  readonly is_near: number;
+  readonly name: string;
+  readonly annotator: string;
+  readonly kind: string;
+  readonly label: string | null;
+  readonly score: number | null;
+  readonly passed: number | null;
+  readonly explanation: string;
+  /** When it was given. */
+  readonly at_us: number;
+  readonly received_us: number;
+  /** Null: it waits for its run. */
+  readonly run_id: number | null;
 }

@@ -3,6 +3,7 @@ import type { Insertable, Transaction } from 'kysely';
 import type { RunKey } from '../../model/agent-trace.ts';
 import { jsonText } from '../../model/json.ts';
 import { storedDecisions, storedVerdict } from '../item.ts';
+import { settleAnnotations } from './annotations.ts';
 import type { Batch, BatchItem, BatchRun } from './batch.ts';
 import { chunks } from './chunks.ts';
 import type { Tables } from './tables.ts';
@@ -26,6 +27,7 @@ export async function writeBatch(tx: Tx, { items, exports }: Batch): Promise<rea
   await writeEvaluations(tx, items, known);
   await writeDecisions(tx, items, known);
   await forgetParts(tx, known);
+  await settleAnnotations(tx, [...new Set([...runs.values()].map(({ traceId }) => traceId))]);
   return exports.length === 0 ? [] : await writeExports(tx, exports.map((one) => ({ ...one, runId: idOf(known, one.run) })));
 }
 

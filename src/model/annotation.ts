@@ -1,0 +1,83 @@
+/** Annotations: verdicts on runs that come from elsewhere, from people above all. They are kept beside our own verdicts and never sent on. */
+import type { RunKey } from './agent-trace.ts';
+import type { SpanId, Tenant, TraceId } from './ids.ts';
+import type { Micros } from '../stores/store.ts';
+
+/** `human`: somebody who judges runs. `user`: an end user of the agent, as with a thumb. `evaluator`: another program. */
+export const annotatorKinds = ['human', 'user', 'evaluator'] as const;
+export type AnnotatorKind = (typeof annotatorKinds)[number];
+
+export interface Annotation {
+  /** Undefined: whichever tenant the trace belongs to. */
+  readonly tenant: Tenant | undefined;
+  readonly traceId: TraceId;
+  /** The run's own span. Undefined: the outermost run of the trace, which is the one that started first. */
+  readonly spanId: SpanId | undefined;
+  /** True: the span was only met near it. Where no run has that span, the annotation is about the outermost run. */
+  readonly isNear?: true;
+  /** Of an evaluator, where it is meant to be compared with that one's verdicts. */
+  readonly name: string;
+  /** Who gave it: an opaque id. */
+  readonly by: string;
+  readonly kind: AnnotatorKind;
+  /** At least one of these three is there. */
+  readonly label: string | undefined;
+  /** 0..1 */
+  readonly score: number | undefined;
+  readonly passed: boolean | undefined;
+  readonly explanation: string;
+  /** When it was given: of two by the same annotator on one run and name the newer one counts; of equally new ones the one that came last. */
+  readonly at: Micros;
+}
+
+/**
+ * attached: the run is there. waiting: it is not, or not yet. outdated: a newer one is there, and this one was not kept. too_many: its trace has as
+ * many as it may have. full: as many wait as may wait.
+ */
+export type AnnotationFate = 'attached' | 'waiting' | 'outdated' | 'too_many' | 'full';
+
+export const annotationsPerTraceMax = 1_000;
+export const annotationsWaitingMax = 100_000;
+
+/** An annotation of a run that is stored. */
+export type StoredAnnotation = Pick<Annotation, 'name' | 'by' | 'kind' | 'label' | 'score' | 'passed' | 'explanation' | 'at'>;
+
+/** Annotations go with their run; those of one that never comes wait for a while. */
+export interface AnnotationStore {
+  /** All or none but for what does not fit; gives the fate of each, in their order. Rejects when nothing was written. */
+  write(annotations: readonly Annotation[], receivedAt: Micros): Promise<readonly AnnotationFate[]>;
+  /** How many wait for their run. */
+  waiting(): Promise<number>;
+  /** Lets those go that came before and still wait; so many at most. Gives how many. */
+  expire(query: { readonly before: Micros; readonly limit: number }): Promise<number>;
+  /** What was said of runs, newest run first. */
+  onRuns(query: AnnotatedQuery): Promise<readonly AnnotatedRun[]>;
+}
+
+export interface AnnotatedQuery {
+  /** Runs that started from here on, before `to`. */
+  readonly from: Micros;
+  readonly to: Micros;
+  readonly name?: string;
+  readonly agent?: string;
+  readonly kinds: readonly AnnotatorKind[];
+  /** Annotations. */
+  readonly limit: number;
+}
+
+/** One annotation, and the verdict of the same name on the run, where there is one. */
+export interface AnnotatedRun extends RunKey {
+  readonly annotation: StoredAnnotation;
+  readonly verdict: AnnotatedVerdict | undefined;
+}
+
+interface AnnotatedVerdict {
+  readonly evaluator: string;
+  readonly kind: string;
+  readonly version: number;
+  /** The model that was asked, where that is known. */
+  readonly model: string | undefined;
+  readonly word: string;
+  readonly label: string;
+  readonly sampleProbability: number;
+}

@@ -1,0 +1,152 @@
+/** Annotations in a store that ends with the process. */
+import type { RunKey } from '../model/agent-trace.ts';
+import { annotationsPerTraceMax, annotationsWaitingMax, type AnnotatedRun, type Annotation, type AnnotationFate, type AnnotationStore, type StoredAnnotation } from '../model/annotation.ts';
+import { runTargetId } from '../model/verdict.ts';
+import type { Micros, RunRow, StoredVerdict } from './store.ts';
+
+/** A run as it stands in the store. */
+export interface AnnotatableRun {
+  readonly id: number;
+  readonly row: Omit<RunRow, 'verdicts'>;
+  readonly verdicts: ReadonlyMap<string, StoredVerdict>;
+  /** Of the evaluators that gave the verdicts, by name. */
+  readonly kinds: ReadonlyMap<string, string>;
+}
+
+interface Kept {
+  readonly id: number;
+  readonly annotation: Annotation;
+  readonly receivedAt: Micros;
+  /** Undefined: it waits. */
+  run: AnnotatableRun | undefined;
+}
+
+export interface MemoryAnnotations extends AnnotationStore {
+  of(run: RunKey): readonly StoredAnnotation[];
+  /** The runs of these traces have changed. */
+  settle(traces: Iterable<string>): void;
+  /** Those of runs that are gone. */
+  forget(runs: readonly RunKey[]): void;
+}
+
+export function memoryAnnotations(runsOf: (traceId: string) => readonly AnnotatableRun[]): MemoryAnnotations {
+  const byTrace = new Map<string, Kept[]>();
+  let ids = 0;
+
+  const all = (): readonly Kept[] => [...byTrace.values()].flat();
+  const waitingOnes = (): readonly Kept[] => all().filter(({ run }) => run === undefined).sort((one, other) => one.receivedAt - other.receivedAt || one.id - other.id);
+
+  function keep(traceId: string, rows: readonly Kept[]): void {
+    if (rows.length === 0) byTrace.delete(traceId);
+    else byTrace.set(traceId, [...rows]);
+  }
+
+  function put(annotation: Annotation, receivedAt: Micros): void {
+    const rows = byTrace.get(annotation.traceId) ?? [];
+    const before = rows.find((row) => targetText(row.annotation) === targetText(annotation));
+    if (before !== undefined && before.annotation.at > annotation.at) return;
+    byTrace.set(annotation.traceId, [...rows.filter((row) => row !== before), { id: before?.id ?? ++ids, annotation, receivedAt, run: before?.run }]);
+  }
+
+  function settle(traces: Iterable<string>): void {
+    for (const traceId of traces) {
+      const rows = byTrace.get(traceId);
+      if (rows === undefined) continue;
+      const runs = runsOf(traceId);
+      for (const row of rows) row.run = runOf(row.annotation, runs);
+      keep(traceId, rows.filter((row) => row.run === undefined || !rows.some((other) => isSame(row, other) && isNewer(other, row))));
+    }
+  }
+
+  function fateOf(annotation: Annotation): AnnotationFate {
+    const found = byTrace.get(annotation.traceId)?.find((row) => targetText(row.annotation) === targetText(annotation));
+    if (found === undefined || found.annotation.at !== annotation.at) return 'outdated';
+    return found.run === undefined ? 'waiting' : 'attached';
+  }
+
+  return {
+    settle,
+    async write(annotations, receivedAt) {
+      let waiting = waitingOnes().length;
+      const fates = annotations.map((annotation) => {
+        if ((byTrace.get(annotation.traceId)?.length ?? 0) >= annotationsPerTraceMax) return 'too_many' as const;
+        if (waiting >= annotationsWaitingMax) return 'full' as const;
+        put(annotation, receivedAt);
+        waiting++;
+        return annotation;
+      });
+      settle(new Set(annotations.map(({ traceId }) => traceId)));
+      return fates.map((fate) => (typeof fate === 'string' ? fate : fateOf(fate)));
+    },
+    waiting: async () => waitingOnes().length,
+    async expire({ before, limit }) {
+      const gone = new Set(waitingOnes().filter(({ receivedAt }) => receivedAt < before).slice(0, limit));
+      for (const traceId of new Set([...gone].map(({ annotation }) => annotation.traceId))) keep(traceId, (byTrace.get(traceId) ?? []).filter((row) => !gone.has(row)));
+      return gone.size;
+    },
+    of(run) {
+      const own = byTrace.get(run.traceId)?.filter((row) => row.run !== undefined && keyText(row.run.row) === keyText(run)) ?? [];
+      return own.map(({ annotation }) => stored(annotation)).sort(byNameThenAnnotator);
+    },
+    forget(runs) {
+      const gone = new Set(runs.map(keyText));
+      for (const { traceId } of runs) keep(traceId, (byTrace.get(traceId) ?? []).filter(({ run }) => run === undefined || !gone.has(keyText(run.row))));
+    },
+    async onRuns({ from, to, name, agent, kinds, limit }) {
+      const found = all().flatMap(({ annotation, run }) => (run !== undefined && run.row.startedAt >= from && run.row.startedAt < to && kinds.includes(annotation.kind) && (name === undefined || annotation.name === name) && (agent === undefined || run.row.agent === agent) ? [{ annotation, run }] : []));
+      found.sort((one, other) => other.run.row.startedAt - one.run.row.startedAt || other.run.id - one.run.id || byNameThenAnnotator(one.annotation, other.annotation));
+      return found.slice(0, limit).map(({ annotation, run }) => ({ tenant: run.row.tenant, traceId: run.row.traceId, spanId: run.row.spanId, annotation: stored(annotation), verdict: verdictOn(run, annotation.name) }));
+    },
+  };
+}
+
+function runOf({ tenant, spanId, isNear }: Annotation, runs: readonly AnnotatableRun[]): AnnotatableRun | undefined {
+  const own = runs.filter(({ row }) => tenant === undefined || row.tenant === tenant);
+  const exact = own.filter(({ row }) => row.spanId === spanId);
+  if (exact.length > 0 || (spanId !== undefined && isNear !== true)) return outermost(exact);
+  return outermost(own);
+}
+
+/** A sub-agent starts after its agent. */
+function outermost(runs: readonly AnnotatableRun[]): AnnotatableRun | undefined {
+  const rank = ({ id, row }: AnnotatableRun): readonly number[] => [row.partOf === undefined ? 0 : 1, row.startedAt, -row.endedAt, id];
+  return runs.toSorted((one, other) => {
+    const [first, second] = [rank(one), rank(other)];
+    return first.map((value, at) => value - (second[at] ?? 0)).find((difference) => difference !== 0) ?? 0;
+  })[0];
+}
+
+function verdictOn({ verdicts, kinds }: AnnotatableRun, name: string): AnnotatedRun['verdict'] {
+  const found = verdicts.get(name);
+  if (found === undefined) return undefined;
+  const { model } = found.details;
+  return { evaluator: found.evaluator, kind: kinds.get(name) ?? '', version: found.version, model: typeof model === 'string' ? model : undefined, word: found.verdict, label: found.label, sampleProbability: found.sampleProbability };
+}
+
+function targetText({ tenant, spanId, name, by }: Annotation): string {
+  return JSON.stringify([tenant ?? null, spanId ?? null, name, by]);
+}
+
+function isSame(one: Kept, other: Kept): boolean {
+  return one.run === other.run && one.annotation.name === other.annotation.name && one.annotation.by === other.annotation.by;
+}
+
+function isNewer(one: Kept, other: Kept): boolean {
+  return (one.annotation.at - other.annotation.at || one.receivedAt - other.receivedAt || one.id - other.id) > 0;
+}
+
+function stored({ name, by, kind, label, score, passed, explanation, at }: Annotation): StoredAnnotation {
+  return { name, by, kind, label, score, passed, explanation, at };
+}
+
+function byNameThenAnnotator(one: Pick<Annotation, 'name' | 'by'>, other: Pick<Annotation, 'name' | 'by'>): number {
+  return compared(one.name, other.name) || compared(one.by, other.by);
+}
+
+function compared(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}
+
+function keyText(run: RunKey): string {
+  return `${run.tenant}/${runTargetId(run)}`;
+}

@@ -1,0 +1,136 @@
+/** Annotations in SQLite: rows that hang on their run, or wait for it. */
+import { sql, type Insertable, type Kysely, type Selectable, type Transaction } from 'kysely';
+import { annotationsPerTraceMax, annotationsWaitingMax, type AnnotatedRun, type Annotation, type AnnotationFate, type AnnotationStore, type AnnotatorKind, type StoredAnnotation } from '../../model/annotation.ts';
+import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
+import type { Micros } from '../store.ts';
+import type { Tables } from './tables.ts';
+
+type Db = Kysely<Tables>;
+type Tx = Transaction<Tables>;
+type Row = Insertable<Tables['annotations']>;
+
+/** No token can have this name. */
+const anyTenant = '*';
+/** Traces of one statement. */
+const tracesPerStatement = 500;
+
+export function annotationStore(db: Db): AnnotationStore {
+  return {
+    async write(annotations, receivedAt) {
+      return annotations.length === 0 ? [] : await db.transaction().execute((tx) => written(tx, annotations, receivedAt));
+    },
+    waiting: () => countWaiting(db),
+    async expire({ before, limit }) {
+      const old = db.selectFrom('annotations').select('id').where('run_id', 'is', null).where('received_us', '<', before).orderBy('received_us').orderBy('id').limit(limit);
+      const { numDeletedRows } = await db.deleteFrom('annotations').where('id', 'in', old).executeTakeFirst();
+      return Number(numDeletedRows);
+    },
+    async onRuns({ from, to, name, agent, kinds, limit }) {
+      const rows = await db
+        .selectFrom('annotations as a')
+        .innerJoin('runs as r', 'r.id', 'a.run_id')
+        .leftJoin('evaluations as e', (join) => join.onRef('e.run_id', '=', 'a.run_id').onRef('e.name', '=', 'a.name'))
+        .select(['a.name', 'a.annotator', 'a.kind', 'a.label', 'a.score', 'a.passed', 'a.explanation', 'a.at_us', 'r.tenant', 'r.trace_id', 'r.span_id', 'e.evaluator', 'e.kind as evaluator_kind', 'e.version', 'e.verdict', 'e.label as verdict_label', 'e.sample_probability'])
+        .select(sql<string | null>`json_extract(e.details, '$.model')`.as('model'))
+        .where('r.started_us', '>=', from)
+        .where('r.started_us', '<', to)
+        .where('a.kind', 'in', kinds)
+        .$if(name !== undefined, (select) => select.where('a.name', '=', name ?? ''))
+        .$if(agent !== undefined, (select) => select.where('r.agent', '=', agent ?? ''))
+        .orderBy('r.started_us', 'desc')
+        .orderBy('r.id', 'desc')
+        .orderBy('a.name')
+        .orderBy('a.annotator')
+        .limit(limit)
+        .execute();
+      return rows.map(({ tenant, trace_id: traceId, span_id: spanId, evaluator, evaluator_kind: kind, version, verdict, verdict_label: label, sample_probability: sampleProbability, model, ...own }): AnnotatedRun => ({
+        tenant: tenant as Tenant,
+        traceId: traceId as TraceId,
+        spanId: spanId as SpanId,
+        annotation: stored(own),
+        verdict: evaluator === null || kind === null || version === null || verdict === null || label === null || sampleProbability === null ? undefined : { evaluator, kind, version, model: model ?? undefined, word: verdict, label, sampleProbability },
+      }));
+    },
+  };
+}
+
+/** Of one run, by name and annotator. */
+export async function annotationsOf(db: Db, runId: number): Promise<readonly StoredAnnotation[]> {
+  return (await db.selectFrom('annotations').select(['name', 'annotator', 'kind', 'label', 'score', 'passed', 'explanation', 'at_us']).where('run_id', '=', runId).orderBy('name').orderBy('annotator').execute()).map(stored);
+}
+
+function stored(row: Pick<Selectable<Tables['annotations']>, 'name' | 'annotator' | 'kind' | 'label' | 'score' | 'passed' | 'explanation' | 'at_us'>): StoredAnnotation {
+  return { name: row.name, by: row.annotator, kind: row.kind as AnnotatorKind, label: row.label ?? undefined, score: row.score ?? undefined, passed: row.passed === null ? undefined : row.passed === 1, explanation: row.explanation, at: row.at_us };
+}
+
+async function written(tx: Tx, annotations: readonly Annotation[], receivedAt: Micros): Promise<readonly AnnotationFate[]> {
+  const held = await countsByTrace(tx, annotations);
+  let waiting = await countWaiting(tx);
+  const fates: (AnnotationFate | Row)[] = [];
+  for (const annotation of annotations) {
+    const { traceId } = annotation;
+    const own = held.get(traceId) ?? 0;
+    // A little too strict: what takes the place of another one, or finds its run, is counted as well.
+    if (own >= annotationsPerTraceMax) fates.push('too_many');
+    else if (waiting >= annotationsWaitingMax) fates.push('full');
+    else {
+      const row = rowOf(annotation, receivedAt);
+      await put(tx, row);
+      held.set(traceId, own + 1);
+      waiting++;
+      fates.push(row);
+    }
+  }
+  await settleAnnotations(tx, [...new Set(annotations.map(({ traceId }) => traceId))]);
+  const ended: AnnotationFate[] = [];
+  for (const fate of fates) ended.push(typeof fate === 'string' ? fate : await fateOf(tx, fate));
+  return ended;
+}
+
+function rowOf({ tenant, traceId, spanId, isNear, name, by, kind, label, score, passed, explanation, at }: Annotation, receivedAt: Micros): Row {
+  return { trace_id: traceId, tenant: tenant ?? anyTenant, span_id: spanId ?? '', is_near: spanId === undefined || isNear === true ? 1 : 0, name, annotator: by, kind, label: label ?? null, score: score ?? null, passed: passed === undefined ? null : passed ? 1 : 0, explanation, at_us: at, received_us: receivedAt, run_id: null };
+}
+
+async function put(tx: Tx, row: Row): Promise<void> {
+  await tx
+    .insertInto('annotations')
+    .values(row)
+    .onConflict((conflict) =>
+      conflict
+        .columns(['trace_id', 'tenant', 'span_id', 'name', 'annotator'])
+        .doUpdateSet(({ ref }) => ({ is_near: ref('excluded.is_near'), kind: ref('excluded.kind'), label: ref('excluded.label'), score: ref('excluded.score'), passed: ref('excluded.passed'), explanation: ref('excluded.explanation'), at_us: ref('excluded.at_us'), received_us: ref('excluded.received_us') }))
+        .whereRef('excluded.at_us', '>=', 'annotations.at_us'),
+    )
+    .execute();
+}
+
+/** Hangs annotations on the runs that they are about, as far as these are there; of two that turn out to be the same one's on the same run the newer stays. */
+export async function settleAnnotations(tx: Tx, traces: readonly string[]): Promise<void> {
+  for (let at = 0; at < traces.length; at += tracesPerStatement) {
+    const some = (await tx.selectFrom('annotations').select('trace_id').distinct().where('trace_id', 'in', traces.slice(at, at + tracesPerStatement)).execute()).map((row) => row.trace_id);
+    if (some.length === 0) continue;
+    await sql`update annotations set run_id = (
+        select r.id from runs r where r.trace_id = annotations.trace_id and annotations.tenant in (r.tenant, ${anyTenant}) and (annotations.is_near = 1 or r.span_id = annotations.span_id)
+        order by r.span_id = annotations.span_id desc, r.part_of is not null, r.started_us, r.ended_us desc, r.id limit 1)
+      where trace_id in (${sql.join(some)})`.execute(tx);
+    await sql`delete from annotations where trace_id in (${sql.join(some)}) and run_id is not null and exists (
+        select 1 from annotations b where b.run_id = annotations.run_id and b.name = annotations.name and b.annotator = annotations.annotator and (b.at_us, b.received_us, b.id) > (annotations.at_us, annotations.received_us, annotations.id))`.execute(tx);
+  }
+}
+
+async function fateOf(tx: Tx, row: Row): Promise<AnnotationFate> {
+  const found = await tx.selectFrom('annotations').select(['run_id', 'at_us']).where('trace_id', '=', row.trace_id).where('tenant', '=', row.tenant).where('span_id', '=', row.span_id).where('name', '=', row.name).where('annotator', '=', row.annotator).executeTakeFirst();
+  if (found === undefined || found.at_us !== row.at_us) return 'outdated';
+  return found.run_id === null ? 'waiting' : 'attached';
+}
+
+async function countsByTrace(tx: Tx, annotations: readonly Annotation[]): Promise<Map<string, number>> {
+  const ids = [...new Set(annotations.map(({ traceId }) => traceId))];
+  const rows = await tx.selectFrom('annotations').select(({ fn }) => ['trace_id', fn.countAll<number>().as('count')]).where('trace_id', 'in', ids).groupBy('trace_id').execute();
+  return new Map(rows.map(({ trace_id: traceId, count }) => [traceId, count]));
+}
+
+async function countWaiting(db: Db): Promise<number> {
+  const { count } = await db.selectFrom('annotations').select(({ fn }) => fn.countAll<number>().as('count')).where('run_id', 'is', null).executeTakeFirstOrThrow();
+  return count;
+}

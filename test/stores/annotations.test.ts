@@ -1,0 +1,187 @@
+/** What people say of runs, in every store. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { annotationsPerTraceMax, type Annotation } from '../../src/model/annotation.ts';
+import { noTenant, parseTraceId, tenant, type TraceId } from '../../src/model/ids.ts';
+import { memoryStore } from '../../src/stores/memory.ts';
+import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
+import type { Store, StoreItem } from '../../src/stores/store.ts';
+import { agentTrace, spanId } from '../builders/agent-trace.ts';
+import { run, scored, scoredRun } from '../builders/scored-run.ts';
+import { closedLater, folder, members, open } from './members.ts';
+
+const second = 1_000_000;
+const base = 1_700_000_000 * second;
+
+function traceId(number: number): TraceId {
+  const id = parseTraceId(number.toString(16).padStart(32, '0'));
+  if (id === undefined) throw new Error('no trace id');
+  return id;
+}
+
+const first = traceId(1);
+
+/** A run of the first trace, that starts and ends so many seconds after the base. */
+function item(span: number, { from = 0, to = 9, trace = first, of = noTenant, partOf }: { readonly from?: number; readonly to?: number; readonly trace?: TraceId; readonly of?: typeof noTenant; readonly partOf?: { readonly spanId: ReturnType<typeof spanId>; readonly traceId: TraceId } } = {}): StoreItem {
+  const nanos = (seconds: number): bigint => BigInt(base + seconds * second) * 1_000n;
+  const own = run({ tenant: of, traceId: trace, spanId: spanId(span), trace: agentTrace({ agent: `agent ${span}` }), startUnixNano: nanos(from), endUnixNano: nanos(to), ...(partOf === undefined ? {} : { revision: 2, partOf: { tenant: of, ...partOf } }) });
+  return scoredRun(partOf === undefined ? { answer_relevance: scored(0, { details: { model: 'gpt' } }) } : {}, own, { evaluatorKind: 'judge', evaluatorVersion: 3, sampleProbability: 0.25 });
+}
+
+function said(members: Partial<Annotation> = {}): Annotation {
+  return { tenant: undefined, traceId: first, spanId: undefined, name: 'answer_relevance', by: 'ann', kind: 'human', label: undefined, score: undefined, passed: true, explanation: '', at: base, ...members };
+}
+
+/** Whose annotations each of these runs has. */
+async function heard(store: Store, ...spans: readonly number[]): Promise<readonly (readonly string[])[]> {
+  return Promise.all(spans.map(async (span) => ((await store.run(item(span).run))?.annotations ?? []).map(({ by }) => by)));
+}
+
+const everything = { from: 0, to: base * 2, kinds: ['human', 'user', 'evaluator'], limit: 100 } as const;
+
+describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) => {
+  test('annotations: what was said is told with the run, by name and annotator', async () => {
+    const store = await open(member);
+    await store.write([item(1)]);
+    const whole = said({ spanId: spanId(1), tenant: noTenant, by: 'bob', kind: 'user', label: 'down', score: 0.25, passed: false, explanation: 'It was rude.', at: base + 7 });
+    expect(await store.annotations.write([whole, said({ name: 'tone' }), said()], base)).toEqual(['attached', 'attached', 'attached']);
+    const { tenant: _tenant, traceId: _trace, spanId: _span, ...told } = whole;
+    const found = await store.run(item(1).run);
+    expect(found?.annotations.map(({ name, by }) => `${name} ${by}`)).toEqual(['answer_relevance ann', 'answer_relevance bob', 'tone ann']);
+    expect(found?.annotations[1]).toEqual(told);
+  });
+
+  test('annotations: of one annotator, run and name the newer one counts, whichever came first', async () => {
+    const store = await open(member);
+    await store.write([item(1)]);
+    const labels = async (): Promise<unknown> => (await store.run(item(1).run))?.annotations.map(({ label }) => label);
+    expect(await store.annotations.write([said({ label: 'b', at: base + 2 })], base)).toEqual(['attached']);
+    expect(await store.annotations.write([said({ label: 'a', at: base + 1 })], base)).toEqual(['outdated']);
+    expect(await labels()).toEqual(['b']);
+    // The run named in another way is still the same run.
+    expect(await store.annotations.write([said({ label: 'older', at: base + 1, spanId: spanId(1), tenant: noTenant })], base)).toEqual(['outdated']);
+    expect(await store.annotations.write([said({ label: 'c', at: base + 3, spanId: spanId(1) })], base)).toEqual(['attached']);
+    expect(await labels()).toEqual(['c']);
+    expect(await store.annotations.write([said({ label: 'd', at: base + 3, spanId: spanId(1) })], base + 1)).toEqual(['attached']);
+    expect(await store.annotations.write([said({ label: 'e', at: base + 5 }), said({ label: 'f', at: base + 4 })], base)).toEqual(['attached', 'outdated']);
+    expect(await labels()).toEqual(['e']);
+  });
+
+  test('annotations: what comes before its run waits for it, and goes when it has waited for too long', async () => {
+    const store = await open(member);
+    expect(await store.annotations.write([said(), said({ by: 'bob', spanId: spanId(1) })], base)).toEqual(['waiting', 'waiting']);
+    expect(await store.annotations.write([said({ by: 'cid', spanId: spanId(9) }), said({ traceId: traceId(2) })], base + 1)).toEqual(['waiting', 'waiting']);
+    expect(await store.annotations.waiting()).toBe(4);
+    await store.write([item(1)]);
+    expect(await heard(store, 1)).toEqual([['ann', 'bob']]);
+    expect(await store.annotations.expire({ before: base + 1, limit: 10 })).toBe(0);
+    expect(await store.annotations.expire({ before: base + 2, limit: 1 })).toBe(1);
+    expect(await store.annotations.expire({ before: base + 2, limit: 10 })).toBe(1);
+    expect([await store.annotations.waiting(), await heard(store, 1)]).toEqual([0, [['ann', 'bob']]]);
+  });
+
+  test('annotations: without a span they are about the outermost run, also when that one comes last', async () => {
+    const store = await open(member);
+    await store.write([item(2, { from: 3, to: 5 })]);
+    expect(await store.annotations.write([said(), said({ by: 'bob', spanId: spanId(2) }), said({ by: 'near', spanId: spanId(7), isNear: true })], base)).toEqual(['attached', 'attached', 'attached']);
+    expect(await heard(store, 2)).toEqual([['ann', 'bob', 'near']]);
+    await store.write([item(1, { from: 0, to: 9 })]);
+    expect(await heard(store, 1, 2)).toEqual([['ann', 'near'], ['bob']]);
+    await store.write([item(7, { from: 4, to: 5 })]);
+    expect(await heard(store, 1, 2, 7)).toEqual([['ann'], ['bob'], ['near']]);
+    // Said of both in the same way: of the outermost run that is the second time.
+    expect(await store.annotations.write([said({ at: base + 1, spanId: spanId(1) })], base)).toEqual(['attached']);
+    expect(await heard(store, 1, 2, 7)).toEqual([['ann'], ['bob'], ['near']]);
+  });
+
+  test('annotations: a run that turned out to be part of another one of its trace leaves them to that one', async () => {
+    const store = await open(member);
+    await store.write([item(2, { from: 0 })]);
+    await store.annotations.write([said()], base);
+    await store.write([item(1, { from: 1 }), item(2, { from: 0, partOf: item(1).run })]);
+    expect(await heard(store, 1, 2)).toEqual([['ann'], []]);
+  });
+
+  test('annotations: tenants are apart, and who names none means the one that the trace belongs to', async () => {
+    const store = await open(member);
+    const team = tenant('team');
+    await store.write([item(1, { of: team })]);
+    expect(await store.annotations.write([said({ by: 'any' }), said({ by: 'team', tenant: team }), said({ by: 'none', tenant: noTenant })], base)).toEqual(['attached', 'attached', 'waiting']);
+    expect((await store.run(item(1, { of: team }).run))?.annotations.map(({ by }) => by)).toEqual(['any', 'team']);
+  });
+
+  test('annotations: a trace takes so many, and more are refused and keep none out', async () => {
+    const store = await open(member);
+    const many = Array.from({ length: annotationsPerTraceMax }, (_, at) => said({ by: `annotator ${at}` }));
+    expect(new Set(await store.annotations.write(many, base))).toEqual(new Set(['waiting']));
+    expect(await store.annotations.write([said({ by: 'late' }), said({ traceId: traceId(2) })], base)).toEqual(['too_many', 'waiting']);
+  });
+
+  test('annotations: runs are listed by whether somebody has annotated them', async () => {
+    const store = await open(member);
+    const [one, other] = [item(1), item(1, { trace: traceId(2), from: 5 })];
+    await store.write([one, other]);
+    await store.annotations.write([said()], base);
+    const listed = async (annotated: boolean, more = {}): Promise<unknown> => (await store.runs({ limit: 10, annotated, ...more })).runs.map((row) => row.traceId);
+    expect([await listed(true), await listed(false)]).toEqual([[first], [traceId(2)]]);
+    expect([await listed(true, { evaluator: 'answer_relevance' }), await listed(true, { evaluator: 'other' }), await listed(false, { evaluator: 'answer_relevance' })]).toEqual([[first], [], [traceId(2)]]);
+  });
+
+  test('annotations: they go with their run', async () => {
+    const store = await open(member);
+    await store.write([item(1), item(1, { trace: traceId(2), from: 5 })]);
+    await store.annotations.write([said(), said({ traceId: traceId(2) })], base);
+    await store.prune({ runsBefore: base + second, contentBefore: 0, exportsBefore: 0, exportsMax: 10, bytesMax: Infinity, stepRuns: 10 });
+    expect(await store.annotations.waiting()).toBe(0);
+    expect((await store.annotations.onRuns(everything)).map((row) => row.traceId)).toEqual([traceId(2)]);
+    await store.write([item(1)]);
+    expect(await heard(store, 1)).toEqual([[]]);
+  });
+
+  test('annotations: each is told beside the verdict of its name, newest run first', async () => {
+    const store = await open(member);
+    await store.write([item(1), item(1, { trace: traceId(2), from: 5 })]);
+    await store.annotations.write([said({ by: 'bob', kind: 'user', passed: false }), said({ name: 'tone' }), said({ traceId: traceId(2) })], base);
+    const verdict = { evaluator: 'answer_relevance', kind: 'judge', version: 3, model: 'gpt', word: 'fail', label: 'fail', sampleProbability: 0.25 };
+    const rows = await store.annotations.onRuns(everything);
+    expect(rows.map((row) => [row.traceId, row.annotation.name, row.annotation.by, row.verdict])).toEqual([[traceId(2), 'answer_relevance', 'ann', verdict], [first, 'answer_relevance', 'bob', verdict], [first, 'tone', 'ann', undefined]]);
+    const few = async (query: object): Promise<number> => (await store.annotations.onRuns({ ...everything, ...query })).length;
+    expect(await Promise.all([{ limit: 2 }, { name: 'tone' }, { kinds: ['user'] }, { agent: 'agent 1' }, { agent: 'agent 2' }, { from: base + second }, { to: base + second }].map(few))).toEqual([2, 1, 1, 3, 0, 1, 2]);
+  });
+});
+
+test('annotations: a copy of the file has them', async () => {
+  const at = `${folder()}/copy.db`;
+  const store = await open('sqlite in a file');
+  await store.write([item(1)]);
+  await store.annotations.write([said(), said({ traceId: traceId(2) })], base);
+  await store.backup(at);
+  const copy = closedLater(await sqliteStore(at));
+  expect([await heard(copy, 1), await copy.annotations.waiting()]).toEqual([[['ann']], 1]);
+});
+
+/** Few ids, so that they meet. */
+const anyStep = fc.oneof(
+  fc.record({ kind: fc.constant('run' as const), span: fc.integer({ min: 1, max: 3 }), from: fc.nat(3), team: fc.boolean() }),
+  fc.record({ kind: fc.constant('said' as const), span: fc.constantFrom(undefined, 1, 2), near: fc.boolean(), by: fc.constantFrom('a', 'b'), at: fc.nat(3), of: fc.constantFrom(undefined, '', 'team'), label: fc.constantFrom('x', 'y', 'z') }),
+);
+
+test('annotations: all members tell the same after the same steps', async () => {
+  const stores = [memoryStore(), closedLater(await sqliteStore(':memory:'))];
+  let traces = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(anyStep, { maxLength: 12 }), async (steps) => {
+      const trace = traceId(++traces);
+      const told = await Promise.all(stores.map(async (store) => {
+        const fates: unknown[] = [];
+        for (const [nth, step] of steps.entries()) {
+          if (step.kind === 'run') await store.write([item(step.span, { trace, from: step.from, of: tenant(step.team ? 'team' : '') })]);
+          else fates.push(await store.annotations.write([said({ traceId: trace, by: step.by, label: step.label, at: base + step.at, tenant: step.of === undefined ? undefined : tenant(step.of), spanId: step.span === undefined ? undefined : spanId(step.span), ...(step.near && step.span !== undefined ? { isNear: true } : {}) })], base + nth));
+        }
+        return { fates, rows: (await store.annotations.onRuns({ ...everything, limit: 1_000_000 })).filter((row) => row.traceId === trace), waiting: await store.annotations.waiting() };
+      }));
+      expect(told[1]).toEqual(told[0]);
+    }),
+    { numRuns: 200 },
+  );
+});
