@@ -29,6 +29,7 @@ import { evaluabilityRows } from './web/api/json.ts';
 import { openStore } from './stores/index.ts';
 import { otlpHttpReceiver } from './receivers/otlp-http.ts';
 import type { Ingest, Receiver } from './receivers/receiver.ts';
+import { annotating, type Annotating } from './serving/annotating.ts';
 import { judgeBench } from './serving/judge-bench.ts';
 import { clock, machineMemory, sleep } from './serving/machine.ts';
 import type { Memory } from './serving/memory-guard.ts';
@@ -81,6 +82,7 @@ export function service({ config, warnings, logger: given = pino(), stopMs = sto
   let keeping: Keeper | undefined;
   let archive: SpanKeeper | undefined;
   let lookups: Reopener | undefined;
+  let annotations: Annotating | undefined;
   const deliver = (item: ScoredRun): void => {
     for (const { message, ...fields } of notices(item)) logger.warn(fields, message);
     const bytes = roughBytes(item);
@@ -156,6 +158,7 @@ export function service({ config, warnings, logger: given = pino(), stopMs = sto
     if (config.journal.scheme === 'memory') flow.finish();
     await bench.lane.stop(stopMs);
     await lookups?.stop();
+    await annotations?.stop();
     await records.archived(stopMs);
     await archive?.stop();
     const unsent = await boxes.stop(stopMs);
@@ -174,13 +177,15 @@ export function service({ config, warnings, logger: given = pino(), stopMs = sto
       const store = await openStore(config.store.address);
       keeping = keeper({ store, keep: keepOf(() => inForce.config), unsent: boxes, telemetry, clock, sleep, onFault: told('the store could not be written') });
       archive = spanKeeper({ store, read: records.readBack, telemetry, clock, sleep, onFault: told('spans could not be kept') });
+      const says = annotating({ store, telemetry, clock, sleep, redaction: () => inForce.rules.redaction, waitMs: () => inForce.config.store.annotationsWaitMs, onFault: told('annotations could not be tended') });
+      annotations = says;
       await boxes.open(store);
       const replayed = await records.open();
       if (replayed > 0) logger.info({ requests: replayed }, 'runs that were open go on');
       ticker.wake();
       lookups = reopener({ store, flow, telemetry, clock, sleep, closing: () => inForce.config.closing, wake: ticker.wake, onFault: told('the store could not be asked') });
       pressed.start();
-      web = consoleOf(config, state, { telemetry, logger, store, exporters: boxes, metricsPage: () => metricsPage(telemetry, inForce.rules.groups) });
+      web = consoleOf(config, state, { telemetry, logger, store, exporters: boxes, annotate: says.take, metricsPage: () => metricsPage(telemetry, inForce.rules.groups) });
       const page = await web.listen();
       const [http, grpc] = [await receivers.http.listen(), await receivers.grpc.listen()];
       state.ready = true;
@@ -222,22 +227,25 @@ interface ConsoleParts {
   readonly logger: Logger;
   readonly store: Store;
   readonly exporters: ExporterQueues;
+  readonly annotate: Annotating['take'];
   readonly metricsPage: () => string;
 }
 
-function consoleOf(config: Config, state: { readonly ready: boolean; readonly stopping: boolean }, { telemetry, logger, store, exporters, metricsPage }: ConsoleParts): ReturnType<typeof consoleListener> {
+function consoleOf(config: Config, state: { readonly ready: boolean; readonly stopping: boolean }, { telemetry, logger, store, exporters, annotate, metricsPage }: ConsoleParts): ReturnType<typeof consoleListener> {
   const { console: { host, port }, tls } = config.listen;
+  const tokens = (permission: 'read' | 'operate' | 'annotate'): readonly string[] => config.listen.tokens.filter(({ may }) => may.includes(permission)).map(({ value }) => value);
   return consoleListener({
     host,
     port,
     // People come with a browser and a token: of them no certificate is asked.
     ...(tls === undefined ? {} : { tls: tlsOptions({ cert: tls.cert, key: tls.key }) }),
-    readTokens: config.listen.tokens.filter(({ may }) => may.includes('read')).map(({ value }) => value),
-    operateTokens: config.listen.tokens.filter(({ may }) => may.includes('operate')).map(({ value }) => value),
+    readTokens: tokens('read'),
+    operateTokens: tokens('operate'),
+    annotateTokens: tokens('annotate'),
     notReady: () => (state.stopping ? 'The service is stopping.' : state.ready ? undefined : 'The service is starting.'),
     metricsPage,
     metricsContentType: openMetricsContentType,
-    api: { store, clock, exporters, spans: async ({ tenant, traceId }) => await keptSpans(await store.spans(tenant, traceId)), evaluability: () => evaluabilityRows(telemetry.snapshot()) },
+    api: { store, clock, exporters, annotate, spans: async ({ tenant, traceId }) => await keptSpans(await store.spans(tenant, traceId)), evaluability: () => evaluabilityRows(telemetry.snapshot()) },
     onFault: (error) => logger.error({ error: error.stack ?? error.message }, 'an answer of the console could not be made'),
   });
 }

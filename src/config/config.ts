@@ -51,6 +51,8 @@ export interface Config {
   readonly store: {
     readonly address: StoreAddress;
     readonly keep: Keep;
+    /** How long an annotation waits for its run. */
+    readonly annotationsWaitMs: number;
     readonly content: ContentChoice;
   };
   readonly journal: JournalAddress;

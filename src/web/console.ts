@@ -14,6 +14,8 @@ export interface ConsoleOptions {
   readonly readTokens: readonly string[];
   /** Values of the tokens that may change something. Where there are none, everybody may who needs no token to read. */
   readonly operateTokens: readonly string[];
+  /** Likewise, of those that may annotate. */
+  readonly annotateTokens: readonly string[];
   /** Undefined: ready. Else why not. */
   readonly notReady: () => string | undefined;
   readonly metricsPage: () => string;
@@ -33,7 +35,7 @@ export interface ConsoleListener {
 
 const requestTimeoutMs = 10_000;
 const keepAliveTimeoutMs = 5_000;
-/** Nothing here takes a body. */
+/** Of what takes no body; a route that does says how large it may be. */
 const bodyBytesMax = 1_024;
 /** The value of a token that nobody has: header values hold no line breaks. */
 const noToken = '\n';
@@ -43,7 +45,8 @@ const paramCharsMax = 1_000;
 export function consoleListener(options: ConsoleOptions): ConsoleListener {
   const app = fastify({ bodyLimit: bodyBytesMax, requestTimeout: requestTimeoutMs, connectionTimeout: requestTimeoutMs, keepAliveTimeout: keepAliveTimeoutMs, exposeHeadRoutes: true, routerOptions: { maxParamLength: paramCharsMax }, ajv: { customOptions: { removeAdditional: false } }, ...(options.tls === undefined ? {} : { https: options.tls }) });
   const mayRead = bearers(options.readTokens);
-  const mayOperate = bearers(options.operateTokens.length > 0 ? options.operateTokens : options.readTokens.length > 0 ? [noToken] : []);
+  const changing = (tokens: readonly string[]) => bearers(tokens.length > 0 ? tokens : options.readTokens.length > 0 ? [noToken] : []);
+  const may = { operate: changing(options.operateTokens), annotate: changing(options.annotateTokens) };
 
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ 'x-content-type-options': 'nosniff', 'cache-control': 'no-store', 'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'", 'referrer-policy': 'no-referrer' });
@@ -53,8 +56,9 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       // A page of another site must not press a button here; browsers say where a request comes from.
       if (!['same-origin', 'none', undefined].includes(request.headers['sec-fetch-site'])) return reply.code(403).send(failure('other_site', 'The request comes from a page of another site.', 'Send it from the console, or from a program.'));
-      if (mayOperate(request.headers.authorization)) return undefined;
-      return reply.code(401).header('www-authenticate', 'Bearer').send(failure('unauthenticated', 'The request carries no token that may operate.', 'Send Authorization: Bearer with a token of listen.tokens that may operate.'));
+      const wanted = (request.routeOptions.config as { readonly may?: keyof typeof may }).may ?? 'operate';
+      if (may[wanted](request.headers.authorization)) return undefined;
+      return reply.code(401).header('www-authenticate', 'Bearer').send(failure('unauthenticated', `The request carries no token that may ${wanted}.`, `Send Authorization: Bearer with a token of listen.tokens that may ${wanted}.`));
     }
     if (!mayRead(request.headers.authorization)) return reply.code(401).header('www-authenticate', 'Bearer').send(failure('unauthenticated', 'The request carries no token that may read.', 'Send Authorization: Bearer with a token of listen.tokens.'));
     return undefined;
@@ -71,7 +75,8 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
   app.setNotFoundHandler(async (request, reply) => reply.code(404).send(failure('not_found', `${request.method} ${request.url.slice(0, 200)} is not there.`, 'See / for what is.')));
   app.setErrorHandler<FastifyError>(async (error, _request, reply) => {
     if (error.validation !== undefined) return reply.code(400).send(failure('bad_request', queryFault(error), `${apiPrefix}/openapi.json tells what is taken.`));
-    if ((error.statusCode ?? 500) < 500) return reply.code(400).send(failure('bad_request', 'The request could not be read.', 'Send it without a body.'));
+    if (error.statusCode === 413) return reply.code(413).send(failure('too_large', 'The body is too large.', `Send less at once; ${apiPrefix}/openapi.json tells what is taken.`));
+    if ((error.statusCode ?? 500) < 500) return reply.code(400).send(failure('bad_request', 'The request could not be read.', `${apiPrefix}/openapi.json tells what is taken, and whether that is JSON.`));
     options.onFault(error);
     return reply.code(500).send(failure('internal', 'The answer could not be made.', 'Try again; the log of the service tells why.'));
   });

@@ -11,7 +11,8 @@ export function apiPage(): string {
 
 The console listener serves runs and verdicts as JSON under \`/api/v1\`; \`/api/v1/openapi.json\` is the same as this page for programs (OpenAPI
 ${String(document['openapi'])}). Where \`listen.tokens\` names tokens, one that may \`read\` goes along as \`Authorization: Bearer\`;
-a POST changes something and wants one that may \`operate\`, where there are tokens to read or to operate. It has no body.
+a POST changes something and wants one that may do that, where there are tokens to read or to do it: \`operate\`, or \`annotate\`. It has no body
+but where one is named.
 
 Names are in snake_case, ids in lower-case hex, times as RFC 3339 writes them with microseconds; what is not known is null. Lists have the form
 \`{ "runs": […], "next": cursor | null }\`: a cursor given back as \`cursor\`, with the same filters, goes on behind the last entry, whatever was added
@@ -29,11 +30,26 @@ The filter \`verdict\` takes \`pass\` and \`fail\` (a score with a threshold), \
 `;
 }
 
-function routeText({ method, path, summary, path_parameters: inPath, query_parameters: inQuery }: Route): string {
+function routeText({ method, path, summary, body, statuses, path_parameters: inPath, query_parameters: inQuery }: Route): string {
   const rows = [...Object.entries(inPath).map(([name, schema]) => parameterRow(`{${name}}`, schema)), ...Object.entries(inQuery).map(([name, schema]) => parameterRow(name, schema))];
   return `## \`${method === 'get' ? '' : 'POST '}/api/v1${path}\`
 
-${summary}${rows.length === 0 ? '' : `\n\n| parameter | type | default | meaning |\n|---|---|---|---|\n${rows.join('\n')}`}`;
+${summary}${rows.length === 0 ? '' : `\n\n| parameter | type | default | meaning |\n|---|---|---|---|\n${rows.join('\n')}`}${body === undefined ? '' : `\n\n${bodyText(body.schema)}`}${statuses === undefined ? '' : `\n\n${Object.entries(statuses.meanings).map(([status, meaning]) => `- ${status}: ${meaning}`).join('\n')}`}`;
+}
+
+/** Of a body that is a list of objects under one key. */
+function bodyText(schema: JsonObject): string {
+  const [[key, list] = ['', {}]] = Object.entries(schema['properties'] as { readonly [key: string]: JsonObject });
+  const { properties, required } = list['items'] as { readonly properties: { readonly [name: string]: JsonObject }; readonly required: readonly string[] };
+  const rows = Object.entries(properties).map(([name, one]) => `| \`${name}\`${required.includes(name) ? '' : ' (may be left out)'} | ${memberType(one)} | ${String(one['description'] ?? '')} |`);
+  return `The body is \`{ "${key}": […] }\` with ${String(list['minItems'])} to ${String(list['maxItems'])} entries of:\n\n| member | type | meaning |\n|---|---|---|\n${rows.join('\n')}`;
+}
+
+function memberType({ enum: values, type, minimum, maximum, format }: JsonObject): string {
+  if (Array.isArray(values)) return values.filter((value) => value !== null).map((value) => `\`${String(value)}\``).join(', ');
+  const name = [type].flat()[0];
+  if (name === 'number') return `number, ${String(minimum)} to ${String(maximum)}`;
+  return name === 'boolean' ? '`true`, `false`' : format === undefined ? 'text' : 'time';
 }
 
 function parameterRow(name: string, schema: JsonObject): string {

@@ -1,7 +1,7 @@
 /** The read API, asked over HTTP of a whole service that was sent runs by a real SDK. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../../src/model/json.ts';
+import { isJsonArray, isJsonObject, jsonText, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import { readTraces } from '../../src/otlp/read.ts';
 import { eventually, running, sendAgentRun, type Running } from '../service/running.ts';
 
@@ -148,12 +148,12 @@ describe('the OpenAPI document', () => {
   test('api: tells every route that is served, and answers are as it says', async () => {
     const document = (await found('/openapi.json')) as { readonly paths: { readonly [path: string]: { readonly [method: string]: { readonly responses: { readonly 200: { readonly content: { readonly 'application/json': { readonly schema: JsonObject } } } } } } }; readonly components: JsonObject };
     const ajv = new Ajv2020({ strict: false, validateFormats: false });
-    const examples: { readonly [path: string]: string } = { '/runs': '/runs', '/runs/{trace}/{span}': `/runs/${sent[0]?.traceId}/${sent[0]?.spanId}`, '/runs/{trace}/{span}/spans': `/runs/${sent[0]?.traceId}/${sent[0]?.spanId}/spans`, '/decisions/{trace}': `/decisions/${sent[0]?.traceId}`, '/sessions/{id}': '/sessions/s-1', '/summary': '/summary', '/tools': '/tools', '/evaluability': '/evaluability', '/exporters': '/exporters', '/exports': '/exports', '/exports/retry': '/exports/retry' };
+    const examples: { readonly [path: string]: string } = { '/runs': '/runs', '/runs/{trace}/{span}': `/runs/${sent[0]?.traceId}/${sent[0]?.spanId}`, '/runs/{trace}/{span}/spans': `/runs/${sent[0]?.traceId}/${sent[0]?.spanId}/spans`, '/decisions/{trace}': `/decisions/${sent[0]?.traceId}`, '/sessions/{id}': '/sessions/s-1', '/summary': '/summary', '/tools': '/tools', '/evaluability': '/evaluability', '/exporters': '/exporters', '/exports': '/exports', '/exports/retry': '/exports/retry', '/annotations': '/annotations' };
     expect(Object.keys(document.paths).toSorted()).toEqual([...Object.keys(examples), '/runs/{trace}/{span}/otlp'].toSorted());
     for (const [path, example] of Object.entries(examples)) {
       const [[method, operation] = []] = Object.entries(document.paths[path] ?? {});
       const validate = ajv.compile({ ...operation?.responses['200'].content['application/json'].schema, components: document.components });
-      expect({ path, valid: validate(method === 'get' ? await found(example) : await (await fetch(`${service.console}/api/v1${example}`, { method: 'POST' })).json()), errors: validate.errors }).toEqual({ path, valid: true, errors: null });
+      expect({ path, valid: validate(method === 'get' ? await found(example) : await (await fetch(`${service.console}/api/v1${example}`, example === '/annotations' ? { method: 'POST', headers: { 'content-type': 'application/json' }, body: jsonText({ annotations: [{ trace_id: sent[0]?.traceId ?? '', name: 'n', by: 'b', score: 1 }] }) } : { method: 'POST' })).json()), errors: validate.errors }).toEqual({ path, valid: true, errors: null });
     }
   });
 });

@@ -27,6 +27,7 @@ export const store: Section = {
           content: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '0s', maximum: '3650d' }, default: '7d', description: 'Age of texts, arguments, results and spans.' },
           bytes: { type: ['string', 'integer'], 'x-quantity': { kind: 'bytes', minimum: '16MiB', maximum: '64TiB' }, default: '20GiB', description: 'Size of the whole.' },
           exports: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '1m', maximum: '3650d' }, default: '14d', description: 'Age of scores that a backend has not taken, dead letters among them. They go with their run at the latest.' },
+          annotations: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '1m', maximum: '3650d' }, default: '1d', description: 'How long an annotation waits for its run. Those of a run that is stored go with it.' },
           export_rows: { type: 'integer', minimum: 100, maximum: 100_000_000, default: 1_000_000, 'x-unit': 'scores', description: 'How many of these; beyond it the oldest go, dead letters first.' },
         },
       },

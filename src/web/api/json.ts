@@ -3,6 +3,7 @@ import { wire } from '../../model/attributes.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { timeText } from '../../model/time-text.ts';
 import type { MetricFamily } from '../../telemetry/registry.ts';
+import type { StoredAnnotation } from '../../model/annotation.ts';
 import type { ExportCount, ExportRow } from '../../model/export-store.ts';
 import type { ContentGone, Micros, RunRow, StoredDecision, StoredRun, StoredVerdict, SummaryRow, ToolRow } from '../../stores/store.ts';
 
@@ -38,7 +39,12 @@ export function runJson(run: StoredRun): JsonObject {
     part_of: run.partOf ?? null,
     verdicts: run.verdicts.map((verdict) => ({ ...shortVerdictJson(verdict), explanation: verdict.explanation, evidence: [...verdict.evidence], details: verdict.details, sample_probability: verdict.sampleProbability })),
     decisions: run.decisions.map(shortDecisionJson),
+    annotations: run.annotations.map(annotationJson),
   };
+}
+
+function annotationJson({ name, by, kind, label, score, passed, explanation, at }: StoredAnnotation): JsonObject {
+  return { name, by, kind, label: label ?? null, score: score ?? null, passed: passed ?? null, explanation, at: timeOf(at) };
 }
 
 const goneSentences: { readonly [reason in ContentGone]: string } = {

@@ -39,6 +39,7 @@ export function filterOf(query: Parameters): RunFilter {
     ...named(query, 'evaluator', 'evaluator'),
     ...(typeof query['tenant'] === 'string' ? { tenant: query['tenant'] as Tenant } : {}),
     ...(typeof query['trace'] === 'string' ? { traceId: query['trace'] as TraceId } : {}),
+    ...(typeof query['annotated'] === 'string' ? { annotated: query['annotated'] === 'true' } : {}),
     ...(typeof query['verdict'] === 'string' ? { verdict: query['verdict'] as VerdictWord } : {}),
   };
 }
@@ -52,9 +53,15 @@ export function named<Key extends string>(query: Parameters, name: string, key: 
 export function timeAt(query: Parameters, name: string): Micros | undefined {
   const text = query[name];
   if (typeof text !== 'string') return undefined;
+  const micros = parsedTime(text);
+  if (micros === undefined) throw new QueryFault(`${name} is ${JSON.stringify(text)}, which is no time.`, 'Write a date or a time as RFC 3339 does: 2026-11-21, or 2026-11-21T09:30:00Z.');
+  return micros;
+}
+
+/** Undefined: it is no time as RFC 3339 writes it. To the millisecond. */
+export function parsedTime(text: string): Micros | undefined {
   const ms = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(ms)) throw new QueryFault(`${name} is ${JSON.stringify(text)}, which is no time.`, 'Write a date or a time as RFC 3339 does: 2026-11-21, or 2026-11-21T09:30:00Z.');
-  return ms * 1_000;
+  return Number.isNaN(ms) ? undefined : ms * 1_000;
 }
 
 /** Opaque to clients: where the page before it ended. */

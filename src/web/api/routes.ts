@@ -3,7 +3,9 @@ import type { RunKey } from '../../model/agent-trace.ts';
 import type { Clock } from '../../model/clock.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import type { JsonObject, JsonValue } from '../../model/json.ts';
+import type { Annotation, AnnotationFate } from '../../model/annotation.ts';
 import { verdictWords, type KeptSpans, type RunFilter, type Store, type StoredRun } from '../../stores/store.ts';
+import { annotationRoutes } from './annotation-routes.ts';
 import { exportRoutes } from './export-routes.ts';
 import { decisionJson, runJson, runRowJson, spansGoneJson, summaryJson, toolJson } from './json.ts';
 import { limitDefault, list, pages, text } from './pages.ts';
@@ -23,25 +25,33 @@ export interface ApiParts {
   /** Undefined: none are kept of the run's trace. */
   readonly spans: (key: RunKey) => Promise<KeptSpans | undefined>;
   readonly exporters: ExporterQueues;
+  /** Keeps what was said of runs, and gives the fate of each. */
+  readonly annotate: (annotations: readonly Annotation[]) => Promise<readonly AnnotationFate[]>;
   readonly clock: Clock;
   /** Attempts of evaluators since the start of the process, by what came of them. */
   readonly evaluability: () => readonly JsonObject[];
 }
 
 export interface Route {
-  /** `post`: it changes something, and asks for a token that may operate. Without a body all the same. */
+  /** `post`: it changes something, and asks for a token that may do it. */
   readonly method: 'get' | 'post';
   /** Parameters in braces. */
   readonly path: string;
   readonly summary: string;
   readonly path_parameters: { readonly [name: string]: JsonObject };
   readonly query_parameters: { readonly [name: string]: JsonObject };
+  /** What the token of a `post` must be allowed; left out: to operate. */
+  readonly may?: 'annotate';
+  /** Absent: it takes none. `taken` is checked before the route is asked, which looks at the rest of `schema` by itself. */
+  readonly body?: { readonly bytesMax: number; readonly taken: JsonObject; readonly schema: JsonObject };
+  /** How an answer is marked that was not what one hopes for, and what that means; left out: 200. */
+  readonly statuses?: { readonly of: (answer: JsonObject) => number; readonly meanings: { readonly [status: number]: string } };
   /** What the answer is, as JSON Schema. */
   readonly answer: JsonObject;
   /** Absent: the answer is JSON. Else a text of this type, to be saved as a file that ends so. */
   readonly file?: { readonly type: string; readonly ending: string };
   /** Undefined: there is no such thing. */
-  readonly handle: (parts: ApiParts, parameters: Parameters) => Promise<JsonValue | undefined>;
+  readonly handle: (parts: ApiParts, parameters: Parameters, body: JsonValue) => Promise<JsonValue | undefined>;
 }
 
 const time = { type: 'string', maxLength: 40, description: 'A time as RFC 3339 writes it.' } as const;
@@ -59,6 +69,7 @@ const filters = {
   tenant,
   evaluator: { ...text, description: 'Runs with a verdict of this name.' },
   verdict: { enum: verdictWords, description: 'Runs with such a verdict, of `evaluator` where it is named, else of any.' },
+  annotated: { enum: ['true', 'false'], description: '`true`: runs that somebody has annotated; `false`: the others.' },
   from: { ...time, description: 'Runs that started at this time or later.' },
   to: { ...time, description: 'Runs that started before this time.' },
 } as const;
@@ -175,6 +186,7 @@ export const routes: readonly Route[] = [
     answer: list('evaluability', 'EvaluabilityRow'),
     handle: async ({ evaluability }) => ({ evaluability: evaluability(), next: null }),
   },
+  ...annotationRoutes,
   ...exportRoutes,
 ];
 

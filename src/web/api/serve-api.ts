@@ -1,6 +1,6 @@
 /** The read API under /api/v1 of the console listener. */
 import type { FastifyInstance } from 'fastify';
-import { jsonText, type JsonValue } from '../../model/json.ts';
+import { isJsonObject, jsonText, type JsonValue } from '../../model/json.ts';
 import { openApiDocument } from './openapi.ts';
 import { NotKept, QueryFault, type Parameters } from './query.ts';
 import { routes, type ApiParts, type Route } from './routes.ts';
@@ -13,17 +13,19 @@ export function serveApi(app: FastifyInstance, parts: ApiParts): void {
   for (const route of routes) serveRoute(app, route, parts);
 }
 
-function serveRoute(app: FastifyInstance, { method, path, path_parameters: inPath, query_parameters: inQuery, file, handle }: Route, parts: ApiParts): void {
+function serveRoute(app: FastifyInstance, { method, path, may, body, statuses, path_parameters: inPath, query_parameters: inQuery, file, handle }: Route, parts: ApiParts): void {
   const schema = {
     params: { type: 'object', properties: inPath, required: Object.keys(inPath) },
     querystring: { type: 'object', additionalProperties: false, properties: inQuery },
+    ...(body === undefined ? {} : { body: body.taken }),
   };
-  app[method](`${apiPrefix}${path.replaceAll(/\{(\w+)\}/g, ':$1')}`, { schema }, async (request, reply) => {
+  app[method](`${apiPrefix}${path.replaceAll(/\{(\w+)\}/g, ':$1')}`, { schema, config: { may: may ?? 'operate' }, ...(body === undefined ? {} : { bodyLimit: body.bytesMax }) }, async (request, reply) => {
     try {
-      const found = await handle(parts, { ...(request.query as Parameters), ...(request.params as Parameters) });
+      const found = await handle(parts, { ...(request.query as Parameters), ...(request.params as Parameters) }, (request.body ?? null) as JsonValue);
       if (found === undefined) return await reply.code(404).send(failure('not_found', 'The store holds no such run.', 'It may be too old for store.keep, or not scored yet.'));
       if (file !== undefined) return await reply.type(file.type).header('content-disposition', `attachment; filename="run.${file.ending}"`).send(found);
       // Whole numbers beyond 2^53 are written as they came.
+      if (statuses !== undefined && isJsonObject(found)) reply.code(statuses.of(found));
       return await reply.type('application/json; charset=utf-8').serializer((value: JsonValue) => jsonText(value)).send(found);
     } catch (error) {
       if (error instanceof QueryFault) return await reply.code(400).send(failure('bad_request', error.message, error.todo));

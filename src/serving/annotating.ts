@@ -1,0 +1,72 @@
+/** Between those who say something of runs and the store: what is redacted is taken away first, and everything is counted. */
+import { createHash } from 'node:crypto';
+import type { Annotation, AnnotationFate } from '../model/annotation.ts';
+import type { Clock, Sleep } from '../model/clock.ts';
+import type { Redaction } from '../redaction/redaction.ts';
+import type { Store } from '../stores/store.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+
+export interface AnnotatingOptions {
+  readonly store: Pick<Store, 'annotations'>;
+  readonly telemetry: Telemetry;
+  readonly clock: Clock;
+  readonly sleep: Sleep;
+  /** Asked for each time. */
+  readonly redaction: () => Redaction | undefined;
+  /** How long an annotation waits for its run; asked for each time. */
+  readonly waitMs: () => number;
+  readonly onFault: (error: unknown) => void;
+}
+
+export interface Annotating {
+  /** When it resolves, they are kept; gives the fate of each. Rejects when none was. */
+  take(annotations: readonly Annotation[]): Promise<readonly AnnotationFate[]>;
+  stop(): Promise<void>;
+}
+
+const tendEveryMs = 60_000;
+const expiredAtOnceMax = 1_000;
+/** Words of ours, which agreement goes by. */
+const ownLabels: ReadonlySet<string> = new Set(['pass', 'fail']);
+
+export function annotating({ store: { annotations: kept }, telemetry, clock, sleep, redaction, waitMs, onFault }: AnnotatingOptions): Annotating {
+  const ended = new AbortController();
+
+  async function tend(): Promise<void> {
+    while (!ended.signal.aborted) {
+      try {
+        let expired = expiredAtOnceMax;
+        while (expired === expiredAtOnceMax && !ended.signal.aborted) {
+          expired = await kept.expire({ before: Math.floor((clock.nowMs() - waitMs()) * 1_000), limit: expiredAtOnceMax });
+          if (expired > 0) telemetry.add('tracejury.annotations', expired, { 'tracejury.outcome': 'expired' });
+        }
+        telemetry.set('tracejury.annotations.waiting', await kept.waiting());
+      } catch (error) {
+        onFault(error);
+      }
+      await sleep(tendEveryMs, ended.signal);
+    }
+  }
+
+  const tending = tend();
+  return {
+    async take(annotations) {
+      if (annotations.length === 0) return [];
+      const own = redaction();
+      const fates = await kept.write(own === undefined ? annotations : annotations.map((annotation) => redacted(annotation, own)), Math.floor(clock.nowMs() * 1_000));
+      for (const [at, fate] of fates.entries()) telemetry.add('tracejury.annotations', 1, { 'tracejury.annotator.kind': annotations[at]?.kind ?? '', 'tracejury.outcome': fate === 'too_many' || fate === 'full' ? 'refused' : fate });
+      return fates;
+    },
+    async stop() {
+      ended.abort();
+      await tending;
+    },
+  };
+}
+
+/** An annotator's id stays one, so that two people stay two. */
+function redacted(annotation: Annotation, { text }: Redaction): Annotation {
+  const { by, label, explanation } = annotation;
+  const told = text(by);
+  return { ...annotation, by: told === by ? by : `redacted-${createHash('sha256').update(by).digest('hex').slice(0, 16)}`, label: label === undefined || ownLabels.has(label) ? label : text(label), explanation: text(explanation) };
+}

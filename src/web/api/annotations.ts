@@ -1,0 +1,100 @@
+/** Annotations as the API takes them: each is read by itself, so that a faulty one does not cost the others. */
+import { annotatorKinds, type Annotation, type AnnotatorKind } from '../../model/annotation.ts';
+import { parseSpanId, parseTraceId, tenant } from '../../model/ids.ts';
+import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../model/json.ts';
+import type { Micros } from '../../stores/store.ts';
+import { parsedTime } from './query.ts';
+
+/** Of one request. */
+export const annotationsAtOnceMax = 1_000;
+/** Of one request: as many as there may be, each with an explanation of half its size. */
+export const annotationsBytesMax = 4 * 1024 * 1024;
+const nameCharsMax = 200;
+const explanationCharsMax = 4_000;
+/** Clocks differ; what is further ahead would outlast every later word. */
+const aheadMicrosMax = 3_600_000_000;
+
+const text = (description: string): JsonObject => ({ type: 'string', minLength: 1, maxLength: nameCharsMax, description });
+const orNull = (schema: JsonObject): JsonObject => ({ ...schema, type: [String(schema['type']), 'null'] });
+
+const properties: JsonObject = {
+  trace_id: { type: 'string', pattern: '^[0-9a-fA-F]{32}$', description: 'Of the run.' },
+  span_id: { type: ['string', 'null'], pattern: '^[0-9a-fA-F]{16}$', description: 'Of the run, where the trace holds several; left out: the outermost run, which is the one that started first.' },
+  tenant: { type: ['string', 'null'], maxLength: nameCharsMax, description: 'Of the run; left out: whichever the trace belongs to.' },
+  name: text('What is judged: the name of an evaluator, to be compared with its verdicts, or any other.'),
+  by: text('Who says so: an opaque id. Of one annotator, run and name the newest annotation counts.'),
+  kind: { enum: [...annotatorKinds, null], default: 'human', description: '`human`: somebody who judges runs; `user`: an end user of the agent; `evaluator`: another program.' },
+  label: orNull(text('`pass`, `fail`, or a label of the evaluator.')),
+  score: { type: ['number', 'null'], minimum: 0, maximum: 1 },
+  passed: { type: ['boolean', 'null'], description: 'Of label, score and passed at least one is there.' },
+  explanation: { type: ['string', 'null'], maxLength: explanationCharsMax },
+  at: { type: ['string', 'null'], format: 'date-time', description: 'When it was given; left out: now.' },
+};
+
+/** What one annotation may hold. */
+export const annotationSchema: JsonObject = { type: 'object', additionalProperties: false, required: ['trace_id', 'name', 'by'], properties };
+
+/** Why it was not taken. */
+export interface AnnotationFault {
+  readonly message: string;
+  readonly todo: string;
+}
+
+export type ReadAnnotation = { readonly annotation: Annotation } | { readonly fault: AnnotationFault };
+
+/** The entries of the body; undefined: it has none. */
+export function annotationEntries(body: JsonValue): readonly JsonValue[] | undefined {
+  const entries = isJsonObject(body) ? member(body, 'annotations') : undefined;
+  return isJsonArray(entries) ? entries : undefined;
+}
+
+export function readAnnotation(value: JsonValue, now: Micros): ReadAnnotation {
+  if (!isJsonObject(value)) return fault('It is no object.', 'Give trace_id, name, by, and label, score or passed.');
+  const unknown = Object.keys(value).find((key) => !Object.hasOwn(properties, key));
+  if (unknown !== undefined) return fault(`${JSON.stringify(unknown.slice(0, 100))} is not known here.`, 'The OpenAPI document tells what is taken.');
+  // null says the same as nothing.
+  const given = (key: string): JsonValue | undefined => member(value, key) ?? undefined;
+  const traceId = parsed(given('trace_id'), parseTraceId);
+  if (traceId === undefined) return fault('trace_id is no trace id.', 'Give 32 hex digits, not all zero.');
+  const spanId = parsed(given('span_id'), parseSpanId);
+  if (spanId === undefined && given('span_id') !== undefined) return fault('span_id is no span id.', 'Give 16 hex digits, not all zero, or leave it out.');
+  const [of, name, by, label, score, passed, explanation = ''] = [given('tenant'), given('name'), given('by'), given('label'), given('score'), given('passed'), given('explanation')];
+  if (of !== undefined && !isText(of, nameCharsMax, 0)) return fault('tenant is no name of a tenant.', `Give a text of at most ${nameCharsMax} characters, or leave it out.`);
+  if (!isText(name, nameCharsMax)) return notText('name');
+  if (!isText(by, nameCharsMax)) return notText('by');
+  if (label !== undefined && !isText(label, nameCharsMax)) return notText('label');
+  if (score !== undefined && !(typeof score === 'number' && score >= 0 && score <= 1)) return fault('score is no number from 0 to 1.', 'Divide it by the largest score that there is.');
+  if (passed !== undefined && typeof passed !== 'boolean') return fault('passed is neither true nor false.', 'Give true, false, or leave it out.');
+  if (label === undefined && score === undefined && passed === undefined) return fault('It says nothing.', 'Give label, score or passed.');
+  if (!isText(explanation, explanationCharsMax, 0)) return fault('explanation is no text, or too long.', `Give a text of at most ${explanationCharsMax} characters.`);
+  const [kind, at] = [kindOf(given('kind')), timeOf(given('at'), now)];
+  if (kind === undefined) return fault('kind is not known.', `Give one of ${annotatorKinds.join(', ')}.`);
+  if (at === undefined) return fault('at is no time, or lies in the future.', 'Write it as RFC 3339 does: 2026-11-21T09:30:00Z.');
+  return { annotation: { tenant: of === undefined ? undefined : tenant(of), traceId, spanId, name, by, kind, label, score, passed, explanation, at } };
+}
+
+function parsed<Id>(value: JsonValue | undefined, parse: (text: string) => Id | undefined): Id | undefined {
+  return typeof value === 'string' ? parse(value) : undefined;
+}
+
+function isText(value: JsonValue | undefined, charsMax: number, charsMin = 1): value is string {
+  return typeof value === 'string' && value.length >= charsMin && value.length <= charsMax;
+}
+
+function kindOf(value: JsonValue | undefined): AnnotatorKind | undefined {
+  return value === undefined ? 'human' : annotatorKinds.find((kind) => kind === value);
+}
+
+function timeOf(value: JsonValue | undefined, now: Micros): Micros | undefined {
+  if (value === undefined) return now;
+  const at = typeof value === 'string' ? parsedTime(value) : undefined;
+  return at === undefined || at < 0 || at > now + aheadMicrosMax ? undefined : at;
+}
+
+function notText(key: string): ReadAnnotation {
+  return fault(`${key} is no text of 1 to ${nameCharsMax} characters.`, `Give ${key} as a text.`);
+}
+
+function fault(message: string, todo: string): ReadAnnotation {
+  return { fault: { message, todo } };
+}
