@@ -29,6 +29,7 @@ import { evaluabilityRows } from './web/api/json.ts';
 import { openStore } from './stores/index.ts';
 import { otlpHttpReceiver } from './receivers/otlp-http.ts';
 import type { Ingest, Receiver } from './receivers/receiver.ts';
+import { annotatedIngest } from './serving/annotated-ingest.ts';
 import { annotating, type Annotating } from './serving/annotating.ts';
 import { judgeBench } from './serving/judge-bench.ts';
 import { clock, machineMemory, sleep } from './serving/machine.ts';
@@ -124,7 +125,8 @@ export function service({ config, warnings, logger: given = pino(), stopMs = sto
     journalFill: () => records.intake()?.fill() ?? 0,
     storeFill: () => keeping?.fill() ?? 0,
   });
-  const receivers = receiversOf(config, leases, { telemetry, logger, ingest: journalledIngest({ journaling: records, clock, wake: ticker.wake, putOff: pressed.putOff, ...fairShare({ clock }), admission: (isModest) => (state.stopping ? { refuse: 'stopping', retryAfterSeconds: stoppingRetryAfterSeconds } : pressed.admission(isModest)) }) });
+  const journalled = journalledIngest({ journaling: records, clock, wake: ticker.wake, putOff: pressed.putOff, ...fairShare({ clock }), admission: (isModest) => (state.stopping ? { refuse: 'stopping', retryAfterSeconds: stoppingRetryAfterSeconds } : pressed.admission(isModest)) });
+  const receivers = receiversOf(config, leases, { telemetry, logger, ingest: annotatedIngest({ ingest: journalled, annotating: () => annotations, clock }) });
   let web: ReturnType<typeof consoleOf> | undefined;
 
   /** Whole or not at all: what can fail is done before anything is in force. */

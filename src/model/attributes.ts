@@ -22,6 +22,9 @@ export const wire = {
   evaluatorVersion: 'tracejury.evaluator.version',
   revision: 'tracejury.revision',
   decision: 'tracejury.decision',
+  /** On a result of others: `human`, `user` or `evaluator`, and an opaque id. */
+  annotatorKind: 'tracejury.annotator.kind',
+  annotatorId: 'tracejury.annotator.id',
   threshold: 'tracejury.threshold',
   passed: 'tracejury.passed',
   sampleProbability: 'tracejury.sample.probability',

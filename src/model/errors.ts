@@ -22,6 +22,7 @@ export const errorCatalogue = {
   JUDGE_UNAVAILABLE: { what: 'The judge endpoint did not answer.', todo: 'Check judges.<name>.base_url and the key; the verdict is failed, never a score.', status: 502, retryable: true },
   JUDGE_ANSWER_INVALID: { what: 'The judge answered outside its schema.', todo: 'Use a model that supports structured output.', status: 502, retryable: false },
   JOURNAL_REFUSED: { what: 'The request could not be written to the journal.', todo: 'The exporter retries by itself; raise limits.journal_bytes, or look at the disk and at the metric tracejury.journal.refused, when it lasts.', status: 503, retryable: true },
+  STORE_REFUSED: { what: 'What came with the request could not be stored.', todo: 'The exporter retries by itself; look at the disk of store.url when it lasts.', status: 503, retryable: true },
   STORE_UNUSABLE: { what: 'The store cannot be used.', todo: 'Name another file under store.url, or mend what is said about this one.', status: 503, retryable: false },
   JOURNAL_UNUSABLE: { what: 'The journal cannot be used.', todo: 'Mend what is said about its folder, or name another one in journal.url.', status: 500, retryable: false },
   JOURNAL_LOCKED: { what: 'The folder of the journal is in use.', todo: 'Stop the other process, or give each its own folder in journal.url.', status: 500, retryable: false },
