@@ -31,6 +31,7 @@ import { otlpHttpReceiver } from './receivers/otlp-http.ts';
 import type { Ingest, Receiver } from './receivers/receiver.ts';
 import { annotatedIngest } from './serving/annotated-ingest.ts';
 import { annotating, type Annotating } from './serving/annotating.ts';
+import { figures, type Figures } from './serving/figures.ts';
 import { judgeBench } from './serving/judge-bench.ts';
 import { clock, machineMemory, sleep } from './serving/machine.ts';
 import type { Memory } from './serving/memory-guard.ts';
@@ -84,6 +85,7 @@ export function service({ config, warnings, logger: given = pino(), stopMs = sto
   let archive: SpanKeeper | undefined;
   let lookups: Reopener | undefined;
   let annotations: Annotating | undefined;
+  let gauges: Figures | undefined;
   const deliver = (item: ScoredRun): void => {
     for (const { message, ...fields } of notices(item)) logger.warn(fields, message);
     const bytes = roughBytes(item);
@@ -161,6 +163,7 @@ export function service({ config, warnings, logger: given = pino(), stopMs = sto
     await bench.lane.stop(stopMs);
     await lookups?.stop();
     await annotations?.stop();
+    await gauges?.stop();
     await records.archived(stopMs);
     await archive?.stop();
     const unsent = await boxes.stop(stopMs);
@@ -181,6 +184,7 @@ export function service({ config, warnings, logger: given = pino(), stopMs = sto
       archive = spanKeeper({ store, read: records.readBack, telemetry, clock, sleep, onFault: told('spans could not be kept') });
       const says = annotating({ store, telemetry, clock, sleep, redaction: () => inForce.rules.redaction, waitMs: () => inForce.config.store.annotationsWaitMs, onFault: told('annotations could not be tended') });
       annotations = says;
+      gauges = figures({ store, telemetry, clock, sleep, onFault: told('rates could not be reckoned') });
       await boxes.open(store);
       const replayed = await records.open();
       if (replayed > 0) logger.info({ requests: replayed }, 'runs that were open go on');

@@ -38,6 +38,8 @@ export type AnnotationFate = 'attached' | 'waiting' | 'outdated' | 'too_many' | 
 
 export const annotationsPerTraceMax = 1_000;
 export const annotationsWaitingMax = 100_000;
+/** Of one question about what was said of runs. */
+export const annotationRowsMax = 50_000;
 
 /** An annotation of a run that is stored. */
 export type StoredAnnotation = Pick<Annotation, 'name' | 'by' | 'kind' | 'label' | 'score' | 'passed' | 'explanation' | 'at'>;

@@ -19,6 +19,7 @@ const durationBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10
 export const foreignLabels: ReadonlySet<string> = new Set(['gen_ai.agent.name', 'tracejury.target.service.name']);
 
 const group = ['tracejury.tenant', 'gen_ai.agent.name', 'tracejury.task'] as const;
+const rate = ['gen_ai.evaluation.name', 'gen_ai.agent.name'] as const;
 const target = ['gen_ai.evaluation.name', 'gen_ai.agent.name', 'tracejury.evaluator.kind', 'tracejury.target.service.name'] as const;
 
 export const metrics = {
@@ -88,6 +89,12 @@ export const metrics = {
   'tracejury.store.pruned': { kind: 'counter', unit: '{run}', labels: ['tracejury.what'], meaning: 'What was let go by store.keep: whole runs, their content, or spans (pieces of traces).' },
   'tracejury.annotations': { kind: 'counter', unit: '{annotation}', labels: ['tracejury.annotator.kind', 'tracejury.outcome'], meaning: 'Verdicts of people and other programs on runs: attached to their run, waiting for it, outdated (a newer one of the same annotator is there), refused (no room, or too many on one trace), or expired (the run did not come).' },
   'tracejury.annotations.waiting': { kind: 'gauge', unit: '{annotation}', labels: [], meaning: 'Annotations that wait for their run.' },
+  'tracejury.rate': { kind: 'gauge', unit: '1', labels: [...rate, 'tracejury.corrected', 'tracejury.bound'], meaning: 'Pass rate (or mean score) of an evaluator that asks somebody, over all traffic of the last day: weighted by the probabilities with which runs were chosen, and corrected by people’s labels where there are enough. point, and low and high of its 95 % interval; without an agent: of all agents. Reckoned once a minute from the newest 20,000 runs; absent where it cannot be told.' },
+  'tracejury.rate.judged': { kind: 'gauge', unit: '1', labels: [...rate, 'tracejury.bound'], meaning: 'The same as the evaluator judged, without people’s labels.' },
+  'tracejury.rate.runs': { kind: 'gauge', unit: '{run}', labels: rate, meaning: 'Judged runs behind it.' },
+  'tracejury.rate.labels': { kind: 'gauge', unit: '{run}', labels: rate, meaning: 'Of these, runs that people have labelled.' },
+  'tracejury.rate.uncovered': { kind: 'gauge', unit: '1', labels: rate, meaning: 'Share of the traffic that it does not speak for: over budget, overload, or the judge failed.' },
+  'tracejury.judge.agreement': { kind: 'gauge', unit: '1', labels: ['gen_ai.evaluation.name', 'tracejury.evaluator.version', 'gen_ai.request.model', 'tracejury.figure', 'tracejury.bound'], meaning: 'How far an evaluator agrees with people on the same runs of the last thirty days: precision and recall of failures, and Cohen’s kappa; point, and low and high of the 95 % interval.' },
   'tracejury.redactions': { kind: 'counter', unit: '{text}', labels: ['tracejury.rule'], meaning: 'Parts of texts that were blotted out by `redact`, by the rule: a ready pattern by its name, an own one by its place in the list. not_searched: whole texts that were too long or too many to be searched.' },
   'tracejury.config.reloads': { kind: 'counter', unit: '{reload}', labels: ['tracejury.outcome'], meaning: 'Times that the configuration was read again: applied, unchanged, or refused because of a fault.' },
   'tracejury.config.loaded': { kind: 'gauge', unit: 's', labels: [], meaning: 'When the configuration that is in force was last read, in seconds since 1970.' },

@@ -18,6 +18,7 @@ const floors: readonly (readonly [folder: string, floor: Place['floor']])[] = [
   ['collectors', 1],
   ['evaluators', 1],
   ['src/pipeline', 2],
+  ['src/figures', 2],
   ['src/receivers', 3],
   ['src/exporters', 3],
   ['src/judges', 3],

@@ -13,6 +13,8 @@ type Row = Insertable<Tables['annotations']>;
 const anyTenant = '*';
 /** Traces of one statement. */
 const tracesPerStatement = 500;
+/** Rows of one statement: SQLite takes 32,766 values in one, and a row has 14. */
+const rowsPerStatement = 500;
 
 export function annotationStore(db: Db): AnnotationStore {
   return {
@@ -74,27 +76,27 @@ async function written(tx: Tx, annotations: readonly Annotation[], receivedAt: M
     if (own >= annotationsPerTraceMax) fates.push('too_many');
     else if (waiting >= annotationsWaitingMax) fates.push('full');
     else {
-      const row = rowOf(annotation, receivedAt);
-      await put(tx, row);
       held.set(traceId, own + 1);
       waiting++;
-      fates.push(row);
+      fates.push(rowOf(annotation, receivedAt));
     }
   }
+  const rows = fates.filter((fate) => typeof fate !== 'string');
+  for (let at = 0; at < rows.length; at += rowsPerStatement) await put(tx, rows.slice(at, at + rowsPerStatement));
   await settleAnnotations(tx, [...new Set(annotations.map(({ traceId }) => traceId))]);
-  const ended: AnnotationFate[] = [];
-  for (const fate of fates) ended.push(typeof fate === 'string' ? fate : await fateOf(tx, fate));
-  return ended;
+  const kept = new Map<string, Kept>();
+  for (let at = 0; at < rows.length; at += rowsPerStatement) for (const row of await keptOf(tx, rows.slice(at, at + rowsPerStatement))) kept.set(keyText(row), row);
+  return fates.map((fate) => (typeof fate === 'string' ? fate : fateOf(fate, kept.get(keyText(fate)))));
 }
 
 function rowOf({ tenant, traceId, spanId, isNear, name, by, kind, label, score, passed, explanation, at }: Annotation, receivedAt: Micros): Row {
   return { trace_id: traceId, tenant: tenant ?? anyTenant, span_id: spanId ?? '', is_near: spanId === undefined || isNear === true ? 1 : 0, name, annotator: by, kind, label: label ?? null, score: score ?? null, passed: passed === undefined ? null : passed ? 1 : 0, explanation, at_us: at, received_us: receivedAt, run_id: null };
 }
 
-async function put(tx: Tx, row: Row): Promise<void> {
+async function put(tx: Tx, rows: readonly Row[]): Promise<void> {
   await tx
     .insertInto('annotations')
-    .values(row)
+    .values(rows)
     .onConflict((conflict) =>
       conflict
         .columns(['trace_id', 'tenant', 'span_id', 'name', 'annotator'])
@@ -118,10 +120,20 @@ export async function settleAnnotations(tx: Tx, traces: readonly string[]): Prom
   }
 }
 
-async function fateOf(tx: Tx, row: Row): Promise<AnnotationFate> {
-  const found = await tx.selectFrom('annotations').select(['run_id', 'at_us']).where('trace_id', '=', row.trace_id).where('tenant', '=', row.tenant).where('span_id', '=', row.span_id).where('name', '=', row.name).where('annotator', '=', row.annotator).executeTakeFirst();
-  if (found === undefined || found.at_us !== row.at_us) return 'outdated';
-  return found.run_id === null ? 'waiting' : 'attached';
+type Kept = Pick<Selectable<Tables['annotations']>, 'trace_id' | 'tenant' | 'span_id' | 'name' | 'annotator' | 'run_id' | 'at_us'>;
+
+async function keptOf(tx: Tx, rows: readonly Row[]): Promise<readonly Kept[]> {
+  const keys = sql.join(rows.map((row) => sql`(${row.trace_id}, ${row.tenant}, ${row.span_id}, ${row.name}, ${row.annotator})`));
+  return (await sql<Kept>`select trace_id, tenant, span_id, name, annotator, run_id, at_us from annotations where (trace_id, tenant, span_id, name, annotator) in (values ${keys})`.execute(tx)).rows;
+}
+
+function keyText({ trace_id: traceId, tenant, span_id: spanId, name, annotator }: Pick<Row, 'trace_id' | 'tenant' | 'span_id' | 'name' | 'annotator'>): string {
+  return JSON.stringify([traceId, tenant, spanId, name, annotator]);
+}
+
+function fateOf(row: Row, kept: Kept | undefined): AnnotationFate {
+  if (kept === undefined || kept.at_us !== row.at_us) return 'outdated';
+  return kept.run_id === null ? 'waiting' : 'attached';
 }
 
 async function countsByTrace(tx: Tx, annotations: readonly Annotation[]): Promise<Map<string, number>> {

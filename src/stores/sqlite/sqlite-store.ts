@@ -11,6 +11,7 @@ import { migrated } from './migrations.ts';
 import { readDecisions, readRun, readRuns, readSummary, readTools } from './read.ts';
 import { forgetSpans, readKnown, readPieces, writePieces } from './spans.ts';
 import type { Tables } from './tables.ts';
+import { verdictRows } from './verdict-rows.ts';
 
 /** `file`: a path, or `:memory:`. `onThread` is told of each thread that works for it. Rejects with a JuryError. */
 export async function sqliteStore(file: string, onThread?: (thread: Worker) => void): Promise<Store> {
@@ -35,6 +36,7 @@ export async function sqliteStore(file: string, onThread?: (thread: Worker) => v
     known: (traces) => readKnown(db, traces),
     exports: exportStore(db),
     annotations: annotationStore(db),
+    verdicts: verdictRows(db),
     run: (key) => readRun(db, key),
     runs: (query) => readRuns(db, query),
     decisions: (traceId) => readDecisions(db, traceId),

@@ -1,7 +1,10 @@
 /** From the texts of a query to what the store is asked. What no schema can say is said here. */
+import type { Clock } from '../../model/clock.ts';
 import { isJsonArray, parseJson } from '../../model/json.ts';
 import type { Tenant, TraceId } from '../../model/ids.ts';
 import type { Micros, RunFilter, RunPlace, VerdictWord } from '../../stores/store.ts';
+
+const dayMicros = 86_400_000_000;
 
 /** A query that cannot be answered: which parameter, what is wrong, what would be right. */
 export class QueryFault extends Error {
@@ -56,6 +59,14 @@ export function timeAt(query: Parameters, name: string): Micros | undefined {
   const micros = parsedTime(text);
   if (micros === undefined) throw new QueryFault(`${name} is ${JSON.stringify(text)}, which is no time.`, 'Write a date or a time as RFC 3339 does: 2026-11-21, or 2026-11-21T09:30:00Z.');
   return micros;
+}
+
+/** From `from` on, before `to`: a day up to now where nothing is said. */
+export function periodOf(query: Parameters, clock: Clock, usualMicros: Micros = dayMicros): { readonly from: Micros; readonly to: Micros } {
+  const to = timeAt(query, 'to') ?? clock.nowMs() * 1_000;
+  const from = timeAt(query, 'from') ?? to - usualMicros;
+  if (from >= to) throw new QueryFault('from is not before to.', 'Give a from that lies before to.');
+  return { from: Math.floor(from), to: Math.ceil(to) };
 }
 
 /** Undefined: it is no time as RFC 3339 writes it. To the millisecond. */

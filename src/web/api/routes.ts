@@ -6,10 +6,11 @@ import type { JsonObject, JsonValue } from '../../model/json.ts';
 import type { Annotation, AnnotationFate } from '../../model/annotation.ts';
 import { verdictWords, type KeptSpans, type RunFilter, type Store, type StoredRun } from '../../stores/store.ts';
 import { annotationRoutes } from './annotation-routes.ts';
+import { figureRoutes } from './figure-routes.ts';
 import { exportRoutes } from './export-routes.ts';
 import { decisionJson, runJson, runRowJson, spansGoneJson, summaryJson, toolJson } from './json.ts';
 import { limitDefault, list, pages, text } from './pages.ts';
-import { cursorText, filterOf, named, NotKept, offsetOf, offsetText, placeOf, QueryFault, timeAt, type Parameters } from './query.ts';
+import { cursorText, filterOf, named, NotKept, offsetOf, offsetText, periodOf, placeOf, QueryFault, type Parameters } from './query.ts';
 import { otlpLines, spanPage } from './spans.ts';
 
 /** The queues of exporters, as far as they are told of. */
@@ -186,6 +187,7 @@ export const routes: readonly Route[] = [
     answer: list('evaluability', 'EvaluabilityRow'),
     handle: async ({ evaluability }) => ({ evaluability: evaluability(), next: null }),
   },
+  ...figureRoutes,
   ...annotationRoutes,
   ...exportRoutes,
 ];
@@ -197,11 +199,4 @@ function storedRun(store: Store, { trace, span, tenant: of = '' }: Parameters): 
 async function runsPage(store: Store, filter: RunFilter, { cursor, limit }: Parameters): Promise<JsonObject> {
   const page = await store.runs({ ...filter, limit: typeof limit === 'number' ? limit : limitDefault, ...(typeof cursor === 'string' ? { after: placeOf(cursor) } : {}) });
   return { runs: page.runs.map(runRowJson), next: page.next === undefined ? null : cursorText(page.next) };
-}
-
-function periodOf(query: Parameters, clock: Clock): { readonly from: number; readonly to: number } {
-  const to = timeAt(query, 'to') ?? clock.nowMs() * 1_000;
-  const from = timeAt(query, 'from') ?? to - dayMicros;
-  if (from >= to) throw new QueryFault('from is not before to.', 'Give a from that lies before to.');
-  return { from: Math.floor(from), to: Math.ceil(to) };
 }

@@ -1,0 +1,109 @@
+/**
+ * The rate of one evaluator over all traffic, from the runs that it was asked about: weighted by the probabilities with which they were chosen, corrected by
+ * what people say where they say enough, with what it does not speak for.
+ */
+import type { VerdictRow, DecidedRuns } from '../model/verdict-rows.ts';
+import { confusion } from '../statistics/confusion.ts';
+import { coverage, type Coverage } from '../statistics/coverage.ts';
+import { notEstimable, type Estimate, type NotEstimable } from '../statistics/estimate.ts';
+import { predictionPowered, type PredictionPowered } from '../statistics/prediction-powered.ts';
+import { roganGladen, type CorrectedRate } from '../statistics/rogan-gladen.ts';
+import { rateSums, weightedRate } from '../statistics/weighted-rate.ts';
+import { runKeyText } from './people.ts';
+
+/** With fewer labels of each kind of verdict a correction says more about chance than about the judge. */
+export const labelsMin = 20;
+
+export interface HonestRate {
+  /** `pass_rate`, or `mean_score` of an evaluator without a threshold. */
+  readonly measure: 'pass_rate' | 'mean_score';
+  /** What holds: corrected where it can be, else as judged. */
+  readonly rate: Estimate;
+  readonly corrected: boolean;
+  /** As the evaluator judged. */
+  readonly judged: Estimate;
+  /** What people would find; whoever labels may choose runs by the verdict. */
+  readonly predictionPowered: PredictionPowered | NotEstimable;
+  /** The same from how often the judge errs; holds only if labels were given whatever the verdict. */
+  readonly roganGladen: CorrectedRate | NotEstimable;
+  /** Judged runs that people have labelled. */
+  readonly labels: number;
+  readonly coverage: Coverage | NotEstimable;
+}
+
+export interface RateInput {
+  readonly rows: readonly VerdictRow[];
+  /** Whether people say that a run passed, by its key. */
+  readonly labels: ReadonlyMap<string, boolean>;
+  readonly decided: readonly DecidedRuns[];
+}
+
+interface Judged {
+  readonly row: VerdictRow;
+  readonly value: number;
+  readonly label: boolean | undefined;
+}
+
+export function honestRate({ rows, labels, decided }: RateInput): HonestRate {
+  const measure = rows.some(({ word }) => word === 'pass' || word === 'fail') ? 'pass_rate' : 'mean_score';
+  const judged = rows.flatMap((row): readonly Judged[] => {
+    const value = measure === 'mean_score' ? (row.word === 'raw' ? row.score : undefined) : row.word === 'pass' ? 1 : row.word === 'fail' ? 0 : undefined;
+    return value === undefined ? [] : [{ row, value, label: measure === 'mean_score' ? undefined : labels.get(runKeyText(row)) }];
+  });
+  const plain = weightedRate(rateSums(judged.map(({ row, value }) => observation(row, value))).data());
+  const powered = corrected(judged);
+  const labelled = judged.filter(({ label }) => label !== undefined).length;
+  const enough = powered.kind === 'estimated' && isEnough(judged);
+  return { measure, rate: enough ? powered : plain, corrected: enough, judged: plain, predictionPowered: powered, roganGladen: reckoned(judged, plain), labels: labelled, coverage: covered(rows, judged, decided) };
+}
+
+function observation({ sampleProbability, sessionId }: VerdictRow, value: number) {
+  return { value, probability: sampleProbability, ...(sessionId === undefined ? {} : { session: sessionId }) };
+}
+
+const strata = [1, 0] as const;
+
+/** Of passes and of failures each, as far as there are any. */
+function isEnough(judged: readonly Judged[]): boolean {
+  return strata.every((value) => {
+    const own = judged.filter((one) => one.value === value);
+    return own.filter(({ label }) => label !== undefined).length >= Math.min(labelsMin, own.length);
+  });
+}
+
+/**
+ * People look at what failed more often than at what passed, so among the runs of one verdict the labels count as drawn evenly, and with the probability
+ * that came of it.
+ */
+function corrected(judged: readonly Judged[]): PredictionPowered | NotEstimable {
+  const shares = new Map(strata.map((value) => {
+    const own = judged.filter((one) => one.value === value);
+    return [value, own.filter(({ label }) => label !== undefined).length / Math.max(1, own.length)] as const;
+  }));
+  // Of a verdict that nobody has looked at people may think anything.
+  if (judged.length > 0 && strata.some((value) => shares.get(value) === 0 && judged.some((one) => one.value === value))) return notEstimable('no_labels');
+  return predictionPowered(judged.map(({ row, value, label }) => {
+    const { value: verdict, ...rest } = observation(row, value);
+    const share = shares.get(value === 1 ? 1 : 0) ?? 0;
+    return { verdict, ...rest, ...(label === undefined || share === 0 ? {} : { label: { value: label ? 1 : 0, probability: share } }) };
+  }));
+}
+
+function reckoned(judged: readonly Judged[], plain: Estimate): CorrectedRate | NotEstimable {
+  if (plain.kind === 'not_estimable') return plain;
+  const labelled = judged.flatMap(({ value, label }) => (label === undefined ? [] : [{ label, verdict: value === 1 }]));
+  if (labelled.length === 0) return notEstimable('no_labels');
+  return roganGladen({ judged: plain, labelled: confusion(labelled), overlap: labelled.length / judged.length });
+}
+
+/** Runs that could not be asked about, or that nobody got an answer for. */
+function covered(rows: readonly VerdictRow[], judged: readonly Judged[], decided: readonly DecidedRuns[]): Coverage | NotEstimable {
+  const weight = (some: readonly VerdictRow[]): number => some.reduce((sum, { sampleProbability }) => sum + (sampleProbability > 0 ? 1 / sampleProbability : 0), 0);
+  const [scoredWeight, failedWeight, skippedWeight] = [weight(judged.map(({ row }) => row)), weight(rows.filter(({ word }) => word === 'error')), weight(rows.filter(({ word }) => word === 'skipped'))];
+  const count = (...decisions: readonly string[]): number => decided.filter(({ decision }) => decisions.includes(decision)).reduce((sum, { runs }) => sum + runs, 0);
+  // Of the runs that were not asked about as many would have been skipped as of those that were.
+  const chosen = scoredWeight + failedWeight + skippedWeight;
+  const applies = chosen > 0 ? (scoredWeight + failedWeight) / chosen : 1;
+  const eligible = count('scored', 'skipped', 'sampled_out', 'over_budget', 'overload', 'failed') * applies;
+  return coverage({ eligible, unreachable: count('over_budget', 'overload') * applies, scoredWeight, failedWeight, waitingWeight: 0 });
+}

@@ -1,0 +1,71 @@
+/**
+ * How far the verdicts of evaluators agree with what people say of the same runs, by evaluator, its version and the model that was asked; and how far people
+ * agree with one another. What is looked for is failures: they are what a judge is there to find.
+ */
+import type { AnnotatedRun } from '../model/annotation.ts';
+import { cohenKappa, type Kappa } from '../statistics/cohen-kappa.ts';
+import { confusion, confusionRates, type Confusion, type ConfusionRates } from '../statistics/confusion.ts';
+import type { NotEstimable } from '../statistics/estimate.ts';
+import { raterAgreement, type RaterAgreement } from '../statistics/rater-agreement.ts';
+import { labelledRuns, type LabelledRun } from './people.ts';
+
+export interface JudgeAgreement {
+  readonly name: string;
+  readonly evaluator: string;
+  readonly kind: string;
+  readonly version: number;
+  readonly model: string | undefined;
+  /** Runs that people and the evaluator have said passed or failed. */
+  readonly runs: number;
+  /** Positive is a failure. */
+  readonly confusion: Confusion;
+  readonly rates: ConfusionRates;
+  readonly kappa: Kappa | NotEstimable;
+}
+
+export interface PeopleAgreement {
+  readonly name: string;
+  readonly people: number;
+  readonly runs: number;
+  /** Runs of which as many say that they passed as that they failed: these are compared with nobody. */
+  readonly disputed: number;
+  /** Annotations with a label that none of the evaluator's verdicts has. */
+  readonly unreadable: number;
+  readonly agreement: RaterAgreement;
+}
+
+export interface Agreement {
+  readonly judges: readonly JudgeAgreement[];
+  readonly people: readonly PeopleAgreement[];
+}
+
+export function agreementOf(rows: readonly AnnotatedRun[]): Agreement {
+  const names = [...Map.groupBy(rows, ({ annotation }) => annotation.name)].sort(([one], [other]) => (one < other ? -1 : 1)).map(([name, own]) => ({ name, ...labelledRuns(own) }));
+  return {
+    judges: names.flatMap(({ name, runs }) => [...Map.groupBy(runs.filter(isCompared), versionText)].sort(([one], [other]) => (one < other ? -1 : 1)).flatMap(([, own]) => judgeOf(name, own))),
+    people: names.map(({ name, runs, unreadable }) => peopleOf(name, runs, unreadable)),
+  };
+}
+
+function isCompared({ passed, verdict }: LabelledRun): boolean {
+  return passed !== undefined && (verdict?.word === 'pass' || verdict?.word === 'fail');
+}
+
+function versionText({ verdict }: LabelledRun): string {
+  return JSON.stringify([verdict?.evaluator, String(verdict?.version).padStart(9, '0'), verdict?.model ?? '']);
+}
+
+function judgeOf(name: string, runs: readonly LabelledRun[]): readonly JudgeAgreement[] {
+  const [first] = runs;
+  if (first?.verdict === undefined) return [];
+  const { evaluator, kind, version, model } = first.verdict;
+  const items = runs.map(({ passed, verdict }) => ({ label: passed === false, verdict: verdict?.word === 'fail' }));
+  const counts = confusion(items);
+  const kappa = cohenKappa(items.map((item) => ({ one: String(item.label), other: String(item.verdict) })));
+  return [{ name, evaluator, kind, version, model, runs: runs.length, confusion: counts, rates: confusionRates(counts), kappa }];
+}
+
+function peopleOf(name: string, runs: readonly LabelledRun[], unreadable: number): PeopleAgreement {
+  const labels = runs.flatMap(({ key, words }) => [...words].map(([person, passed]) => ({ person, item: key, label: String(passed) })));
+  return { name, people: new Set(labels.map(({ person }) => person)).size, runs: runs.filter(({ words }) => words.size > 0).length, disputed: runs.filter(({ passed, words }) => passed === undefined && words.size > 0).length, unreadable, agreement: raterAgreement(labels) };
+}

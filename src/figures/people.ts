@@ -1,0 +1,59 @@
+/** What people say of a run, as one word: it passed, or it failed. */
+import type { AnnotatedRun, StoredAnnotation } from '../model/annotation.ts';
+import type { RunKey } from '../model/agent-trace.ts';
+import { runTargetId } from '../model/verdict.ts';
+
+/** From here on a score without a word is a pass. */
+const passingScore = 0.5;
+
+/** What the labels of an evaluator mean: those of its verdicts that always pass, or never. */
+export type LabelMeanings = ReadonlyMap<string, boolean>;
+
+export function labelMeanings(verdicts: Iterable<{ readonly word: string; readonly label: string }>): LabelMeanings {
+  const meanings = new Map<string, boolean | undefined>();
+  for (const { word, label } of verdicts) {
+    if (word !== 'pass' && word !== 'fail') continue;
+    const passed = word === 'pass';
+    const key = label.toLowerCase();
+    meanings.set(key, meanings.has(key) && meanings.get(key) !== passed ? undefined : passed);
+  }
+  return new Map([['pass', true], ['fail', false], ...[...meanings].flatMap(([label, passed]) => (passed === undefined ? [] : [[label, passed] as const]))]);
+}
+
+/** `passed` where it is told, else what the label means, else whether the score reaches a half. Undefined: nobody knows what the label means. */
+export function passedOf({ passed, label, score }: Pick<StoredAnnotation, 'passed' | 'label' | 'score'>, meanings: LabelMeanings): boolean | undefined {
+  if (passed !== undefined) return passed;
+  const meant = label === undefined ? undefined : meanings.get(label.toLowerCase());
+  return meant ?? (score === undefined ? undefined : score >= passingScore);
+}
+
+export interface LabelledRun {
+  readonly key: string;
+  /** Of most of those who say something; undefined: as many say the one as the other. */
+  readonly passed: boolean | undefined;
+  /** By annotator. */
+  readonly words: ReadonlyMap<string, boolean>;
+  readonly verdict: AnnotatedRun['verdict'];
+}
+
+/** Annotations of one name, gathered by run. `unreadable`: annotations whose label means nothing here. */
+export function labelledRuns(rows: readonly AnnotatedRun[]): { readonly runs: readonly LabelledRun[]; readonly unreadable: number } {
+  const meanings = labelMeanings(rows.flatMap(({ verdict }) => verdict ?? []));
+  let unreadable = 0;
+  const runs = [...Map.groupBy(rows, runKeyText)].map(([key, own]): LabelledRun => {
+    const words = new Map<string, boolean>();
+    for (const { annotation } of own) {
+      const passed = passedOf(annotation, meanings);
+      if (passed === undefined) unreadable++;
+      else words.set(annotation.by, passed);
+    }
+    const passes = [...words.values()].filter((passed) => passed).length;
+    const fails = words.size - passes;
+    return { key, passed: passes === fails ? undefined : passes > fails, words, verdict: own[0]?.verdict };
+  });
+  return { runs, unreadable };
+}
+
+export function runKeyText(run: RunKey): string {
+  return `${run.tenant}/${runTargetId(run)}`;
+}

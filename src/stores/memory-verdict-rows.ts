@@ -1,0 +1,55 @@
+/** Single verdicts for figures over many runs, in a store that ends with the process. */
+import { evaluatorsMax, type DecidedRuns, type RunPeriod, type VerdictRows } from '../model/verdict-rows.ts';
+import type { RunRow, StoredDecision, StoredVerdict } from './store.ts';
+
+export interface JudgedRow {
+  readonly id: number;
+  readonly row: Omit<RunRow, 'verdicts'>;
+  readonly verdicts: ReadonlyMap<string, StoredVerdict>;
+  readonly decisions: ReadonlyMap<string, StoredDecision>;
+  readonly kinds: ReadonlyMap<string, string>;
+}
+
+/** `ordered`: all runs, newest first. */
+export function memoryVerdictRows(ordered: () => readonly JudgedRow[]): VerdictRows {
+  const within = ({ from, to, agent }: RunPeriod): readonly JudgedRow[] => ordered().filter(({ row }) => row.startedAt >= from && row.startedAt < to && (agent === undefined || row.agent === agent));
+
+  return {
+    async evaluators() {
+      const kinds = new Map<string, string>();
+      for (const run of ordered()) for (const name of run.verdicts.keys()) if (!kinds.has(name)) kinds.set(name, run.kinds.get(name) ?? '');
+      return [...kinds].map(([name, kind]) => ({ name, kind })).sort((one, other) => (one.name < other.name ? -1 : 1)).slice(0, evaluatorsMax);
+    },
+    async since({ runsMax, ...period }) {
+      const beyond = within(period)[runsMax];
+      return beyond === undefined ? period.from : beyond.row.startedAt + 1;
+    },
+    async page({ name, limit, after, ...period }) {
+      const found = within(period).flatMap(({ id, row, verdicts }) => {
+        const verdict = verdicts.get(name);
+        const isBehind = after === undefined || row.startedAt < after.startedAt || (row.startedAt === after.startedAt && id < after.id);
+        return verdict === undefined || !isBehind ? [] : [{ id, row, verdict }];
+      });
+      const page = found.slice(0, limit);
+      const last = page.at(-1);
+      return {
+        rows: page.map(({ row, verdict }) => ({ tenant: row.tenant, traceId: row.traceId, spanId: row.spanId, agent: row.agent, sessionId: row.sessionId, word: verdict.verdict, score: verdict.score, label: verdict.label, sampleProbability: verdict.sampleProbability })),
+        next: found.length > limit && last !== undefined ? { startedAt: last.row.startedAt, id: last.id } : undefined,
+      };
+    },
+    async decided({ name, ...period }) {
+      const found = within(period).flatMap(({ row, decisions }) => {
+        const decision = decisions.get(name);
+        return decision === undefined ? [] : [{ agent: row.agent, decision: decision.decision }];
+      });
+      const groups = Map.groupBy(found, ({ agent, decision }) => JSON.stringify([agent, decision]));
+      return [...groups.values()]
+        .flatMap((own): readonly DecidedRuns[] => own.slice(0, 1).map((first) => ({ ...first, runs: own.length })))
+        .sort((one, other) => compared(one.agent ?? '', other.agent ?? '') || compared(one.decision, other.decision));
+    },
+  };
+}
+
+function compared(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}

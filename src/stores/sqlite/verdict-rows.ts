@@ -1,0 +1,57 @@
+/** Single verdicts for figures over many runs. Each question goes along an index, and takes a page or counts what an index holds. */
+import { sql, type Kysely } from 'kysely';
+import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
+import { evaluatorsMax, type VerdictRows } from '../../model/verdict-rows.ts';
+import type { VerdictWord } from '../store.ts';
+import type { Tables } from './tables.ts';
+
+export function verdictRows(db: Kysely<Tables>): VerdictRows {
+  return {
+    async evaluators() {
+      // From name to name along the index, not over all verdicts.
+      const { rows } = await sql<{ readonly name: string; readonly kind: string }>`with recursive names (name) as (
+          select min(name) from evaluations union all select (select min(e.name) from evaluations e where e.name > names.name) from names where names.name is not null limit ${evaluatorsMax + 1})
+        select name, (select kind from evaluations e where e.name = names.name order by started_us desc, run_id desc limit 1) as kind from names where name is not null order by name`.execute(db);
+      return rows;
+    },
+    async since({ from, to, agent, runsMax }) {
+      const row = await db.selectFrom('runs').select('started_us').where('started_us', '>=', from).where('started_us', '<', to).$if(agent !== undefined, (select) => select.where('agent', '=', agent ?? '')).orderBy('started_us', 'desc').orderBy('id', 'desc').limit(1).offset(runsMax).executeTakeFirst();
+      return row === undefined ? from : row.started_us + 1;
+    },
+    async page({ name, from, to, agent, limit, after }) {
+      const rows = await db
+        .selectFrom('evaluations as e')
+        .innerJoin('runs as r', 'r.id', 'e.run_id')
+        .select(['e.run_id', 'e.started_us', 'e.verdict', 'e.score', 'e.label', 'e.sample_probability', 'e.agent', 'r.session_id', 'r.tenant', 'r.trace_id', 'r.span_id'])
+        .where('e.name', '=', name)
+        .where('e.started_us', '>=', from)
+        .where('e.started_us', '<', to)
+        .$if(agent !== undefined, (select) => select.where('e.agent', '=', agent ?? ''))
+        .$if(after !== undefined, (select) => select.where(sql<boolean>`(e.started_us, e.run_id) < (${after?.startedAt ?? 0}, ${after?.id ?? 0})`))
+        .orderBy('e.started_us', 'desc')
+        .orderBy('e.run_id', 'desc')
+        .limit(limit + 1)
+        .execute();
+      const page = rows.slice(0, limit);
+      const last = page.at(-1);
+      return {
+        rows: page.map((row) => ({ tenant: row.tenant as Tenant, traceId: row.trace_id as TraceId, spanId: row.span_id as SpanId, agent: row.agent ?? undefined, sessionId: row.session_id ?? undefined, word: row.verdict as VerdictWord, score: row.score ?? undefined, label: row.label, sampleProbability: row.sample_probability })),
+        next: rows.length > limit && last !== undefined ? { startedAt: last.started_us, id: last.run_id } : undefined,
+      };
+    },
+    async decided({ name, from, to, agent }) {
+      const rows = await db
+        .selectFrom('runs as r')
+        .innerJoin('decisions as d', (join) => join.onRef('d.run_id', '=', 'r.id').on('d.name', '=', name))
+        .select(({ fn }) => ['r.agent', 'd.decision', fn.countAll<number>().as('runs')])
+        .where('r.started_us', '>=', from)
+        .where('r.started_us', '<', to)
+        .$if(agent !== undefined, (select) => select.where('r.agent', '=', agent ?? ''))
+        .groupBy(['r.agent', 'd.decision'])
+        .orderBy('r.agent')
+        .orderBy('d.decision')
+        .execute();
+      return rows.map((row) => ({ agent: row.agent ?? undefined, decision: row.decision, runs: row.runs }));
+    },
+  };
+}

@@ -1,0 +1,58 @@
+/** What the verdicts of evaluators say of all traffic, and what people say of these verdicts. */
+import { agreementOf } from '../../figures/judge-agreement.ts';
+import { peopleKinds, rates } from '../../figures/rates.ts';
+import { annotationRowsMax, annotatorKinds, type AnnotatorKind } from '../../model/annotation.ts';
+import type { JsonObject } from '../../model/json.ts';
+import { timeText } from '../../model/time-text.ts';
+import { judgeFiguresJson, peopleFiguresJson, rateJson } from './figures-json.ts';
+import { text } from './pages.ts';
+import { named, periodOf, type Parameters } from './query.ts';
+import type { Route } from './routes.ts';
+
+/** Of one answer. */
+const runsMax = 100_000;
+const agentsMax = 20;
+const dayMicros = 86_400_000_000;
+
+const time = { type: 'string', maxLength: 40 } as const;
+const period = { from: { ...time, description: 'Runs that started at this time or later, as RFC 3339 writes it; when left out, a day before `to`.' }, to: { ...time, description: 'Runs that started before this time; now when left out.' } } as const;
+const filters = {
+  agent: { ...text, description: 'Name of the agent.' },
+  evaluator: { ...text, description: 'Name of the evaluator.' },
+  annotator: { enum: annotatorKinds, description: 'Words of annotators of this kind alone; when left out, of people: `human` and `user`.' },
+} as const;
+const time64: JsonObject = { type: 'string', format: 'date-time' };
+const listOf = (schema: string, description: string): JsonObject => ({ type: 'array', items: { $ref: `#/components/schemas/${schema}` }, description });
+
+export const figureRoutes: readonly Route[] = [
+  {
+    method: 'get',
+    path: '/rates',
+    summary: `The rate of each evaluator over all traffic: weighted by the probabilities with which runs were chosen, with its interval, corrected by people’s labels where there are enough, and with the share that it does not speak for. Of evaluators that ask somebody, unless one is named; of the newest ${runsMax} runs of the period.`,
+    path_parameters: {},
+    query_parameters: { ...period, agent: filters.agent, evaluator: { ...filters.evaluator, description: 'Name of the evaluator; a rule is told only when it is named.' }, annotator: filters.annotator, by: { enum: ['agent'], description: `\`agent\`: also for each of the ${agentsMax} agents with the most verdicts.` } },
+    answer: { type: 'object', required: ['since', 'rates'], properties: { since: { ...time64, description: 'Runs count that started from here on: later than `from` where there are too many.' }, rates: listOf('Rate', 'By evaluator.') } },
+    async handle({ store, clock }, query) {
+      const found = await rates(store, { ...periodOf(query, clock), ...named(query, 'agent', 'agent'), ...named(query, 'evaluator', 'name'), kinds: kindsOf(query), runsMax, agentsMax: query['by'] === 'agent' ? agentsMax : 0 });
+      return { since: timeText(BigInt(found.since) * 1_000n), rates: found.rates.map(rateJson) };
+    },
+  },
+  {
+    method: 'get',
+    path: '/judges',
+    summary: `How far evaluators agree with people who annotated the same runs under the evaluator’s name, by version and model; and people with one another. Of the newest ${annotationRowsMax} annotations of the period.`,
+    path_parameters: {},
+    query_parameters: { from: { ...period.from, description: 'Runs that started at this time or later, as RFC 3339 writes it; when left out, thirty days before `to`.' }, to: period.to, ...filters },
+    answer: { type: 'object', required: ['judges', 'people', 'whole'], properties: { judges: listOf('JudgeFigures', 'By evaluator, version and model.'), people: listOf('PeopleFigures', 'By name.'), whole: { type: 'boolean', description: 'False: there were more annotations than were read.' } } },
+    async handle({ store, clock }, query) {
+      const rows = await store.annotations.onRuns({ ...periodOf(query, clock, 30 * dayMicros), ...named(query, 'agent', 'agent'), ...named(query, 'evaluator', 'name'), kinds: kindsOf(query), limit: annotationRowsMax });
+      const { judges, people } = agreementOf(rows);
+      return { judges: judges.map(judgeFiguresJson), people: people.map(peopleFiguresJson), whole: rows.length < annotationRowsMax };
+    },
+  },
+];
+
+function kindsOf(query: Parameters): readonly AnnotatorKind[] {
+  const kind = annotatorKinds.find((one) => one === query['annotator']);
+  return kind === undefined ? peopleKinds : [kind];
+}

@@ -1,0 +1,66 @@
+/** Rates and agreement, as the API writes them: a figure has an interval, or the reason why there is none. */
+import type { JudgeAgreement, PeopleAgreement } from '../../figures/judge-agreement.ts';
+import type { EvaluatorRate } from '../../figures/rates.ts';
+import type { JsonObject } from '../../model/json.ts';
+import type { Coverage } from '../../statistics/coverage.ts';
+import type { Estimate, NotEstimable } from '../../statistics/estimate.ts';
+
+const text: JsonObject = { type: 'string' };
+const count: JsonObject = { type: 'integer', minimum: 0 };
+const numberOrNull = (description?: string): JsonObject => ({ type: ['number', 'null'], ...(description === undefined ? {} : { description }) });
+const reason: JsonObject = { anyOf: [{ type: 'object', required: ['reason', 'explanation'], properties: { reason: text, explanation: text } }, { type: 'null' }], description: 'Why there is no figure.' };
+const estimate: JsonObject = { $ref: '#/components/schemas/Estimate' };
+
+/** Of the OpenAPI document. */
+export const figureSchemas: { readonly [name: string]: JsonObject } = {
+  Estimate: object({
+    point: numberOrNull('The best guess; null: there is none.'), low: numberOrNull('End of the interval.'), high: numberOrNull('End of the interval.'), confidence: numberOrNull('Share of such intervals that hold the true value.'),
+    n: { type: ['integer', 'null'], description: 'What was counted.' }, effective_n: numberOrNull('Independent runs, drawn evenly, that would tell as much.'), not_estimable: reason,
+  }),
+  Rate: object({
+    name: text, kind: text, agent: { type: ['string', 'null'], description: 'Null: of all agents.' }, measure: { enum: ['pass_rate', 'mean_score'] },
+    rate: estimate, corrected: { type: 'boolean', description: 'True: `rate` is what people would find, by their labels. False: it is what the evaluator says.' },
+    judged: estimate, prediction_powered: estimate, rogan_gladen: estimate, labels: { ...count, description: 'Judged runs that people have labelled.' },
+    uncovered: numberOrNull('Share of the traffic that the rate does not speak for: `unreachable` and `unanswered` together.'), unreachable: numberOrNull('Share that could not be asked about: over budget, overload.'), unanswered: numberOrNull('Share whose judge failed.'),
+    balance: numberOrNull('Runs that the sample stands for over runs that there were: 1 but for chance.'),
+  }),
+  JudgeFigures: object({
+    name: text, evaluator: text, kind: text, version: count, model: { type: ['string', 'null'] }, runs: { ...count, description: 'That both people and the evaluator have said passed or failed.' },
+    both_pass: count, both_fail: count, missed: { ...count, description: 'People failed it, the evaluator passed it.' }, false_alarms: { ...count, description: 'The evaluator failed it, people passed it.' },
+    precision: { ...estimate, description: 'Of what the evaluator failed, the share that people fail.' }, recall: { ...estimate, description: 'Of what people fail, the share that the evaluator failed.' }, accuracy: estimate,
+    kappa: { ...estimate, description: 'Cohen’s kappa: agreement beyond chance, 1 at most.' },
+  }),
+  PeopleFigures: object({
+    name: text, people: count, runs: { ...count, description: 'With a word of somebody.' }, disputed: { ...count, description: 'Of which as many say passed as failed; they are compared with nobody.' }, unreadable: { ...count, description: 'Annotations with a label that no verdict has.' },
+    mean_kappa: numberOrNull('Of the pairs of people, each counted by its runs; null: no two labelled the same runs.'),
+    pairs: { type: 'array', items: object({ people: { type: 'array', items: text, minItems: 2, maxItems: 2 }, runs: count, kappa: estimate }) },
+  }),
+};
+
+export function estimateJson(value: Estimate | NotEstimable): JsonObject {
+  if (value.kind === 'not_estimable') return { point: null, low: null, high: null, confidence: null, n: null, effective_n: null, not_estimable: { reason: value.reason, explanation: value.explanation } };
+  const { point, low, high, confidence, n, effectiveN } = value;
+  return { point, low, high, confidence, n, effective_n: effectiveN, not_estimable: null };
+}
+
+export function rateJson({ name, kind, agent, measure, rate, corrected, judged, predictionPowered, roganGladen, labels, coverage }: EvaluatorRate): JsonObject {
+  return { name, kind, agent: agent ?? null, measure, rate: estimateJson(rate), corrected, judged: estimateJson(judged), prediction_powered: estimateJson(predictionPowered), rogan_gladen: estimateJson(roganGladen), labels, ...coverageJson(coverage) };
+}
+
+function coverageJson(coverage: Coverage | NotEstimable): JsonObject {
+  if (coverage.kind === 'not_estimable') return { uncovered: null, unreachable: null, unanswered: null, balance: null };
+  return { uncovered: coverage.uncovered, unreachable: coverage.unreachable, unanswered: coverage.failed + coverage.waiting, balance: coverage.balance ?? null };
+}
+
+export function judgeFiguresJson({ name, evaluator, kind, version, model, runs, confusion, rates, kappa }: JudgeAgreement): JsonObject {
+  const { truePositive, falsePositive, falseNegative, trueNegative } = confusion;
+  return { name, evaluator, kind, version, model: model ?? null, runs, both_pass: trueNegative, both_fail: truePositive, missed: falseNegative, false_alarms: falsePositive, precision: estimateJson(rates.precision), recall: estimateJson(rates.recall), accuracy: estimateJson(rates.accuracy), kappa: estimateJson(kappa) };
+}
+
+export function peopleFiguresJson({ name, people, runs, disputed, unreadable, agreement }: PeopleAgreement): JsonObject {
+  return { name, people, runs, disputed, unreadable, mean_kappa: agreement.mean.kind === 'estimated' ? agreement.mean.point : null, pairs: agreement.pairs.map((pair) => ({ people: [...pair.people], runs: pair.items, kappa: estimateJson(pair.kappa) })) };
+}
+
+function object(properties: JsonObject): JsonObject {
+  return { type: 'object', required: Object.keys(properties), properties };
+}

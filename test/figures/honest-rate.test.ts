@@ -1,0 +1,76 @@
+/** Rates over all traffic, from verdicts on a sample and a few labels. */
+import { expect, test } from 'vitest';
+import { honestRate, labelsMin, type RateInput } from '../../src/figures/honest-rate.ts';
+import { runKeyText } from '../../src/figures/people.ts';
+import { noTenant } from '../../src/model/ids.ts';
+import type { VerdictRow } from '../../src/model/verdict-rows.ts';
+import { spanId } from '../builders/agent-trace.ts';
+import { traceId } from '../builders/spans.ts';
+
+interface Some {
+  readonly count: number;
+  readonly word?: VerdictRow['word'];
+  readonly probability?: number;
+  readonly score?: number;
+  /** Of the first so many, whether people pass them. */
+  readonly passed?: number;
+  readonly failed?: number;
+  readonly session?: string;
+}
+
+function input(some: readonly Some[], decided: { readonly [decision: string]: number } = {}): RateInput {
+  const labels = new Map<string, boolean>();
+  let runs = 0;
+  const rows = some.flatMap(({ count, word = 'pass', probability = 1, score, passed = 0, failed = 0, session }) =>
+    Array.from({ length: count }, (_, at): VerdictRow => {
+      const row: VerdictRow = { tenant: noTenant, traceId: traceId(++runs), spanId: spanId(1), agent: 'a', sessionId: session, word, score, label: word, sampleProbability: probability };
+      if (at < passed + failed) labels.set(runKeyText(row), at < passed);
+      return row;
+    }),
+  );
+  return { rows, labels, decided: Object.entries(decided).map(([decision, number]) => ({ agent: 'a', decision, runs: number })) };
+}
+
+test('honest rate: a run that was chosen with a probability of 5 % stands for twenty', () => {
+  // All 40 failing runs and one in twenty of 760 passing ones were judged.
+  const { rate, corrected, measure, labels } = honestRate(input([{ count: 40, word: 'fail' }, { count: 38, probability: 0.05 }]));
+  expect([measure, corrected, labels]).toEqual(['pass_rate', false, 0]);
+  expect(rate).toMatchObject({ kind: 'estimated', point: expect.closeTo(0.95, 10), n: 78 });
+  expect(rate.kind === 'estimated' && rate.low < 0.95 && rate.high > 0.95 && rate.effectiveN < 1_000).toBe(true);
+});
+
+test('honest rate: nothing judged, or a single session, is no rate', () => {
+  expect(honestRate(input([])).rate).toMatchObject({ kind: 'not_estimable', reason: 'no_observations' });
+  expect(honestRate(input([{ count: 9, session: 's' }])).rate).toMatchObject({ kind: 'not_estimable', reason: 'one_session' });
+  expect(honestRate(input([{ count: 3, word: 'error' }, { count: 3, word: 'skipped' }])).rate).toMatchObject({ kind: 'not_estimable' });
+});
+
+test('honest rate: without a threshold it is the mean score', () => {
+  expect(honestRate(input([{ count: 2, word: 'raw', score: 0.25 }, { count: 2, word: 'raw', score: 0.75 }]))).toMatchObject({ measure: 'mean_score', corrected: false, rate: { point: 0.5 } });
+});
+
+test('honest rate: enough labels of both verdicts correct it, too few do not', () => {
+  const enough = [{ count: 800, passed: 90, failed: 10 }, { count: 200, word: 'fail', passed: 10, failed: 30 }] as const;
+  const { rate, corrected, judged, roganGladen, labels } = honestRate(input(enough));
+  expect([corrected, labels]).toEqual([true, 140]);
+  expect(judged).toMatchObject({ point: expect.closeTo(0.8, 10) });
+  // 90 % of what the judge passed and 25 % of what it failed: 0.8 · 0.9 + 0.2 · 0.25. Labels were given by the verdict, which is allowed for.
+  expect(rate).toMatchObject({ point: expect.closeTo(0.77, 6), n: 1_000 });
+  expect(roganGladen.kind).toBe('estimated');
+  const few = honestRate(input([{ count: 800, passed: labelsMin - 1 }, { count: 200, word: 'fail', failed: 30 }]));
+  expect([few.corrected, few.rate]).toEqual([false, few.judged]);
+  expect(honestRate(input([{ count: 800 }, { count: 200, word: 'fail', passed: 10, failed: 30 }]))).toMatchObject({ corrected: false, predictionPowered: { kind: 'not_estimable', reason: 'no_labels' } });
+});
+
+test('honest rate: of a verdict that is rare all labels are enough', () => {
+  expect(honestRate(input([{ count: 500, passed: 50 }, { count: 2, word: 'fail', failed: 2 }])).corrected).toBe(true);
+});
+
+const coverages: readonly (readonly [string, RateInput, object])[] = [
+  ['all that was chosen was judged', input([{ count: 50, probability: 0.5 }], { scored: 50, sampled_out: 50 }), { covered: 1, uncovered: 0, balance: 1 }],
+  ['a part could not be chosen', input([{ count: 50, probability: 0.5 }], { scored: 50, sampled_out: 50, over_budget: 60, overload: 40, filtered: 999 }), { covered: 0.5, unreachable: 0.5, failed: 0, balance: 1 }],
+  ['the judge failed on a quarter of the weight', input([{ count: 30 }, { count: 5, word: 'error', probability: 0.5 }], { scored: 30, failed: 5, sampled_out: 5 }), { covered: 0.75, failed: 0.25 }],
+  ['what does not apply is left aside', input([{ count: 50 }, { count: 50, word: 'skipped' }], { scored: 50, skipped: 50, over_budget: 100 }), { covered: 0.5, unreachable: 0.5 }],
+  ['nothing was seen', input([], { filtered: 3 }), { kind: 'not_estimable' }],
+];
+for (const [name, given, want] of coverages) test(`honest rate: coverage where ${name}`, () => expect(honestRate(given).coverage).toMatchObject(want));

@@ -1,0 +1,79 @@
+/** Single verdicts for figures over many runs, in every store. */
+import { describe, expect, test } from 'vitest';
+import { parseTraceId, type TraceId } from '../../src/model/ids.ts';
+import type { RowPlace, VerdictRow } from '../../src/model/verdict-rows.ts';
+import type { Store, StoreItem } from '../../src/stores/store.ts';
+import type { Decision, EvaluatorKind, Verdict } from '../../src/model/verdict.ts';
+import { agentTrace } from '../builders/agent-trace.ts';
+import { evaluation, failed, run, scored, skipped } from '../builders/scored-run.ts';
+import { members, open } from './members.ts';
+
+const second = 1_000_000;
+const base = 1_700_000_000 * second;
+
+function traceId(number: number): TraceId {
+  const id = parseTraceId(number.toString(16).padStart(32, '0'));
+  if (id === undefined) throw new Error('no trace id');
+  return id;
+}
+
+/** The run of that number, which starts so many seconds after the base. */
+function item(number: number, verdicts: { readonly [name: string]: readonly [EvaluatorKind, Verdict, number] }, decisions: { readonly [name: string]: Decision } = {}): StoreItem {
+  const start = BigInt(base + number * second) * 1_000n;
+  const own = run({ traceId: traceId(number + 1), trace: agentTrace({ agent: `agent ${number % 2}`, ...(number === 2 ? {} : { sessionId: `s${number % 3}` }) }), startUnixNano: start, endUnixNano: start });
+  return {
+    run: own,
+    evaluations: Object.entries(verdicts).map(([name, [kind, verdict, probability]]) => evaluation(name, verdict, own, { evaluatorKind: kind, sampleProbability: probability })),
+    decisions: Object.entries(decisions).map(([name, decision]) => ({ name, evaluator: name, evaluatorKind: 'judge', decision })),
+  };
+}
+
+const always = { from: 0, to: base * 2 } as const;
+
+async function pages(store: Store, query: { readonly name: string; readonly limit: number; readonly agent?: string }): Promise<readonly (readonly VerdictRow[])[]> {
+  const found: (readonly VerdictRow[])[] = [];
+  for (let after: RowPlace | undefined; found.length < 20; ) {
+    const page = await store.verdicts.page({ ...always, ...query, ...(after === undefined ? {} : { after }) });
+    found.push(page.rows);
+    if (page.next === undefined) break;
+    after = page.next;
+  }
+  return found;
+}
+
+const numbers = (rows: readonly VerdictRow[]): readonly number[] => rows.map((row) => Number.parseInt(row.traceId, 16) - 1);
+
+describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) => {
+  test('verdict rows: verdicts of one evaluator come newest run first, with what a rate needs', async () => {
+    const store = await open(member);
+    await store.write([item(0, { relevance: ['judge', scored(1), 0.05], tool_error: ['rule', scored(0), 1] }), item(1, { relevance: ['judge', scored(0.25, { label: 'irrelevant' }), 1] }), item(2, { relevance: ['judge', failed(), 0.5] }), item(3, { relevance: ['judge', skipped, 0.5] }), item(4, { tool_error: ['rule', scored(1), 1] })]);
+    expect((await pages(store, { name: 'relevance', limit: 3 })).map(numbers)).toEqual([[3, 2, 1], [0]]);
+    expect((await pages(store, { name: 'relevance', limit: 10 }))[0]?.slice(1, 3)).toMatchObject([
+      { tenant: '', agent: 'agent 0', sessionId: undefined, word: 'error', score: undefined, sampleProbability: 0.5 },
+      { agent: 'agent 1', sessionId: 's1', word: 'fail', score: 0.25, label: 'irrelevant', sampleProbability: 1 },
+    ]);
+    expect((await pages(store, { name: 'relevance', agent: 'agent 0', limit: 10 })).map(numbers)).toEqual([[2, 0]]);
+    expect((await pages(store, { name: 'other', limit: 10 })).map(numbers)).toEqual([[]]);
+  });
+
+  test('verdict rows: evaluators are known by name, with the kind of their newest verdict', async () => {
+    const store = await open(member);
+    expect(await store.verdicts.evaluators()).toEqual([]);
+    await store.write([item(1, { b: ['judge', scored(1), 1], a: ['rule', scored(1), 1] }), item(0, { b: ['rule', scored(1), 1], c: ['http', scored(1), 1] })]);
+    expect(await store.verdicts.evaluators()).toEqual([{ name: 'a', kind: 'rule' }, { name: 'b', kind: 'judge' }, { name: 'c', kind: 'http' }]);
+  });
+
+  test('verdict rows: of too many runs the newest count', async () => {
+    const store = await open(member);
+    await store.write([0, 1, 2, 3].map((number) => item(number, {})));
+    const since = async (runsMax: number, more = {}): Promise<number> => (await store.verdicts.since({ ...always, from: base - 1, runsMax, ...more })) - base;
+    expect([await since(4), await since(3), await since(1), await since(1, { to: base + 2 * second }), await since(1, { agent: 'agent 0' })]).toEqual([-1, 1, 2 * second + 1, 1, 1]);
+  });
+
+  test('verdict rows: how runs ended is counted by agent', async () => {
+    const store = await open(member);
+    await store.write([item(0, {}, { b: 'sampled_out' }), item(1, {}, { b: 'over_budget', a: 'scored' }), item(2, {}, { b: 'sampled_out' }), item(4, {}, { b: 'failed' })]);
+    expect(await store.verdicts.decided({ ...always, name: 'b' })).toEqual([{ agent: 'agent 0', decision: 'failed', runs: 1 }, { agent: 'agent 0', decision: 'sampled_out', runs: 2 }, { agent: 'agent 1', decision: 'over_budget', runs: 1 }]);
+    expect(await store.verdicts.decided({ ...always, from: base + second, name: 'b', agent: 'agent 0' })).toEqual([{ agent: 'agent 0', decision: 'failed', runs: 1 }, { agent: 'agent 0', decision: 'sampled_out', runs: 1 }]);
+  });
+});
