@@ -1,6 +1,7 @@
 /** `when` of an evaluator as a test of runs, and the condition of a raised sample rate. */
 import type { Run } from '../model/agent-trace.ts';
 import { isJsonArray, isJsonObject, member, plainText, type JsonObject, type JsonValue } from '../model/json.ts';
+import type { ScoreCondition } from '../pipeline/raising.ts';
 import { linearPattern } from './pattern.ts';
 
 export type RunCondition = (run: Run) => boolean;
@@ -64,12 +65,6 @@ function comparison(name: string, wanted: JsonValue): TextCondition {
     default:
       return (text) => text === given;
   }
-}
-
-export interface ScoreCondition {
-  readonly evaluator: string;
-  readonly comparison: '<' | '<=' | '>' | '>=' | '=';
-  readonly score: number;
 }
 
 const WRITTEN = /^\s*([A-Za-z0-9][A-Za-z0-9_.-]{0,99})\s*(<=|>=|<|>|=)\s*(\d+(?:\.\d{1,15})?)\s*$/;

@@ -3,6 +3,7 @@ import type { ConfiguredEvaluator } from '../../evaluators/configured.ts';
 import type { PriceTable } from '../../evaluators/prices.ts';
 import type { JudgeSettings } from '../judges/settings.ts';
 import type { ToolDefinition } from '../model/agent-trace.ts';
+import type { Raise } from '../pipeline/raising.ts';
 import type { TaskGroupSettings } from '../pipeline/task-groups.ts';
 import type { Tls } from '../receivers/tls.ts';
 import type { RedactionSettings } from '../redaction/settings.ts';
@@ -11,7 +12,7 @@ import type { ContentChoice } from '../stores/content.ts';
 import type { Keep } from '../stores/keeper.ts';
 import type { StoreAddress } from '../stores/index.ts';
 import type { Address } from './address.ts';
-import type { RunCondition, ScoreCondition } from './conditions.ts';
+import type { RunCondition } from './conditions.ts';
 
 export interface Config {
   readonly listen: {
@@ -80,7 +81,8 @@ export interface EvaluatorConfig {
   readonly judge?: string;
   /** 1 for rules. */
   readonly sampleRate: number;
-  readonly raise: readonly { readonly when: ScoreCondition; readonly to: number }[];
+  /** Higher rates for runs on which rules have found something. */
+  readonly raise: readonly Raise[];
 }
 
 /** As judges take it. */

@@ -9,6 +9,7 @@ import { wire } from '../model/attributes.ts';
 import type { Clock } from '../model/clock.ts';
 import { runTargetId, type Decision, type Evaluation, type Verdict } from '../model/verdict.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
+import { raisedRate, type Raise } from './raising.ts';
 import { sampleDecision } from './sample.ts';
 
 /** A configured evaluator with the runs that it is for. */
@@ -20,6 +21,8 @@ export interface PlannedEvaluator {
   readonly judge?: string;
   /** Share 0..1 of the received runs that an evaluator asks about; rules look at all. */
   readonly sampleRate: number;
+  /** Higher rates for runs on which rules have found something. */
+  readonly raise?: readonly Raise[];
 }
 
 /** An evaluator that asks somebody, and that was sampled for a run. */
@@ -43,22 +46,23 @@ export interface EvaluateWith {
   readonly telemetry: Telemetry;
 }
 
-export function evaluateRun(run: Run, plan: readonly PlannedEvaluator[], { context, clock, telemetry }: EvaluateWith): Evaluated {
+export function evaluateRun(run: Run, plan: readonly PlannedEvaluator[], options: EvaluateWith): Evaluated {
   if (run.partOf !== undefined) return takenBack(run, run.partOf, plan);
   const expected = run.expected === undefined ? {} : readExpectation(run.expected).expectation;
-  const evaluations: Evaluation[] = [];
+  const wanted = plan.filter(({ when }) => when === undefined || when(run));
+  // Rules first, wherever they stand: what they find says how many of such runs are asked about.
+  const evaluations = ruleEvaluations(run, wanted, expected, options);
+  const verdicts = new Map(evaluations.map(({ key, verdict }) => [key.name, verdict] as const));
   const decisions: RunDecision[] = [];
   const toJudge: ToJudge[] = [];
-  for (const { configured, when, judge, sampleRate } of plan) {
-    if (when !== undefined && !when(run)) decisions.push(decision(configured, 'filtered', 'when'));
+  for (const planned of plan) {
+    const { configured, judge, sampleRate, raise = [] } = planned;
+    const verdict = verdicts.get(configured.name);
+    if (!wanted.includes(planned)) decisions.push(decision(configured, 'filtered', 'when'));
     else if (configured.kind === 'rule') {
-      const startMs = clock.nowMs();
-      const evaluation = evaluationOf(run, configured, configured.evaluate(run.trace, expected, context), 1);
-      recordDuration(telemetry, evaluation, clock.nowMs() - startMs);
-      evaluations.push(evaluation);
-      decisions.push(decisionOf(configured, evaluation.verdict));
+      if (verdict !== undefined) decisions.push(decisionOf(configured, verdict));
     } else {
-      const { sampled, probability } = sampleDecision({ traceId: run.traceId, traceState: run.traceState, rate: sampleRate });
+      const { sampled, probability } = sampleDecision({ traceId: run.traceId, traceState: run.traceState, rate: raisedRate(sampleRate, raise, verdicts) });
       // Without a judge there is nobody to ask; the configuration refuses that, so this is a plan made by hand.
       if (configured.kind === 'judge' && judge === undefined) decisions.push(decision(configured, 'filtered', 'no_judge'));
       else if (sampled) toJudge.push({ configured, ...(judge === undefined ? {} : { judge }), expected, probability });
@@ -66,6 +70,16 @@ export function evaluateRun(run: Run, plan: readonly PlannedEvaluator[], { conte
     }
   }
   return { evaluations, decisions, toJudge };
+}
+
+function ruleEvaluations(run: Run, wanted: readonly PlannedEvaluator[], expected: Expectation, { context, clock, telemetry }: EvaluateWith): readonly Evaluation[] {
+  return wanted.flatMap(({ configured }) => {
+    if (configured.kind !== 'rule') return [];
+    const startMs = clock.nowMs();
+    const evaluation = evaluationOf(run, configured, configured.evaluate(run.trace, expected, context), 1);
+    recordDuration(telemetry, evaluation, clock.nowMs() - startMs);
+    return [evaluation];
+  });
 }
 
 /** Every verdict on a run that turned out to be part of another one is replaced: there is nothing of its own to score. */

@@ -1,0 +1,33 @@
+/** The share of runs that an evaluator asks about: its own rate, or the highest of those that the rules' verdicts on the run raise it to. */
+import type { Verdict } from '../model/verdict.ts';
+
+/** `tool_error < 1`: it holds on a run that this evaluator has scored so. */
+export interface ScoreCondition {
+  readonly evaluator: string;
+  readonly comparison: '<' | '<=' | '>' | '>=' | '=';
+  readonly score: number;
+}
+
+export interface Raise {
+  readonly when: ScoreCondition;
+  /** A share 0..1 of the received runs. */
+  readonly to: number;
+}
+
+const comparisons: { readonly [sign in ScoreCondition['comparison']]: (one: number, other: number) => boolean } = {
+  '<': (one, other) => one < other,
+  '<=': (one, other) => one <= other,
+  '>': (one, other) => one > other,
+  '>=': (one, other) => one >= other,
+  '=': (one, other) => one === other,
+};
+
+/** `verdicts` by the names of the evaluators. A verdict without a score raises nothing. */
+export function raisedRate(rate: number, raise: readonly Raise[], verdicts: ReadonlyMap<string, Verdict>): number {
+  const raised = raise.filter(({ when }) => holds(when, verdicts.get(when.evaluator))).map(({ to }) => to);
+  return Math.max(rate, ...raised);
+}
+
+function holds({ comparison, score }: ScoreCondition, verdict: Verdict | undefined): boolean {
+  return verdict?.kind === 'scored' && comparisons[comparison](verdict.score, score);
+}
