@@ -105,6 +105,7 @@ export function service({ config, warnings, logger: given = pino(), stopMs = sto
     telemetry,
     limits: { ...defaultGroupLimits, bytesMax: config.limits.memoryBytes * tracesShare, spareBytesMax: () => pressed.spareBytesMax(), spansPerTraceMax: config.limits.spansPerTrace },
     deliver,
+    pace: bench.pace,
     ask: (run, work, done) => (pressed.keepsJudges() ? bench.ask(run, work, done) : done({ kind: 'overload', reason: 'stress' })),
   });
   const ticker = tickerOf({ flow, clock, mustWait: () => keeping?.isBehind() === true, onFault: (error) => logger.error({ error: error instanceof Error ? (error.stack ?? error.message) : 'unknown' }, 'closing a trace failed') });
@@ -161,6 +162,7 @@ export function service({ config, warnings, logger: given = pino(), stopMs = sto
     // What is open goes on at the next start where it was; without a disk it is scored as far as it has come.
     if (config.journal.scheme === 'memory') flow.finish();
     await bench.lane.stop(stopMs);
+    await bench.settle().catch(told('what judges have cost could not be noted'));
     await lookups?.stop();
     await annotations?.stop();
     await gauges?.stop();
@@ -186,6 +188,7 @@ export function service({ config, warnings, logger: given = pino(), stopMs = sto
       annotations = says;
       gauges = figures({ store, telemetry, clock, sleep, onFault: told('rates could not be reckoned') });
       await boxes.open(store);
+      await bench.open(store.judgeSpend);
       const replayed = await records.open();
       if (replayed > 0) logger.info({ requests: replayed }, 'runs that were open go on');
       ticker.wake();

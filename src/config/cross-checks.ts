@@ -26,6 +26,7 @@ export function crossCheck(check: CrossCheck): readonly Finding[] {
     ...eitherOr(listAt(value, 'tools'), 'tools', ['name', 'file']),
     ...storeFindings(objectAt(value, 'store')),
     ...journalFindings(value),
+    ...budgetFindings(objectAt(value, 'judges')),
     ...evaluatorFindings(check),
     ...exportFindings(check),
   ];
@@ -81,6 +82,15 @@ function storeFindings(store: JsonObject): readonly Finding[] {
   const url = member(store, 'url');
   if (typeof url !== 'string' || storeAddress(url) !== undefined) return [];
   return [{ path: ['store', 'url'], at: 'value', problem: 'names no store', todo: 'Write sqlite: and the path of a file, as in sqlite:./tracejury-data/tracejury.db, or memory: to keep nothing when the process ends.' }];
+}
+
+/** Tokens without a price are free: such a budget would hold nothing back. */
+function budgetFindings(judges: JsonObject): readonly Finding[] {
+  return Object.entries(judges).flatMap(([name, judge]): readonly Finding[] => {
+    if (!isJsonObject(judge) || !isJsonObject(member(judge, 'budget'))) return [];
+    const missing = ['input_per_million', 'output_per_million'].filter((key) => member(objectAt(judge, 'price'), key) === undefined);
+    return missing.length === 0 ? [] : [{ path: ['judges', name, 'budget'], at: 'key', problem: `lacks the price that it counts with: ${missing.join(' and ')}`, todo: `Add ${missing.map((key) => `price.${key}`).join(' and ')}; 0 for tokens that cost nothing.` }];
+  });
 }
 
 function allows(listen: JsonObject, permission: string): boolean {

@@ -24,6 +24,7 @@ import { exporterName } from './exporter-name.ts';
 import { asObject, listAt, objectAt } from './reading.ts';
 import { ownMembers } from './schema.ts';
 import { sampleRateDefaults } from './sections/evaluators.ts';
+import { answerTokensDefault } from './sections/judges.ts';
 import type { Environment } from './substitution.ts';
 
 interface Checked {
@@ -126,6 +127,18 @@ function judge(name: string, written: JsonObject): JudgeConfig {
     concurrency: number(written, 'concurrency'),
     timeoutMs: quantity('duration', written, 'timeout'),
     ...(member(written, 'requests_per_minute') === undefined ? {} : { requestsPerMinute: number(written, 'requests_per_minute') }),
+    ...judgeCosts(written),
+  };
+}
+
+/** With a budget an answer has a limit, for what a call may cost must be known before it is asked. */
+function judgeCosts(written: JsonObject): Pick<JudgeConfig, 'price' | 'usdPerDay' | 'answerTokensMax'> {
+  const [prices, budget, answerTokens] = [objectAt(written, 'price'), member(written, 'budget'), member(written, 'answer_tokens')];
+  const isPriced = member(prices, 'input_per_million') !== undefined && member(prices, 'output_per_million') !== undefined;
+  return {
+    ...(isPriced ? { price: { inputPerMillion: number(prices, 'input_per_million'), outputPerMillion: number(prices, 'output_per_million') } } : {}),
+    ...(isJsonObject(budget) ? { usdPerDay: number(budget, 'usd_per_day') } : {}),
+    ...(answerTokens !== undefined || isJsonObject(budget) ? { answerTokensMax: Number(answerTokens ?? answerTokensDefault) } : {}),
   };
 }
 

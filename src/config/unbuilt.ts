@@ -18,8 +18,6 @@ interface UnbuiltKey {
 const builtExporters: readonly JsonValue[] = ['span_events', 'metrics'];
 
 const unbuiltKeys: readonly UnbuiltKey[] = [
-  { path: ['judges', '*', 'budget'], answer: 'refuse', why: 'Budgets are not kept yet: a judge would go on spending. Set a limit at the provider and lower sample.rate.' },
-  { path: ['judges', '*', 'price'], answer: 'warn', why: 'Costs are not accounted yet.' },
   {
     path: ['export', '*', 'to'],
     answer: 'refuse',

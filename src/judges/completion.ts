@@ -55,17 +55,17 @@ function bodyOf(settings: JudgeSettings, { messages, format, schema, schemaName 
 /** The body is whatever the endpoint sent: its declared type is a hope. */
 function completionOf(body: unknown): Completion {
   const counted = tokensOf(field(body, 'usage'));
-  const tokens = counted === undefined ? {} : { tokens: counted };
+  const charged = counted === undefined ? ({ mayCost: true } as const) : { tokens: counted };
   const choices = field(body, 'choices');
   const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
   const message = field(choice, 'message');
   const content = field(message, 'content');
   const refusal = field(message, 'refusal');
   const finish = field(choice, 'finish_reason');
-  if (typeof refusal === 'string' && refusal !== '') return { kind: 'failed', error: 'judge_refused: the model declined to answer', ...tokens };
-  if (finish === 'content_filter') return { kind: 'failed', error: 'judge_refused: a content filter stopped the answer', ...tokens };
-  if (finish === 'length') return { kind: 'failed', error: 'judge_answer_cut: the answer reached the token limit', ...tokens };
-  if (typeof content !== 'string') return { kind: 'failed', error: 'judge_answer_invalid: the endpoint sent no message text', ...tokens };
+  if (typeof refusal === 'string' && refusal !== '') return { kind: 'failed', error: 'judge_refused: the model declined to answer', ...charged };
+  if (finish === 'content_filter') return { kind: 'failed', error: 'judge_refused: a content filter stopped the answer', ...charged };
+  if (finish === 'length') return { kind: 'failed', error: 'judge_answer_cut: the answer reached the token limit', ...charged };
+  if (typeof content !== 'string') return { kind: 'failed', error: 'judge_answer_invalid: the endpoint sent no message text', ...charged };
   return { kind: 'text', text: content, tokens: counted };
 }
 

@@ -6,6 +6,7 @@ import { embeddings, textsPerRequest, type Embedded } from './embeddings.ts';
 import type { Tokens } from './openai-client.ts';
 import { untilSettled, type Patience } from './patience.ts';
 import type { JudgeParts, JudgeSettings } from './settings.ts';
+import { paid, tokensMost, type Till } from './till.ts';
 
 /** Of one request: each tool call of the largest run that is scored, and what they are compared with. */
 const textsMax = 2_000;
@@ -14,11 +15,12 @@ export interface EmbedderOptions {
   readonly settings: JudgeSettings;
   readonly telemetry: JudgeParts['telemetry'];
   readonly patience: Patience;
+  readonly till: Till | undefined;
   /** A place at the endpoint; undefined: turned away. */
   readonly through: (work: () => Promise<Answer>) => Promise<Answer | undefined>;
 }
 
-export function embedder({ settings, telemetry, patience, through }: EmbedderOptions): (request: EmbeddingRequest) => Promise<Answer | undefined> {
+export function embedder({ settings, telemetry, patience, till, through }: EmbedderOptions): (request: EmbeddingRequest) => Promise<Answer | undefined> {
   const embed = embeddings(settings);
   const cache = embeddingCache();
 
@@ -31,10 +33,10 @@ export function embedder({ settings, telemetry, patience, through }: EmbedderOpt
     let tokens: Tokens | undefined;
     for (let at = 0; at < missing.length; at += textsPerRequest) {
       const batch = missing.slice(at, at + textsPerRequest);
-      const reply = await untilSettled<Embedded>(() => embed(batch, patience.signal), patience);
+      const reply = await untilSettled<Embedded>(() => paid(till, { input: tokensMost(batch), output: 0 }, () => embed(batch, patience.signal)), patience);
       if (reply.kind !== 'vectors') return { kind: 'failed', error: reply.error };
       for (const [nth, text] of batch.entries()) vectors.set(text, reply.vectors[nth] ?? []);
-      if (reply.inputTokens !== undefined) tokens = { input: (tokens?.input ?? 0) + reply.inputTokens, output: 0 };
+      if (reply.tokens !== undefined) tokens = { input: (tokens?.input ?? 0) + reply.tokens.input, output: 0 };
     }
     const answer = answered(texts, vectors, tokens);
     // Vectors of two lengths are of two models: none of them is worth keeping.

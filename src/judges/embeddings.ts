@@ -1,11 +1,11 @@
 /** One request to an embeddings endpoint, and what it came to. No retry here. */
 import { readVectors, type Vector } from '../../evaluators/matching/vectors.ts';
 import type { JsonValue } from '../model/json.ts';
-import { field, isCount, openAiClient, troubleOf, type Failed, type Refused } from './openai-client.ts';
+import { field, isCount, openAiClient, troubleOf, type Failed, type Refused, type Tokens } from './openai-client.ts';
 import type { Busy } from './patience.ts';
 import type { JudgeSettings } from './settings.ts';
 
-export type Embedded = { readonly kind: 'vectors'; readonly vectors: readonly Vector[]; readonly inputTokens: number | undefined } | Busy | Refused | Failed;
+export type Embedded = { readonly kind: 'vectors'; readonly vectors: readonly Vector[]; readonly tokens: Tokens | undefined } | Busy | Refused | Failed;
 
 export type Embed = (texts: readonly string[], signal: AbortSignal) => Promise<Embedded>;
 
@@ -28,9 +28,9 @@ export function embeddings(settings: JudgeSettings): Embed {
 function embeddedOf(body: unknown, texts: number): Embedded {
   const data = field(body, 'data');
   const read = readVectors(Array.isArray(data) ? inOrder(data).map((entry) => field(entry, 'embedding') as JsonValue) : undefined, texts);
-  if (read.kind === 'faulty') return { kind: 'failed', error: `judge_answer_invalid: ${read.fault}` };
+  if (read.kind === 'faulty') return { kind: 'failed', error: `judge_answer_invalid: ${read.fault}`, mayCost: true };
   const inputTokens = field(field(body, 'usage'), 'prompt_tokens');
-  return { kind: 'vectors', vectors: read.vectors, inputTokens: isCount(inputTokens) ? inputTokens : undefined };
+  return { kind: 'vectors', vectors: read.vectors, tokens: isCount(inputTokens) ? { input: inputTokens, output: 0 } : undefined };
 }
 
 /** By the index that each names, where all do. */

@@ -1,10 +1,11 @@
 /** The bounded queue between the pipeline and those who are asked, in memory: jobs wait here, each judge or endpoint works on so many at a time. */
 import type { Answer, Asking } from '../../evaluators/evaluator.ts';
-import { unreachable } from '../model/ids.ts';
 import type { Sleep } from '../model/clock.ts';
 import type { Outcome, Verdict } from '../model/verdict.ts';
 import { runJudge, type Ask } from '../pipeline/ask.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
+import { costOf, usdOf, type TokenPrice } from './money.ts';
+import { isUnpaid } from './till.ts';
 
 /** Who is asked: a judge, or the endpoint of an evaluator over HTTP. */
 export interface Party {
@@ -12,8 +13,10 @@ export interface Party {
   readonly name: string;
   /** Jobs that it works on at the same time. */
   readonly concurrency: number;
-  /** Whose tokens it tells. */
+  /** Whose tokens it tells: the name of the judge, its model, and what a million of them cost. */
+  readonly judge?: string;
   readonly model?: string;
+  readonly price?: TokenPrice | undefined;
   readonly answer: Ask;
 }
 
@@ -21,6 +24,8 @@ export interface Party {
 export interface JudgeJob {
   /** Name of the configured evaluator. */
   readonly name: string;
+  /** Whose run it is. */
+  readonly agent?: string | undefined;
   readonly party: Party;
   readonly threshold: number | null;
   /** Begins the evaluation; called when its turn comes. */
@@ -29,7 +34,7 @@ export interface JudgeJob {
   readonly done: (end: JudgeEnd) => void;
 }
 
-export type JudgeEnd = { readonly kind: 'judged'; readonly verdict: Verdict } | { readonly kind: 'overload'; readonly reason: 'queue_full' | 'stopping' };
+export type JudgeEnd = { readonly kind: 'judged'; readonly verdict: Verdict } | { readonly kind: 'over_budget'; readonly reason: 'usd_per_day' } | { readonly kind: 'overload'; readonly reason: 'queue_full' | 'stopping' };
 
 export interface JudgeLaneOptions {
   readonly telemetry: Telemetry;
@@ -91,18 +96,23 @@ export function judgeLane(options: JudgeLaneOptions): JudgeLane {
 
   async function work(entry: Held, state: PartyState): Promise<void> {
     state.working++;
-    end(entry, { kind: 'judged', verdict: await verdictOn(entry.job) });
+    end(entry, await endOf(entry.job));
     state.working--;
     pump(entry.job.party, state);
   }
 
-  async function verdictOn(job: JudgeJob): Promise<Verdict> {
+  async function endOf(job: JudgeJob): Promise<JudgeEnd> {
+    /** What a question found that there was no budget for. Nothing more is asked then: whatever the evaluator makes of it is not its verdict. */
+    let unpaid: Answer | undefined;
     const ask: Ask = async (request) => {
+      if (unpaid !== undefined) return unpaid;
       const answer = await job.party.answer(request);
       countTokens(telemetry, job, answer);
+      if (isUnpaid(answer)) unpaid = answer;
       return answer;
     };
-    return await runJudge(begun(job), ask, { questionsMax, threshold: job.threshold });
+    const verdict = await runJudge(begun(job), ask, { questionsMax, threshold: job.threshold });
+    return unpaid === undefined ? { kind: 'judged', verdict } : { kind: 'over_budget', reason: 'usd_per_day' };
   }
 
   async function drain(deadlineMs: number): Promise<void> {
@@ -142,16 +152,10 @@ function* begun(job: JudgeJob): Asking<Outcome> {
   return yield* job.questions();
 }
 
-function countTokens(telemetry: Telemetry, { name, party: { model = '' } }: JudgeJob, answer: Answer): void {
-  switch (answer.kind) {
-    case 'answered':
-      for (const [type, count] of Object.entries(answer.tokens ?? {})) {
-        telemetry.add('tracejury.evaluation.tokens', count, { 'gen_ai.evaluation.name': name, 'gen_ai.token.type': type, 'gen_ai.request.model': model });
-      }
-      return;
-    case 'failed':
-      return;
-    default:
-      unreachable(answer);
-  }
+function countTokens(telemetry: Telemetry, { name, agent = '', party: { judge = '', model = '', price } }: JudgeJob, { tokens }: Answer): void {
+  if (tokens === undefined) return;
+  const labels = { 'gen_ai.evaluation.name': name, 'tracejury.judge': judge, 'gen_ai.agent.name': agent, 'gen_ai.request.model': model };
+  telemetry.add('tracejury.evaluation.tokens', tokens.input, { ...labels, 'gen_ai.token.type': 'input' });
+  telemetry.add('tracejury.evaluation.tokens', tokens.output, { ...labels, 'gen_ai.token.type': 'output' });
+  if (price !== undefined) telemetry.add('tracejury.evaluation.cost', usdOf(costOf(tokens, price)), labels);
 }

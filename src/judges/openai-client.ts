@@ -18,6 +18,8 @@ export interface Refused {
 export interface Failed {
   readonly kind: 'failed';
   readonly error: string;
+  /** It may have been worked on, and charged, all the same. */
+  readonly mayCost?: true;
 }
 
 export type Trouble = Busy | Refused | Failed;
@@ -50,12 +52,12 @@ export function isCount(value: unknown): value is number {
 /** The endpoint's own message is left out: it may quote the run or the key. */
 export function troubleOf(error: unknown): Trouble {
   const large = chainOf(error).find((one) => one instanceof AnswerTooLarge);
-  if (large !== undefined) return { kind: 'failed', error: `judge_answer_too_large: more than ${large.bytesMax} bytes` };
-  if (error instanceof APIConnectionTimeoutError) return { kind: 'busy', error: 'judge_timed_out: no whole answer in time', retryAfter: undefined };
-  if (error instanceof APIConnectionError) return { kind: 'busy', error: 'judge_unavailable: no connection', retryAfter: undefined };
-  if (!(error instanceof APIError)) return { kind: 'failed', error: 'judge_answer_invalid: the endpoint did not send JSON' };
+  if (large !== undefined) return { kind: 'failed', error: `judge_answer_too_large: more than ${large.bytesMax} bytes`, mayCost: true };
+  if (error instanceof APIConnectionTimeoutError) return { kind: 'busy', error: 'judge_timed_out: no whole answer in time', retryAfter: undefined, mayCost: true };
+  if (error instanceof APIConnectionError) return { kind: 'busy', error: 'judge_unavailable: no connection', retryAfter: undefined, ...(wasSent(error) ? { mayCost: true } : {}) };
+  if (!(error instanceof APIError)) return { kind: 'failed', error: 'judge_answer_invalid: the endpoint did not send JSON', mayCost: true };
   const status = field(error, 'status');
-  if (typeof status !== 'number') return { kind: 'failed', error: 'judge_stopped: the question was given up' };
+  if (typeof status !== 'number') return { kind: 'failed', error: 'judge_stopped: the question was given up', mayCost: true };
   const fault = `judge_unavailable: status ${status}`;
   if (status >= 300 && status < 400) return { kind: 'failed', error: `judge_redirected: status ${status}, and redirects are not followed` };
   // An exhausted account stays so however often it is asked.
@@ -67,6 +69,13 @@ export function troubleOf(error: unknown): Trouble {
 
 function retryAfterOf(headers: unknown): string | undefined {
   return headers instanceof Headers ? (headers.get('retry-after') ?? undefined) : undefined;
+}
+
+/** Names that lead nowhere and doors that are shut: nobody was there to read the request. */
+const unsentCodes: ReadonlySet<unknown> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT']);
+
+function wasSent(error: unknown): boolean {
+  return !chainOf(error).some((one) => unsentCodes.has(field(one, 'code')));
 }
 
 /** An error and what caused it; chains of errors are short, and none may be a ring. */

@@ -1,7 +1,7 @@
 /** A judge behind any endpoint that speaks OpenAI's chat completions or embeddings: hosted models, vLLM, Ollama, LiteLLM and the like. */
 import { readAnswer } from '../../evaluators/answers.ts';
 import type { Answer, Question } from '../../evaluators/evaluator.ts';
-import type { JsonValue } from '../model/json.ts';
+import { jsonText, type JsonValue } from '../model/json.ts';
 import { type AnswerFormat, answerFormats, chatCompletions, type Completion, type Message } from './completion.ts';
 import { embedder } from './embedder.ts';
 import type { Judge } from './judge.ts';
@@ -9,6 +9,7 @@ import type { Tokens } from './openai-client.ts';
 import { untilSettled, type Patience } from './patience.ts';
 import { correctionText, promptOf } from './prompt.ts';
 import type { JudgeParts, JudgeSettings } from './settings.ts';
+import { paid, tokensMost } from './till.ts';
 import { turnstile } from './turnstile.ts';
 
 const blockCharsMax = 40_000;
@@ -41,11 +42,13 @@ export function openAiCompatibleJudge(settings: JudgeSettings, parts: JudgeParts
   }
 
   const patience: Patience = { attemptsMax, paced: gate.paced, onRetry: () => count('retried'), signal: stopping.signal, stopped: 'judge_stopped: the service is stopping', ...parts };
-  const embed = embedder({ settings, telemetry: parts.telemetry, patience, through: gate.through });
+  const embed = embedder({ settings, telemetry: parts.telemetry, patience, till: parts.till, through: gate.through });
 
   async function settled(question: Question, messages: readonly Message[], as: AnswerFormat): Promise<Exclude<Completion, { kind: 'busy' }>> {
     const schemaName = question.id.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64);
-    return await untilSettled<Completion>(() => complete({ messages, format: as, schema: question.answerSchema, schemaName, signal: stopping.signal }), patience);
+    // The schema may be among the tokens of the prompt a second time.
+    const most: Tokens = { input: tokensMost([...messages.map(({ content }) => content), jsonText(question.answerSchema), schemaName]), output: settings.answerTokensMax ?? 0 };
+    return await untilSettled<Completion>(() => paid(parts.till, most, () => complete({ messages, format: as, schema: question.answerSchema, schemaName, signal: stopping.signal })), patience);
   }
 
   /** A refused request is tried in the laxer formats; what is accepted is remembered. */
@@ -74,8 +77,8 @@ export function openAiCompatibleJudge(settings: JudgeSettings, parts: JudgeParts
     let usable: { readonly value: JsonValue } | undefined;
     let error = '';
     for (let attempt = 1; attempt <= answersMax; attempt++) {
-      const { completion, tokens: used } = await asked(question, messages);
-      tokens = sum(tokens, used);
+      const { completion, tokens: told } = await asked(question, messages);
+      tokens = sum(tokens, told);
       if (completion.kind === 'failed') {
         error = completion.error;
         break;
@@ -87,8 +90,8 @@ export function openAiCompatibleJudge(settings: JudgeSettings, parts: JudgeParts
       error = `judge_answer_invalid: ${fault}`;
       messages.push({ role: 'assistant', content: completion.text.slice(0, quotedCharsMax).toWellFormed() }, { role: 'user', content: correctionText(`${fault}.`) });
     }
-    if (usable === undefined) return { kind: 'failed', error };
-    return { kind: 'answered', value: usable.value, truncated: prompt.truncated, ...(tokens === undefined ? {} : { tokens }) };
+    const used = tokens === undefined ? {} : { tokens };
+    return usable === undefined ? { kind: 'failed', error, ...used } : { kind: 'answered', value: usable.value, truncated: prompt.truncated, ...used };
   }
 
   return {

@@ -7,6 +7,8 @@ export interface Busy {
   readonly kind: 'busy';
   readonly error: string;
   readonly retryAfter: string | undefined;
+  /** It may have been worked on, and charged, all the same. */
+  readonly mayCost?: true;
 }
 
 export interface Patience {

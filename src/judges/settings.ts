@@ -1,6 +1,8 @@
 /** What a configuration entry says about one judge, and what the service hands in. */
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
+import type { TokenPrice } from './money.ts';
+import type { Till } from './till.ts';
 
 export interface JudgeSettings {
   readonly name: string;
@@ -15,6 +17,10 @@ export interface JudgeSettings {
   /** Sent only when set: not every model takes them. */
   readonly temperature?: number;
   readonly answerTokensMax?: number;
+  /** US dollars per million tokens; absent: not known. */
+  readonly price?: TokenPrice;
+  /** Most that a day (UTC) may cost; only with a price and a limit of the answer. */
+  readonly usdPerDay?: number;
 }
 
 export interface JudgeParts {
@@ -25,4 +31,6 @@ export interface JudgeParts {
   readonly random: () => number;
   /** New at every call and not to be guessed: at least 64 random bits in text. */
   readonly nonce: () => string;
+  /** Absent: nobody counts the money. */
+  readonly till?: Till;
 }

@@ -44,6 +44,8 @@ export interface EvaluateWith {
   readonly context: EvaluationContext;
   readonly clock: Clock;
   readonly telemetry: Telemetry;
+  /** What the budget of a judge leaves of sample rates, 0..1; absent: all. */
+  readonly pace?: (judge: string) => number;
 }
 
 export function evaluateRun(run: Run, plan: readonly PlannedEvaluator[], options: EvaluateWith): Evaluated {
@@ -62,11 +64,13 @@ export function evaluateRun(run: Run, plan: readonly PlannedEvaluator[], options
     else if (configured.kind === 'rule') {
       if (verdict !== undefined) decisions.push(decisionOf(configured, verdict));
     } else {
-      const { sampled, probability } = sampleDecision({ traceId: run.traceId, traceState: run.traceState, rate: raisedRate(sampleRate, raise, verdicts) });
+      const rate = raisedRate(sampleRate, raise, verdicts);
+      const left = judge === undefined ? 1 : (options.pace?.(judge) ?? 1);
+      const { sampled, probability } = sampleDecision({ traceId: run.traceId, traceState: run.traceState, rate: rate * left });
       // Without a judge there is nobody to ask; the configuration refuses that, so this is a plan made by hand.
       if (configured.kind === 'judge' && judge === undefined) decisions.push(decision(configured, 'filtered', 'no_judge'));
       else if (sampled) toJudge.push({ configured, ...(judge === undefined ? {} : { judge }), expected, probability });
-      else decisions.push(decision(configured, 'sampled_out'));
+      else decisions.push(left === 0 && rate > 0 ? decision(configured, 'over_budget', 'usd_per_day') : decision(configured, 'sampled_out'));
     }
   }
   return { evaluations, decisions, toJudge };

@@ -27,7 +27,7 @@ import { leaving } from './leaving.ts';
 import type { Reopening } from './reopening.ts';
 import type { TaskGroups } from './task-groups.ts';
 
-export type AskEnd = { readonly kind: 'judged'; readonly verdict: Verdict } | { readonly kind: 'overload'; readonly reason: string };
+export type AskEnd = { readonly kind: 'judged'; readonly verdict: Verdict } | { readonly kind: 'overload' | 'over_budget'; readonly reason: string };
 
 /** What a configuration says about runs. It may be exchanged at any time: a run goes by what holds when it closes. */
 export interface PipelineSettings extends GatheringSettings {
@@ -50,6 +50,8 @@ export interface PipelineOptions extends PipelineSettings {
   readonly deliver: (item: ScoredRun) => void;
   /** Puts a run before a judge. Calls `done` exactly once, whenever that is. */
   readonly ask: (run: Run, work: ToJudge, done: (end: AskEnd) => void) => void;
+  /** What the budget of a judge leaves of sample rates, 0..1; absent: all. */
+  readonly pace?: (judge: string) => number;
 }
 
 export interface Pipeline extends Reopening {
@@ -148,6 +150,6 @@ export function pipeline(options: PipelineOptions): Pipeline {
 }
 
 function judged(run: Run, work: ToJudge, end: AskEnd): Omit<ScoredRun, 'run'> {
-  if (end.kind === 'overload') return { evaluations: [], decisions: [decision(work.configured, 'overload', end.reason)] };
+  if (end.kind !== 'judged') return { evaluations: [], decisions: [decision(work.configured, end.kind, end.reason)] };
   return { evaluations: [evaluationOf(run, work.configured, end.verdict, work.probability)], decisions: [decisionOf(work.configured, end.verdict)] };
 }

@@ -10,11 +10,14 @@ import { httpCalls } from '../judges/http-calls.ts';
 import { judges } from '../judges/index.ts';
 import type { Judge } from '../judges/judge.ts';
 import { judgeLane, type JudgeLane, type Party } from '../judges/lane.ts';
+import { ledger } from '../judges/ledger.ts';
+import type { JudgeSpendStore } from '../model/judge-store.ts';
 import { jsonText, type JsonValue } from '../model/json.ts';
 import type { Run } from '../model/agent-trace.ts';
 import { askOf } from '../pipeline/ask.ts';
 import type { ToJudge } from '../pipeline/evaluate.ts';
 import type { AskEnd } from '../pipeline/pipeline.ts';
+import { memorySpend } from '../stores/memory-judges.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { exchangeable, type Exchangeable } from './exchangeable.ts';
 import { clock, sleep } from './machine.ts';
@@ -24,6 +27,12 @@ export interface JudgeBench {
   readonly ask: (run: Run, work: ToJudge, done: (end: AskEnd) => void) => void;
   /** Makes ready for other judges; what it gives back puts them in place, and does not fail. */
   readonly prepare: (configs: readonly JudgeConfig[]) => () => void;
+  /** What the budget of a judge leaves of sample rates, 0..1. */
+  readonly pace: (judge: string) => number;
+  /** Keeps the budgets in a store from now on. Rejects when it cannot be read. */
+  readonly open: (store: JudgeSpendStore) => Promise<void>;
+  /** Notes in the store what was spent. Rejects when it cannot be written. */
+  readonly settle: () => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
@@ -43,12 +52,15 @@ export function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry
   const parts = { telemetry, clock, sleep, random: Math.random };
   const endpoints = httpCalls(parts);
   const lane = judgeLane({ telemetry, sleep });
+  const books = ledger({ store: memorySpend(), telemetry, clock });
   const leaving = new Set<Seat>();
   let seats: ReadonlyMap<string, Seat> = new Map();
   let opened = 0;
 
   function judgeOf(config: JudgeConfig): Judge {
-    return judges.openai_compatible(config, { ...parts, nonce: () => randomBytes(12).toString('hex') });
+    const { name, usdPerDay, price } = config;
+    const till = usdPerDay === undefined || price === undefined ? {} : { till: books.till({ name, usdPerDay, price }) };
+    return judges.openai_compatible(config, { ...parts, ...till, nonce: () => randomBytes(12).toString('hex') });
   }
 
   function seatOf(config: JudgeConfig): Seat {
@@ -59,7 +71,7 @@ export function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry
       client,
       jobs: 0,
       // No judge is named so: their names have no colon. Two judges that had one name after the other do not share places.
-      party: { name: `judge:${++opened}`, model: config.model, answer, get concurrency() { return seat.config.concurrency; } },
+      party: { name: `judge:${++opened}`, judge: config.name, model: config.model, answer, get price() { return seat.config.price; }, get concurrency() { return seat.config.concurrency; } },
     };
     return seat;
   }
@@ -125,8 +137,14 @@ export function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry
         }
         done(end);
       };
-      lane.offer({ name: configured.name, party, threshold: configured.threshold, questions: () => configured.judge(run.trace, expected, context, run), done: ended });
+      lane.offer({ name: configured.name, agent: run.trace.agent, party, threshold: configured.threshold, questions: () => configured.judge(run.trace, expected, context, run), done: ended });
     },
+    pace(judge) {
+      const { usdPerDay } = seats.get(judge)?.config ?? {};
+      return usdPerDay === undefined ? 1 : books.share({ name: judge, usdPerDay });
+    },
+    open: (store) => books.open(store, [...seats.keys()]),
+    settle: books.close,
     async stop() {
       await Promise.all([endpoints.stop(), ...[...seats.values(), ...leaving].map(({ client }) => client.stop())]);
     },

@@ -6,6 +6,7 @@ import { traceKey } from '../pipeline/traces.ts';
 import { memoryAnnotations } from './memory-annotations.ts';
 import { memoryExports } from './memory-exports.ts';
 import { memoryVerdictRows } from './memory-verdict-rows.ts';
+import { memorySpend } from './memory-judges.ts';
 import { contentOf, readContent } from './run-content.ts';
 import { spansInMemory } from './spans-in-memory.ts';
 import type { ContentGone, Micros, RunFilter, RunPlace, RunRow, Store, StoredDecision, StoredVerdict, StoreItem, SummaryRow, ToolRow } from './store.ts';
@@ -108,6 +109,7 @@ export function memoryStore({ runsMax = runsMaxDefault, contentBytesMax = conten
     exports,
     annotations,
     verdicts: memoryVerdictRows(() => ordered().map(({ id, version: { row }, verdicts, decisions, kinds }) => ({ id, row, verdicts, decisions, kinds }))),
+    judgeSpend: memorySpend(),
     async write(items, waiting = []) {
       items.forEach(take);
       annotations.settle(new Set(items.map(({ run }) => run.traceId)));

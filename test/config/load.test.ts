@@ -102,7 +102,8 @@ const warned: readonly (readonly [name: string, text: string, keys: readonly str
   ['keys at their default', 'listen: { otlp_grpc: "127.0.0.1:4317" }\nredact: []\nstore: { url: "sqlite:./tracejury-data/tracejury.db", keep: { runs: 30d } }\ngroups: { task_key: attributes.task }', []],
   ['another gRPC address', 'listen: { otlp_grpc: "127.0.0.1:1" }', []],
   ['retention', 'store: { keep: { runs: 1d } }', []],
-  ['prices of two judges are told once', 'judges: { a: { model: m, price: { input_per_million: 1 } }, b: { model: m, price: { input_per_million: 2 } } }', ['judges.a.price']],
+  ['a judge with a budget', 'judges: { a: { model: m, answer_tokens: 300, budget: { usd_per_day: 1 }, price: { input_per_million: 0, output_per_million: 2 } } }', []],
+  ['prices of judges', 'judges: { a: { model: m, price: { input_per_million: 1 } }, b: { model: m, price: { input_per_million: 2 } } }', []],
   ['raised rates', `${judge}evaluators: [ tool_error, { use: task_completion, judge: main, sample: { raise: [ { when: "tool_error < 1", to: 1 } ] } } ]`, []],
   ['a journal bound', 'limits: { journal_bytes: 1GiB }\ngroups: { task_key: input }', []],
 ];

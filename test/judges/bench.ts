@@ -3,6 +3,7 @@ import { onTestFinished } from 'vitest';
 import { judges } from '../../src/judges/index.ts';
 import type { Judge } from '../../src/judges/judge.ts';
 import type { JudgeSettings } from '../../src/judges/settings.ts';
+import type { Till } from '../../src/judges/till.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { chatServer, type ChatServer, type Play } from './chat-server.ts';
@@ -17,17 +18,17 @@ export interface Bench {
 }
 
 /** Closed when the test that asked for it is over. */
-export async function bench(script: readonly Play[], settings: Partial<JudgeSettings> = {}): Promise<Bench> {
+export async function bench(script: readonly Play[], settings: Partial<JudgeSettings> = {}, till?: Till): Promise<Bench> {
   const server = await chatServer(...script);
   const telemetry = metricRegistry();
   const slept: number[] = [];
   const judge = judges.openai_compatible(
     { name: 'main', baseUrl: server.baseUrl, model: 'm', apiKey: 'k', concurrency: 2, timeoutMs: 5000, ...settings },
-    { telemetry, clock: manualClock(Date.parse('2026-01-01T00:00:00Z')), random: () => 0, nonce: () => 'n0nce', sleep: async (ms) => void slept.push(ms) },
+    { telemetry, clock: manualClock(Date.parse('2026-01-01T00:00:00Z')), random: () => 0, nonce: () => 'n0nce', sleep: async (ms) => void slept.push(ms), ...(till === undefined ? {} : { till }) },
   );
   onTestFinished(async () => {
     await judge.stop();
-    await server.close();
+    await server.close().catch(() => undefined);
   });
   const points = (metric: string) => telemetry.snapshot().find(({ name }) => name === metric)?.points ?? [];
   return { judge, server, slept, counts: (metric) => Object.fromEntries(points(metric).map((point) => [point.labels['tracejury.outcome'] ?? '', point.kind === 'number' ? point.value : 0])) };

@@ -3,6 +3,7 @@ import type { Answer, Question } from '../../evaluators/evaluator.ts';
 import { type JudgeEnd, type JudgeJob, judgeLane, type JudgeLaneOptions } from '../../src/judges/lane.ts';
 import { scriptedJudge } from '../../src/judges/scripted.ts';
 import type { Judge } from '../../src/judges/judge.ts';
+import { paid } from '../../src/judges/till.ts';
 import { askOf } from '../../src/pipeline/ask.ts';
 import type { Outcome } from '../../src/model/verdict.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
@@ -38,7 +39,8 @@ function bench({ concurrency = 2, ...options }: Partial<JudgeLaneOptions> & { re
   const ends: string[] = [];
   const job = (judge: Judge, label = 'e', members: Partial<JudgeJob> = {}): JudgeJob => ({
     name: label,
-    party: { name: judge.name, concurrency, model: judge.model, answer: askOf(judge) },
+    agent: 'travel',
+    party: { name: judge.name, concurrency, judge: judge.name, model: judge.model, price: { inputPerMillion: 1_000_000, outputPerMillion: 2_000_000 }, answer: askOf(judge) },
     threshold: 0.5,
     questions: asks,
     done: (end: JudgeEnd) => void ends.push(`${label}:${end.kind === 'judged' ? end.verdict.kind : end.reason}`),
@@ -58,9 +60,24 @@ test('lane: a job is asked and ends with its verdict; tokens are counted by eval
   expect(ends).toEqual(['e:scored', 'f:failed']);
   expect(judge.asked).toHaveLength(2);
   expect(points('tracejury.evaluation.tokens').map((point) => ({ ...point.labels, value: point.kind === 'number' ? point.value : 0 }))).toEqual([
-    { 'gen_ai.evaluation.name': 'e', 'gen_ai.token.type': 'input', 'gen_ai.request.model': 'scripted', value: 7 },
-    { 'gen_ai.evaluation.name': 'e', 'gen_ai.token.type': 'output', 'gen_ai.request.model': 'scripted', value: 2 },
+    { 'gen_ai.evaluation.name': 'e', 'tracejury.judge': 'scripted', 'gen_ai.agent.name': 'travel', 'gen_ai.token.type': 'input', 'gen_ai.request.model': 'scripted', value: 7 },
+    { 'gen_ai.evaluation.name': 'e', 'tracejury.judge': 'scripted', 'gen_ai.agent.name': 'travel', 'gen_ai.token.type': 'output', 'gen_ai.request.model': 'scripted', value: 2 },
   ]);
+  expect(points('tracejury.evaluation.cost').map((point) => (point.kind === 'number' ? point.value : 0))).toEqual([11]);
+});
+
+test('lane: where there is no budget for a question, the job ends so, whatever its evaluator makes of it, and nothing more is asked', async () => {
+  const { lane, ends, job } = bench();
+  const over = await paid({ take: async () => undefined }, { input: 1, output: 0 }, async () => ({ kind: 'answered' }) as const);
+  const judge = scriptedJudge({ q: (asked) => (asked.instruction === 'second' ? yes : (over as Answer)) });
+  function* twice(): Generator<Question, Outcome, Answer> {
+    yield question;
+    yield { ...question, instruction: 'second' };
+    return { kind: 'scored', score: 1, explanation: 'The rules alone.', evidence: [], details: {} };
+  }
+  lane.offer(job(judge, 'e', { questions: twice }));
+  await settled();
+  expect([ends, judge.asked.length]).toEqual([['e:usd_per_day'], 1]);
 });
 
 test('lane: each judge works on so many at a time, and a slow one holds up no other', async () => {

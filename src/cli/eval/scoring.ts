@@ -63,7 +63,7 @@ function named({ key, evaluator, verdict }: Evaluation): NamedVerdict {
 
 async function asked(run: MatchedItem['run'], work: ToJudge, { ask, timeoutMs }: ScoringOptions): Promise<Verdict> {
   const answered = new Promise<Verdict>((resolve) => {
-    ask(run, work, (end) => resolve(end.kind === 'judged' ? end.verdict : broken(end.reason, 'The judge was not asked.')));
+    ask(run, work, (end) => resolve(end.kind === 'judged' ? end.verdict : broken(end.kind === 'over_budget' ? end.kind : end.reason, 'The judge was not asked.')));
   });
   if (timeoutMs === undefined) return await answered;
   const settled = new AbortController();

@@ -4,6 +4,9 @@ import type { Section } from './section.ts';
 
 const perMillion = (description: string) => ({ type: 'number', minimum: 0, 'x-unit': 'US dollars per million tokens', description }) as const;
 
+/** Of a judge with a budget: what a call may cost must be known before it is asked. */
+export const answerTokensDefault = 8_192;
+
 export const judges: Section = {
   key: 'judges',
   schema: {
@@ -22,10 +25,11 @@ export const judges: Section = {
         api_key: { type: 'string', 'x-secret': true, maxLength: 10_000, pattern: '^[!-~]*$', 'x-words': 'Use visible ASCII characters without blanks.', default: '', description: 'Key of the endpoint; empty for none. Best given as `${env:NAME}`.' },
         concurrency: { type: 'integer', minimum: 1, maximum: 1000, default: 8, 'x-unit': 'questions', description: 'Questions asked at the same time.' },
         timeout: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '100ms', maximum: '1h' }, default: '60s', description: 'Longest wait for one answer.' },
+        answer_tokens: { type: 'integer', minimum: 1, maximum: 1_000_000, 'x-unit': 'tokens', description: `Most tokens of one answer, those of reasoning among them; sent as \`max_completion_tokens\`. Left out: no limit is sent, unless there is a budget: then ${answerTokensDefault}.` },
         requests_per_minute: { type: 'integer', minimum: 1, maximum: 1_000_000, 'x-unit': 'requests', description: 'Pace that is never exceeded.' },
         budget: {
           type: 'object',
-          description: 'What the judge may cost.',
+          description: 'What the judge may cost. It needs `price`, of input and of output tokens.',
           additionalProperties: false,
           required: ['usd_per_day'],
           properties: { usd_per_day: { type: 'number', minimum: 0, 'x-unit': 'US dollars', description: 'Most that a day (UTC) may cost.' } },

@@ -6,6 +6,7 @@ import { JuryError } from '../../model/errors.ts';
 import { annotationsMigration } from './annotations-migration.ts';
 import { contentMigration } from './content-migration.ts';
 import { exportsMigration } from './exports-migration.ts';
+import { judgesMigration } from './judges-migration.ts';
 import { spansMigration } from './spans-migration.ts';
 import type { Tables } from './tables.ts';
 
@@ -49,6 +50,7 @@ const migrations: { readonly [name: string]: Migration } = {
   '002_exports': exportsMigration,
   '003_content': contentMigration,
   '004_spans': spansMigration,
+  '005_judges': judgesMigration,
   '006_annotations': annotationsMigration,
 };
 

@@ -7,6 +7,7 @@ import { annotationStore } from './annotations.ts';
 import { batchOf } from './batch.ts';
 import { connected, ownersOnly, type Connection } from './connection.ts';
 import { countedByName, exportersOf, exportStore, pruneExports } from './exports.ts';
+import { spendStore } from './judges.ts';
 import { migrated } from './migrations.ts';
 import { readDecisions, readRun, readRuns, readSummary, readTools } from './read.ts';
 import { forgetSpans, readKnown, readPieces, writePieces } from './spans.ts';
@@ -37,6 +38,7 @@ export async function sqliteStore(file: string, onThread?: (thread: Worker) => v
     exports: exportStore(db),
     annotations: annotationStore(db),
     verdicts: verdictRows(db),
+    judgeSpend: spendStore(db),
     run: (key) => readRun(db, key),
     runs: (query) => readRuns(db, query),
     decisions: (traceId) => readDecisions(db, traceId),

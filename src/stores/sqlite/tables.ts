@@ -10,6 +10,7 @@ export interface Tables {
   readonly joined_traces: JoinedTracesTable;
   readonly exports: ExportsTable;
   readonly annotations: AnnotationsTable;
+  readonly judge_spend: JudgeSpendTable;
 }
 
 interface RunsTable {
@@ -131,4 +132,14 @@ interface AnnotationsTable {
   readonly received_us: number;
   /** Null: it waits for its run. */
   readonly run_id: number | null;
+}
+
+interface JudgeSpendTable {
+  readonly judge: string;
+  readonly day: string;
+  readonly nano_usd: number;
+  readonly reserved_nano_usd: number;
+  readonly requests: number;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
 }

@@ -1,0 +1,30 @@
+/** What judges have cost, in the SQLite store. */
+import { sql, type Kysely, type Selectable } from 'kysely';
+import { enteredSpend, noSpending, type DaySpend, type JudgeSpendStore } from '../../model/judge-store.ts';
+import type { Tables } from './tables.ts';
+
+export function spendStore(db: Kysely<Tables>): JudgeSpendStore {
+  return {
+    async enter({ judge, day, ...entry }) {
+      return await db.transaction().execute(async (tx) => {
+        const entered = enteredSpend(await daySpend(tx, judge, day), entry);
+        const { nanoUsd, reservedNanoUsd, requests, inputTokens, outputTokens } = entered.spend;
+        const columns = { nano_usd: nanoUsd, reserved_nano_usd: reservedNanoUsd, requests, input_tokens: inputTokens, output_tokens: outputTokens };
+        await tx.insertInto('judge_spend').values({ judge, day, ...columns }).onConflict((conflict) => conflict.columns(['judge', 'day']).doUpdateSet(columns)).execute();
+        return entered;
+      });
+    },
+    of: (judge, day) => daySpend(db, judge, day),
+    async adopt(forget) {
+      await db.transaction().execute(async (tx) => {
+        await tx.deleteFrom('judge_spend').where('day', '<', forget).execute();
+        await tx.updateTable('judge_spend').set({ nano_usd: sql`nano_usd + reserved_nano_usd`, reserved_nano_usd: 0 }).where('reserved_nano_usd', '>', 0).execute();
+      });
+    },
+  };
+}
+
+async function daySpend(db: Kysely<Tables>, judge: string, day: string): Promise<DaySpend> {
+  const row: Selectable<Tables['judge_spend']> | undefined = await db.selectFrom('judge_spend').selectAll().where('judge', '=', judge).where('day', '=', day).executeTakeFirst();
+  return row === undefined ? { ...noSpending, reservedNanoUsd: 0 } : { nanoUsd: row.nano_usd, reservedNanoUsd: row.reserved_nano_usd, requests: row.requests, inputTokens: row.input_tokens, outputTokens: row.output_tokens };
+}

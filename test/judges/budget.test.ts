@@ -1,0 +1,100 @@
+/** What a real client reserves before each request, and what it says that the request has used. */
+import { expect, test } from 'vitest';
+import type { Question } from '../../evaluators/evaluator.ts';
+import type { Tokens } from '../../src/judges/openai-client.ts';
+import type { JudgeSettings } from '../../src/judges/settings.ts';
+import type { Till, Used } from '../../src/judges/till.ts';
+import { bench } from './bench.ts';
+import { embeds, says, status, type Play } from './chat-server.ts';
+
+const question: Question = { id: 'q', instruction: 'Is it so?', data: [{ title: 'Text', text: 'ü'.repeat(1_000) }], answerSchema: { type: 'object', required: ['yes'], properties: { yes: { type: 'boolean' } } } };
+const good = '{"yes":true}';
+
+/** Lets so many through. */
+function till(lets = Infinity) {
+  const most: Tokens[] = [];
+  const used: Used[] = [];
+  const own: Till = {
+    async take(tokens) {
+      if (most.length >= lets) return undefined;
+      most.push(tokens);
+      return (what) => void used.push(what);
+    },
+  };
+  return { own, most, used };
+}
+
+/** A completion without the usage. */
+const silent: Play = (response) => {
+  response.setHeader('content-type', 'application/json');
+  response.end(JSON.stringify({ choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: good } }] }));
+};
+const told = { input: 100, output: 10 };
+
+const cases: readonly { readonly name: string; readonly script: readonly Play[]; readonly settings?: Partial<JudgeSettings>; readonly used: readonly Used[] }[] = [
+  { name: 'an answer tells its tokens', script: [says(good)], used: [told] },
+  { name: 'an answer and its correction are paid one by one', script: [says('no'), says(good)], used: [told, told] },
+  { name: 'an answer that tells no tokens counts with the most', script: [silent], used: ['unknown'] },
+  { name: 'a refusal of the request costs nothing, and the laxer format is paid anew', script: [status(400), says(good)], used: ['nothing', told] },
+  { name: 'busy endpoints cost nothing', script: [status(429), status(503), says(good)], used: ['nothing', 'nothing', told] },
+  { name: 'nobody knows what became of a request that timed out', script: [() => {}], settings: { timeoutMs: 30 }, used: Array<Used>(5).fill('unknown') },
+  { name: 'nor of one whose connection broke', script: [(response) => void response.destroy(), says(good)], used: ['unknown', told] },
+  { name: 'a refusal by the model tells its tokens', script: [says(good, { finish_reason: 'content_filter' })], used: [told] },
+  { name: 'a huge answer may have cost the most', script: [(response) => void response.end(Buffer.alloc(3 * 1024 * 1024, 32))], used: ['unknown'] },
+];
+for (const { name, script, settings, used } of cases) {
+  test(`budget: ${name}`, async () => {
+    const money = till();
+    const { judge, server } = await bench(script, { answerTokensMax: 500, ...settings }, money.own);
+    await judge.ask(question);
+    expect(money.used).toEqual(used);
+    expect(server.requests).toHaveLength(used.length);
+  });
+}
+
+test('budget: a door that is shut costs nothing', async () => {
+  const money = till();
+  const { judge, server } = await bench([says(good)], {}, money.own);
+  await server.close();
+  await judge.ask(question);
+  expect(new Set(money.used)).toEqual(new Set(['nothing']));
+});
+
+test('budget: the most is above every byte that is sent, and as much answer as may come', async () => {
+  const money = till();
+  const { judge, server } = await bench([says(good)], { answerTokensMax: 500 }, money.own);
+  await judge.ask(question);
+  const [request] = server.requests;
+  const bytes = request?.body.messages.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0) ?? Infinity;
+  expect(bytes).toBeGreaterThan(2_000);
+  expect(money.most[0]?.input).toBeGreaterThan(bytes + JSON.stringify(question.answerSchema).length);
+  expect([money.most[0]?.output, request?.body.max_completion_tokens]).toEqual([500, 500]);
+});
+
+test('budget: what there is no budget for is not sent, also not a second time', async () => {
+  const none = till(0);
+  const { judge, server, slept } = await bench([says(good)], {}, none.own);
+  expect(await judge.ask(question)).toEqual({ kind: 'failed', error: expect.stringContaining('over_budget') as string });
+  expect([server.requests.length, slept]).toEqual([0, []]);
+});
+
+test('budget: a correction that there is no budget for leaves what was paid in the answer', async () => {
+  const once = till(1);
+  const { judge, server } = await bench([says('no')], {}, once.own);
+  expect(await judge.ask(question)).toEqual({ kind: 'failed', error: expect.stringContaining('over_budget') as string, tokens: told });
+  expect(server.requests).toHaveLength(1);
+});
+
+test('budget: vectors are paid for too', async () => {
+  const money = till(1);
+  const { judge } = await bench([embeds(() => [1, 2])], {}, money.own);
+  const texts = Array.from({ length: 17 }, (_, at) => `text ${at}`);
+  expect(await judge.embed({ kind: 'embed', texts })).toEqual({ kind: 'failed', error: expect.stringContaining('over_budget') as string });
+  expect([money.most.length, money.used]).toEqual([1, [{ input: 5, output: 0 }]]);
+});
+
+test('budget: without a store nothing is sent', async () => {
+  const { judge, server } = await bench([says(good)], {}, { take: () => Promise.reject(new Error('disk')) });
+  expect(await judge.ask(question)).toEqual({ kind: 'failed', error: 'judge_fault: Error' });
+  expect(server.requests).toHaveLength(0);
+});
