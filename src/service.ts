@@ -33,6 +33,7 @@ import { annotatedIngest } from './serving/annotated-ingest.ts';
 import { annotating, type Annotating } from './serving/annotating.ts';
 import { figures, type Figures } from './serving/figures.ts';
 import { judgeBench } from './serving/judge-bench.ts';
+import { judgeQueue } from './serving/judge-queue.ts';
 import { clock, machineMemory, sleep } from './serving/machine.ts';
 import type { Memory } from './serving/memory-guard.ts';
 import { outboxes } from './serving/outboxes.ts';
@@ -97,6 +98,7 @@ export function service({ config, warnings, logger: given = pino(), stopMs = sto
     keeping?.offer(stored, bytes);
   };
   const bench = judgeBench(config.judges, telemetry);
+  const waiting = judgeQueue({ bench, telemetry, config: () => inForce.config, flow: () => flow, keeper: () => keeping, pressed: () => pressed, onFault: (error) => told('what waits for judges could not be read')(error) });
   const flow = pipeline({
     collectors,
     ...inForce.rules,
@@ -106,7 +108,8 @@ export function service({ config, warnings, logger: given = pino(), stopMs = sto
     limits: { ...defaultGroupLimits, bytesMax: config.limits.memoryBytes * tracesShare, spareBytesMax: () => pressed.spareBytesMax(), spansPerTraceMax: config.limits.spansPerTrace },
     deliver,
     pace: bench.pace,
-    ask: (run, work, done) => (pressed.keepsJudges() ? bench.ask(run, work, done) : done({ kind: 'overload', reason: 'stress' })),
+    queue: waiting.place,
+    ask: bench.ask,
   });
   const ticker = tickerOf({ flow, clock, mustWait: () => keeping?.isBehind() === true, onFault: (error) => logger.error({ error: error instanceof Error ? (error.stack ?? error.message) : 'unknown' }, 'closing a trace failed') });
   const told = (message: string) => (error: unknown) => logger.error({ error: error instanceof Error ? error.message : 'unknown' }, message);
@@ -161,6 +164,7 @@ export function service({ config, warnings, logger: given = pino(), stopMs = sto
     ticker.stop();
     // What is open goes on at the next start where it was; without a disk it is scored as far as it has come.
     if (config.journal.scheme === 'memory') flow.finish();
+    await waiting.stop();
     await bench.lane.stop(stopMs);
     await bench.settle().catch(told('what judges have cost could not be noted'));
     await lookups?.stop();
@@ -191,6 +195,7 @@ export function service({ config, warnings, logger: given = pino(), stopMs = sto
       await bench.open(store.judgeSpend);
       const replayed = await records.open();
       if (replayed > 0) logger.info({ requests: replayed }, 'runs that were open go on');
+      waiting.open(store);
       ticker.wake();
       lookups = reopener({ store, flow, telemetry, clock, sleep, closing: () => inForce.config.closing, wake: ticker.wake, onFault: told('the store could not be asked') });
       pressed.start();

@@ -55,6 +55,8 @@ export interface Config {
     /** How long an annotation waits for its run. */
     readonly annotationsWaitMs: number;
     readonly content: ContentChoice;
+    /** Of what waits for judges. */
+    readonly judgeJobs: { readonly ageMs: number; readonly rows: number };
   };
   readonly journal: JournalAddress;
   /** In US dollars, of the models that the agents use. */

@@ -175,6 +175,7 @@ function store(written: JsonObject): Config['store'] {
     content: { content, sampleRate: number(written, 'content_sample') },
     keep: { runsMs: quantity('duration', keep, 'runs'), contentMs: quantity('duration', keep, 'content'), bytes: quantity('bytes', keep, 'bytes'), exportsMs: quantity('duration', keep, 'exports'), exports: number(keep, 'export_rows') },
     annotationsWaitMs: quantity('duration', keep, 'annotations'),
+    judgeJobs: { ageMs: quantity('duration', keep, 'judge_age'), rows: number(keep, 'judge_rows') },
   };
 }
 

@@ -1,5 +1,6 @@
 /** The contract of an exporter: it takes the evaluations of one run and says what became of them. */
 import type { AgentTrace, Run } from '../model/agent-trace.ts';
+import type { NewJudgeJob } from '../model/judge-store.ts';
 import type { Decision, Evaluation, EvaluatorKind } from '../model/verdict.ts';
 
 /** Everything that one revision of a run brought: rules come together, each judge verdict comes by itself. */
@@ -9,6 +10,10 @@ export interface ScoredRun {
   readonly decisions: readonly RunDecision[];
   /** True: evaluators are asking about this revision; each of their verdicts comes as an item of its own. */
   readonly asked?: true;
+  /** What of that waits in the store: it is written with the run. */
+  readonly jobs?: readonly NewJudgeJob[];
+  /** True: this is what came of evaluators that were asked, and ends what waits for them. */
+  readonly answered?: true;
 }
 
 /** How one (run, evaluator) pair ended. */

@@ -1,4 +1,7 @@
-/** The part of a store that keeps what judges have cost. */
+/** The parts of a store that keep what judges are still to be asked, and what they have cost. */
+import type { Micros } from '../stores/store.ts';
+import type { Run } from './agent-trace.ts';
+import type { EvaluatorKind } from './verdict.ts';
 
 /** A day in UTC, as 2026-01-31. */
 export type Day = string;
@@ -52,4 +55,34 @@ export function enteredSpend(before: DaySpend, { spent, releasedNanoUsd, wantedN
   const reservedNanoUsd = Math.max(0, before.reservedNanoUsd - releasedNanoUsd);
   const isGranted = sum.nanoUsd + reservedNanoUsd + wantedNanoUsd <= limitNanoUsd;
   return { isGranted, spend: { ...sum, reservedNanoUsd: reservedNanoUsd + (isGranted ? wantedNanoUsd : 0) } };
+}
+
+/** An evaluator that was chosen to be asked about a run, and is not done. It is written with the run. */
+export interface NewJudgeJob {
+  /** Of the configured evaluator. */
+  readonly name: string;
+  readonly evaluator: string;
+  readonly evaluatorKind: EvaluatorKind;
+  /** Whose places it takes: name of a judge, or `http:` and the name of the evaluator. */
+  readonly party: string;
+  /** Of the evaluator as it was chosen. */
+  readonly optionsHash: string;
+  /** With which it was chosen. */
+  readonly probability: number;
+  readonly offeredAt: Micros;
+}
+
+export interface WaitingJob extends NewJudgeJob {
+  readonly id: number;
+  /** As it left, of the revision that is asked about; undefined: what stands there cannot be read. */
+  readonly run: Run | undefined;
+}
+
+/** Of one run and evaluator there is one job, that of the newest revision. It goes when an item says that it is answered, and with its run. */
+export interface JudgeJobStore {
+  /** Oldest first: of a party, or of all of them what was offered before a time. */
+  due(query: { readonly party?: string; readonly before?: Micros; readonly limit: number; readonly except: readonly number[] }): Promise<readonly WaitingJob[]>;
+  /** Without a word about their runs. */
+  drop(ids: readonly number[]): Promise<void>;
+  counts(): Promise<readonly { readonly party: string; readonly waiting: number; readonly oldestAt: Micros }[]>;
 }

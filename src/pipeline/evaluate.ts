@@ -50,7 +50,7 @@ export interface EvaluateWith {
 
 export function evaluateRun(run: Run, plan: readonly PlannedEvaluator[], options: EvaluateWith): Evaluated {
   if (run.partOf !== undefined) return takenBack(run, run.partOf, plan);
-  const expected = run.expected === undefined ? {} : readExpectation(run.expected).expectation;
+  const expected = expectedOf(run);
   const wanted = plan.filter(({ when }) => when === undefined || when(run));
   // Rules first, wherever they stand: what they find says how many of such runs are asked about.
   const evaluations = ruleEvaluations(run, wanted, expected, options);
@@ -74,6 +74,11 @@ export function evaluateRun(run: Run, plan: readonly PlannedEvaluator[], options
     }
   }
   return { evaluations, decisions, toJudge };
+}
+
+/** What the run itself says is expected of it. */
+export function expectedOf({ expected }: Run): Expectation {
+  return expected === undefined ? {} : readExpectation(expected).expectation;
 }
 
 function ruleEvaluations(run: Run, wanted: readonly PlannedEvaluator[], expected: Expectation, { context, clock, telemetry }: EvaluateWith): readonly Evaluation[] {

@@ -2,14 +2,15 @@
  * The whole flow on one screen:
  *
  *   spans, log records → gather → close → assemble → evaluate ─┬→ deliver        rule verdicts, at once
- *                                                              └→ ask → deliver  a sample goes to judges, each verdict when it comes
+ *                                                              └→ ask → deliver  a sample goes to judges, each verdict when it comes;
+ *                                                                                where a store keeps what waits for them, it goes out with the run and comes back by `resume`
  *
  * Pure: time comes from a clock, and whoever hosts it calls `advance` when `nextDueMs` says so.
  */
 import type { Collector } from '../../collectors/collector.ts';
 import type { EvaluationContext } from '../../evaluators/evaluator.ts';
 import type { PriceTable } from '../../evaluators/prices.ts';
-import type { ScoredRun } from '../exporters/exporter.ts';
+import type { RunDecision, ScoredRun } from '../exporters/exporter.ts';
 import type { Run } from '../model/agent-trace.ts';
 import type { Clock } from '../model/clock.ts';
 import type { Tenant } from '../model/ids.ts';
@@ -17,8 +18,9 @@ import type { LogRecord, Span } from '../model/span.ts';
 import type { Verdict } from '../model/verdict.ts';
 import type { Redaction } from '../redaction/redaction.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
+import type { NewJudgeJob } from '../model/judge-store.ts';
 import { countCosts } from './agent-costs.ts';
-import { decision, decisionOf, evaluateRun, evaluationOf, recordDuration, type PlannedEvaluator, type ToJudge } from './evaluate.ts';
+import { decision, decisionOf, evaluateRun, expectedOf, evaluationOf, recordDuration, type PlannedEvaluator, type ToJudge } from './evaluate.ts';
 import { gathering } from './group.ts';
 import type { GatheringSettings } from './gathering-settings.ts';
 import { type GroupLimits } from './group-limits.ts';
@@ -52,7 +54,14 @@ export interface PipelineOptions extends PipelineSettings {
   readonly ask: (run: Run, work: ToJudge, done: (end: AskEnd) => void) => void;
   /** What the budget of a judge leaves of sample rates, 0..1; absent: all. */
   readonly pace?: (judge: string) => number;
+  /** What waits for a judge in the store, or why it may not. Undefined: nothing waits there, and the judge is asked at once. */
+  readonly queue?: (work: ToJudge) => Queued | undefined;
 }
+
+export type Queued = { readonly kind: 'job'; readonly job: NewJudgeJob } | { readonly kind: 'overload'; readonly reason: string };
+
+/** What has waited in the store. */
+export type ResumedJob = NewJudgeJob & { readonly run: Run };
 
 export interface Pipeline extends Reopening {
   /** `position` tells where the journal has the request that they came with. */
@@ -66,6 +75,11 @@ export interface Pipeline extends Reopening {
   nextDueMs(): number | undefined;
   /** Closes and scores everything that is open, for the end of the process. */
   finish(): void;
+  /**
+   * Asks about what has waited, by the configuration that is in force now; an evaluator that is not in it any more ends as filtered. `ended`: the verdict or the decision
+   * has been delivered; false: there was no room, and it waits on. With `as` it ends so, and nobody is asked.
+   */
+  resume(job: ResumedJob, done: (ended: boolean) => void, as?: AskEnd): void;
   /** For every run that closes from now on; judges that were asked before end under what held when they were. */
   exchange(settings: PipelineSettings): void;
   /** Lets traces go when the limits have become tighter. */
@@ -89,16 +103,39 @@ export function pipeline(options: PipelineOptions): Pipeline {
     const { run, item, work } = leaving(whole, redaction);
     countCosts(run, prices, telemetry);
     groups?.closed(run, evaluations);
-    deliver(item({ evaluations, decisions, ...(toJudge.length === 0 ? {} : { asked: true }) }));
+    const { jobs, refused, atOnce } = queued(toJudge, options.queue);
+    deliver(item({ evaluations, decisions: [...decisions, ...refused], ...(toJudge.length === 0 ? {} : { asked: true }), ...(jobs.length === 0 ? {} : { jobs }) }));
     const askedMs = clock.nowMs();
-    for (const asked of toJudge) {
-      ask(run, work(asked), (end) => {
-        const ended = judged(run, asked, end);
-        for (const evaluation of ended.evaluations) recordDuration(telemetry, evaluation, clock.nowMs() - askedMs);
-        groups?.judged(run, ended.evaluations);
-        deliver(item(ended));
-      });
-    }
+    for (const asked of atOnce) ask(run, work(asked), (end) => answered({ run, item, asked, askedMs, groups }, end));
+  }
+
+  function answered({ run, item, asked, askedMs, groups }: AskedRun, end: AskEnd): void {
+    const ended = judged(run, asked, end);
+    for (const evaluation of ended.evaluations) recordDuration(telemetry, evaluation, clock.nowMs() - askedMs);
+    groups?.judged(run, ended.evaluations);
+    deliver(item({ ...ended, answered: true }));
+  }
+
+  function resume(job: ResumedJob, done: (ended: boolean) => void, as?: AskEnd): void {
+    const { plan, groups, redaction } = settings;
+    const { run, item, work } = leaving(job.run, redaction);
+    const deliverAs = (end: Pick<RunDecision, 'decision' | 'reason'>): void => {
+      const { name, evaluator, evaluatorKind } = job;
+      deliver(item({ evaluations: [], decisions: [{ name, evaluator, evaluatorKind, ...end }], answered: true }));
+      done(true);
+    };
+    if (as !== undefined && as.kind !== 'judged') return deliverAs({ decision: as.kind, reason: as.reason });
+    const planned = plan.find(({ configured }) => configured.name === job.name);
+    if (planned === undefined || planned.configured.kind === 'rule') return deliverAs({ decision: 'filtered', reason: 'not_configured' });
+    const { configured, judge } = planned;
+    // Another question than the one that this run was chosen for.
+    if (configured.optionsHash !== job.optionsHash) return deliverAs({ decision: 'filtered', reason: 'reconfigured' });
+    const asked: ToJudge = { configured, ...(judge === undefined ? {} : { judge }), expected: expectedOf(run), probability: job.probability };
+    ask(run, work(asked), (end) => {
+      if (end.kind === 'overload' && waitsOn.has(end.reason)) return done(false);
+      answered({ run, item, asked, askedMs: job.offeredAt / 1_000, groups }, end);
+      done(true);
+    });
   }
 
   function observe(): void {
@@ -108,6 +145,7 @@ export function pipeline(options: PipelineOptions): Pipeline {
 
   return {
     standings: gather.standings,
+    resume,
     takeStrays: gather.takeStrays,
     reopen(stored) {
       gather.reopen(stored);
@@ -147,6 +185,28 @@ export function pipeline(options: PipelineOptions): Pipeline {
     bytes: gather.bytes,
     openBytes: gather.openBytes,
   };
+}
+
+interface AskedRun {
+  readonly run: Run;
+  readonly item: (item: Omit<ScoredRun, 'run'>) => ScoredRun;
+  readonly asked: ToJudge;
+  readonly askedMs: number;
+  readonly groups: TaskGroups | undefined;
+}
+
+/** Of those who ask: there may be room later. */
+const waitsOn: ReadonlySet<string> = new Set(['queue_full', 'stopping']);
+
+function queued(toJudge: readonly ToJudge[], queue: PipelineOptions['queue']): { readonly jobs: readonly NewJudgeJob[]; readonly refused: readonly RunDecision[]; readonly atOnce: readonly ToJudge[] } {
+  const [jobs, refused, atOnce]: [NewJudgeJob[], RunDecision[], ToJudge[]] = [[], [], []];
+  for (const asked of toJudge) {
+    const place = queue?.(asked);
+    if (place === undefined) atOnce.push(asked);
+    else if (place.kind === 'job') jobs.push(place.job);
+    else refused.push(decision(asked.configured, place.kind, place.reason));
+  }
+  return { jobs, refused, atOnce };
 }
 
 function judged(run: Run, work: ToJudge, end: AskEnd): Omit<ScoredRun, 'run'> {

@@ -29,6 +29,8 @@ export interface JudgeBench {
   readonly prepare: (configs: readonly JudgeConfig[]) => () => void;
   /** What the budget of a judge leaves of sample rates, 0..1. */
   readonly pace: (judge: string) => number;
+  /** Runs that a judge works on at the same time. */
+  readonly places: (judge: string) => number;
   /** Keeps the budgets in a store from now on. Rejects when it cannot be read. */
   readonly open: (store: JudgeSpendStore) => Promise<void>;
   /** Notes in the store what was spent. Rejects when it cannot be written. */
@@ -38,6 +40,9 @@ export interface JudgeBench {
 
 /** Judges that are no longer configured and still have runs before them; beyond it the first of them is stopped, and its questions fail. */
 const leavingMax = 16;
+
+/** Of a judge that is not configured any more: what waits for it is told so. */
+const placesOfNobody = 8;
 
 interface Seat {
   config: JudgeConfig;
@@ -143,6 +148,7 @@ export function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry
       const { usdPerDay } = seats.get(judge)?.config ?? {};
       return usdPerDay === undefined ? 1 : books.share({ name: judge, usdPerDay });
     },
+    places: (judge) => seats.get(judge)?.config.concurrency ?? placesOfNobody,
     open: (store) => books.open(store, [...seats.keys()]),
     settle: books.close,
     async stop() {

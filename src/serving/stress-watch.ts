@@ -26,6 +26,8 @@ export interface StressWatchOptions {
 export interface StressWatch extends Required<Pick<Ingest, 'admission' | 'putOff'>> {
   /** False: a run goes without judges. Counts what is given up. */
   readonly keepsJudges: () => boolean;
+  /** True: nothing has to be given up. */
+  readonly isCalm: () => boolean;
   /** False: the store gets no content of a run. Counts what is given up. */
   readonly keepsContent: () => boolean;
   start(): void;
@@ -85,6 +87,7 @@ export function stressWatch(options: StressWatchOptions): StressWatch {
     },
     putOff: refusedFor,
     keepsJudges: () => keeps('judge', 'shed_judges'),
+    isCalm: () => levels.level() === 'calm',
     keepsContent: () => keeps('content', 'shed_content'),
     start() {
       watching ??= watch();

@@ -1,5 +1,7 @@
-/** What judges have cost, in a store that ends with the process. */
-import { enteredSpend, noSpending, type DaySpend, type JudgeSpendStore } from '../model/judge-store.ts';
+/** What judges are still to be asked and what they have cost, in a store that ends with the process. */
+import type { Run } from '../model/agent-trace.ts';
+import { enteredSpend, noSpending, type DaySpend, type JudgeJobStore, type JudgeSpendStore, type NewJudgeJob, type WaitingJob } from '../model/judge-store.ts';
+import { jobBody, jobRun } from './job-body.ts';
 
 const nothing: DaySpend = { ...noSpending, reservedNanoUsd: 0 };
 
@@ -19,5 +21,55 @@ export function memorySpend(): JudgeSpendStore {
         else days.set(key, { ...rest, nanoUsd: nanoUsd + reservedNanoUsd, reservedNanoUsd: 0 });
       }
     },
+  };
+}
+
+export interface MemoryJobs extends JudgeJobStore {
+  /** 0: there is none. `run`: its key in the store. */
+  revision(run: string, name: string): number;
+  put(key: string, run: Run, job: NewJudgeJob): void;
+  /** Those of this revision and older ones. */
+  end(run: string, name: string, revision: number): void;
+  /** The run is gone. */
+  forget(run: string): void;
+}
+
+interface Kept extends Omit<WaitingJob, 'run'> {
+  readonly revision: number;
+  readonly body: Uint8Array;
+}
+
+export function memoryJobs(): MemoryJobs {
+  /** By run, then by evaluator. */
+  const runs = new Map<string, Map<string, Kept>>();
+  let ids = 0;
+  const all = (): readonly Kept[] => [...runs.values()].flatMap((own) => [...own.values()]).sort((one, other) => one.id - other.id);
+
+  function remove(run: string, name: string): void {
+    const own = runs.get(run);
+    own?.delete(name);
+    if (own?.size === 0) runs.delete(run);
+  }
+
+  return {
+    revision: (run, name) => runs.get(run)?.get(name)?.revision ?? 0,
+    put(key, run, job) {
+      const own = runs.get(key) ?? new Map<string, Kept>();
+      own.set(job.name, { ...job, id: ++ids, revision: run.revision, body: jobBody(run) });
+      runs.set(key, own);
+    },
+    end(run, name, revision) {
+      if ((runs.get(run)?.get(name)?.revision ?? Infinity) <= revision) remove(run, name);
+    },
+    forget: (run) => void runs.delete(run),
+    due: async ({ party, before = Infinity, limit, except }) =>
+      all()
+        .filter((job) => (party === undefined || job.party === party) && job.offeredAt < before && !except.includes(job.id))
+        .slice(0, limit)
+        .map(({ body, revision: _revision, ...job }) => ({ ...job, run: jobRun(body) })),
+    async drop(gone) {
+      for (const [run, own] of runs) for (const { id, name } of own.values()) if (gone.includes(id)) remove(run, name);
+    },
+    counts: async () => [...Map.groupBy(all(), ({ party }) => party)].map(([party, own]) => ({ party, waiting: own.length, oldestAt: Math.min(...own.map(({ offeredAt }) => offeredAt)) })).sort((one, other) => (one.party < other.party ? -1 : 1)),
   };
 }

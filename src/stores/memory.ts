@@ -6,7 +6,8 @@ import { traceKey } from '../pipeline/traces.ts';
 import { memoryAnnotations } from './memory-annotations.ts';
 import { memoryExports } from './memory-exports.ts';
 import { memoryVerdictRows } from './memory-verdict-rows.ts';
-import { memorySpend } from './memory-judges.ts';
+import { chosenPairs, spoken, type ChosenPair } from './chosen-pairs.ts';
+import { memoryJobs, memorySpend } from './memory-judges.ts';
 import { contentOf, readContent } from './run-content.ts';
 import { spansInMemory } from './spans-in-memory.ts';
 import type { ContentGone, Micros, RunFilter, RunPlace, RunRow, Store, StoredDecision, StoredVerdict, StoreItem, SummaryRow, ToolRow } from './store.ts';
@@ -46,6 +47,7 @@ export function memoryStore({ runsMax = runsMaxDefault, contentBytesMax = conten
   const spans = spansInMemory(spanBytesMax);
   const kept = new Map<string, Kept>();
   const annotations = memoryAnnotations((traceId) => [...kept.values()].flatMap(({ id, version: { row }, verdicts, kinds }) => (row.traceId === traceId ? [{ id, row, verdicts, kinds }] : [])));
+  const jobs = memoryJobs();
   const { write: writeExports, forget, prune: pruneExports, ...exports } = memoryExports();
   let ids = 0;
   let contentBytes = 0;
@@ -72,18 +74,30 @@ export function memoryStore({ runsMax = runsMaxDefault, contentBytesMax = conten
     }
     for (const verdict of item.evaluations.map(storedVerdict)) if (verdict.revision >= (one.verdicts.get(verdict.name)?.revision ?? 0)) one.verdicts.set(verdict.name, verdict);
     for (const { key: { name }, evaluatorKind } of item.evaluations) one.kinds.set(name, evaluatorKind);
-    for (const decision of storedDecisions(item)) if (decision.revision >= (one.decisions.get(decision.name)?.revision ?? 0)) one.decisions.set(decision.name, decision);
+    for (const decision of storedDecisions({ ...item, decisions: spoken(item) })) if (decision.revision >= (one.decisions.get(decision.name)?.revision ?? 0)) one.decisions.set(decision.name, decision);
+    if (item.answered === true) for (const { name } of item.decisions) jobs.end(key, name, item.run.revision);
+    for (const pair of chosenPairs([item], () => key)) choose(one, pair);
     if (one.version.row.partOf !== undefined) {
+      jobs.forget(key);
       one.verdicts.clear();
       one.decisions.clear();
     }
     kept.set(key, one);
   }
 
+  /** What was written before of the same or a newer revision stays. */
+  function choose({ key, decisions }: Kept, { run, name, what }: ChosenPair<Run>): void {
+    if (Math.max(decisions.get(name)?.revision ?? 0, jobs.revision(key, name)) >= run.revision) return;
+    jobs.end(key, name, run.revision);
+    if (what.kind === 'job') jobs.put(key, run, what.job);
+    else for (const decision of storedDecisions({ run, decisions: [what.decision] })) decisions.set(name, decision);
+  }
+
   /** Gives how many pieces of spans went with them. */
   function drop(gone: readonly Kept[]): number {
     for (const { key, version } of gone) {
       kept.delete(key);
+      jobs.forget(key);
       withoutContent(version, 'expired');
     }
     forget(gone.map(({ version }) => version.row));
@@ -110,6 +124,7 @@ export function memoryStore({ runsMax = runsMaxDefault, contentBytesMax = conten
     annotations,
     verdicts: memoryVerdictRows(() => ordered().map(({ id, version: { row }, verdicts, decisions, kinds }) => ({ id, row, verdicts, decisions, kinds }))),
     judgeSpend: memorySpend(),
+    judgeJobs: jobs,
     async write(items, waiting = []) {
       items.forEach(take);
       annotations.settle(new Set(items.map(({ run }) => run.traceId)));

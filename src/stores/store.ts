@@ -10,7 +10,7 @@ import type { LogRecord, Span } from '../model/span.ts';
 import type { AnnotationStore, StoredAnnotation } from '../model/annotation.ts';
 import type { ExportStore, NewExport } from '../model/export-store.ts';
 import type { VerdictRows } from '../model/verdict-rows.ts';
-import type { JudgeSpendStore } from '../model/judge-store.ts';
+import type { JudgeJobStore, JudgeSpendStore } from '../model/judge-store.ts';
 
 export interface Store {
   /** True: what is written is there after the process has ended. */
@@ -28,6 +28,8 @@ export interface Store {
   readonly verdicts: VerdictRows;
   /** What judges have cost. */
   readonly judgeSpend: JudgeSpendStore;
+  /** What judges are still to be asked. */
+  readonly judgeJobs: JudgeJobStore;
   /** Adds spans to what is kept of traces; all or none. The same piece once more changes nothing, and beyond `piecesPerTraceMax` nothing is added. */
   writeSpans(pieces: readonly SpanPiece[]): Promise<void>;
   /** What is kept of the spans of a trace, in the order in which it came; for a trace that is part of another one, of that. */

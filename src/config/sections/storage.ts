@@ -28,6 +28,8 @@ export const store: Section = {
           bytes: { type: ['string', 'integer'], 'x-quantity': { kind: 'bytes', minimum: '16MiB', maximum: '64TiB' }, default: '20GiB', description: 'Size of the whole.' },
           exports: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '1m', maximum: '3650d' }, default: '14d', description: 'Age of scores that a backend has not taken, dead letters among them. They go with their run at the latest.' },
           annotations: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '1m', maximum: '3650d' }, default: '1d', description: 'How long an annotation waits for its run. Those of a run that is stored go with it.' },
+          judge_age: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '1m', maximum: '3650d' }, default: '1d', description: 'Age of runs that wait for a judge; older ones end as `overload`.' },
+          judge_rows: { type: 'integer', minimum: 1, maximum: 10_000_000, default: 100_000, 'x-unit': 'pairs', description: 'How many pairs of run and evaluator may wait for judges; beyond it they end as `overload`.' },
           export_rows: { type: 'integer', minimum: 100, maximum: 100_000_000, default: 1_000_000, 'x-unit': 'scores', description: 'How many of these; beyond it the oldest go, dead letters first.' },
         },
       },

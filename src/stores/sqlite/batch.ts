@@ -5,6 +5,7 @@ import type { Run, RunKey } from '../../model/agent-trace.ts';
 import type { NewExport } from '../../model/export-store.ts';
 import { exportText } from '../export-item.ts';
 import { callEnd, runColumns, tookMicros } from '../item.ts';
+import { jobBody } from '../job-body.ts';
 import { contentOf, type RunContent } from '../run-content.ts';
 import type { ContentGone, Micros, StoreItem } from '../store.ts';
 
@@ -13,7 +14,7 @@ export interface Batch {
   readonly exports: readonly BatchExport[];
 }
 
-export interface BatchItem extends Pick<ScoredRun, 'evaluations' | 'decisions'> {
+export interface BatchItem extends Pick<ScoredRun, 'evaluations' | 'decisions' | 'jobs' | 'answered'> {
   readonly run: BatchRun;
 }
 
@@ -21,6 +22,8 @@ export interface BatchRun extends RunKey {
   readonly revision: number;
   readonly columns: ReturnType<typeof runColumns>;
   readonly content: BatchContent;
+  /** As it waits for judges; undefined unless it does. */
+  readonly waiting: Uint8Array | undefined;
   readonly calls: readonly { readonly name: string; readonly ended: string; readonly took: Micros | null }[];
 }
 
@@ -40,9 +43,14 @@ const compressionLevel = 1;
 
 export function batchOf(items: readonly StoreItem[], exports: readonly NewExport[]): Batch {
   return {
-    items: items.map(({ run, withoutContent, evaluations, decisions }) => ({ run: { ...runOf(run), content: contentAlone(contentOf(run, withoutContent)) }, evaluations, decisions })),
+    items: items.map(batchItem),
     exports: exports.map(({ item, ...rest }) => ({ ...rest, run: keyOf(item.run), revision: item.run.revision, item: alone(zstdCompressSync(exportText(item), { params: { [constants.ZSTD_c_compressionLevel]: compressionLevel } })) })),
   };
+}
+
+function batchItem({ run, withoutContent, evaluations, decisions, jobs = [], answered }: StoreItem): BatchItem {
+  const waiting = jobs.length === 0 ? undefined : alone(jobBody(run));
+  return { run: { ...runOf(run), content: contentAlone(contentOf(run, withoutContent)), waiting }, evaluations, decisions, ...(jobs.length === 0 ? {} : { jobs }), ...(answered === undefined ? {} : { answered }) };
 }
 
 /** A Buffer may lie in memory that is much larger, or that it shares with others: all of that would go along. */
@@ -54,7 +62,7 @@ function contentAlone(content: RunContent): BatchContent {
   return { content: alone(content.content), contentGone: content.contentGone };
 }
 
-function runOf(run: Run): Omit<BatchRun, 'content'> {
+function runOf(run: Run): Omit<BatchRun, 'content' | 'waiting'> {
   return { ...keyOf(run), revision: run.revision, columns: runColumns(run), calls: run.trace.toolCalls.map((call) => ({ name: call.name, ended: callEnd(call), took: tookMicros(call) ?? null })) };
 }
 

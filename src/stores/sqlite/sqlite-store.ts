@@ -7,6 +7,7 @@ import { annotationStore } from './annotations.ts';
 import { batchOf } from './batch.ts';
 import { connected, ownersOnly, type Connection } from './connection.ts';
 import { countedByName, exportersOf, exportStore, pruneExports } from './exports.ts';
+import { jobStore } from './judge-jobs.ts';
 import { spendStore } from './judges.ts';
 import { migrated } from './migrations.ts';
 import { readDecisions, readRun, readRuns, readSummary, readTools } from './read.ts';
@@ -39,6 +40,7 @@ export async function sqliteStore(file: string, onThread?: (thread: Worker) => v
     annotations: annotationStore(db),
     verdicts: verdictRows(db),
     judgeSpend: spendStore(db),
+    judgeJobs: jobStore(db),
     run: (key) => readRun(db, key),
     runs: (query) => readRuns(db, query),
     decisions: (traceId) => readDecisions(db, traceId),

@@ -11,6 +11,7 @@ export interface Tables {
   readonly exports: ExportsTable;
   readonly annotations: AnnotationsTable;
   readonly judge_spend: JudgeSpendTable;
+  readonly judge_jobs: JudgeJobsTable;
 }
 
 interface RunsTable {
@@ -142,4 +143,19 @@ interface JudgeSpendTable {
   readonly requests: number;
   readonly input_tokens: number;
   readonly output_tokens: number;
+}
+
+interface JudgeJobsTable {
+  readonly id: Generated<number>;
+  readonly run_id: number;
+  readonly name: string;
+  readonly revision: number;
+  readonly evaluator: string;
+  readonly kind: string;
+  readonly party: string;
+  readonly options_hash: string;
+  readonly probability: number;
+  readonly offered_us: number;
+  /** The run, compressed. */
+  readonly body: Uint8Array;
 }

@@ -2,10 +2,12 @@
 import type { Insertable, Transaction } from 'kysely';
 import type { RunKey } from '../../model/agent-trace.ts';
 import { jsonText } from '../../model/json.ts';
+import { chosenPairs, spoken } from '../chosen-pairs.ts';
 import { storedDecisions, storedVerdict } from '../item.ts';
 import { settleAnnotations } from './annotations.ts';
 import type { Batch, BatchItem, BatchRun } from './batch.ts';
 import { chunks } from './chunks.ts';
+import { endJobs, writeChosen } from './judge-jobs.ts';
 import type { Tables } from './tables.ts';
 import { writeExports } from './write-exports.ts';
 
@@ -25,7 +27,8 @@ export async function writeBatch(tx: Tx, { items, exports }: Batch): Promise<rea
   for (const [key, id] of await writtenRuns(tx, fresh)) known.set(key, { id, revision: known.get(key)?.revision ?? 0 });
   await writeToolCalls(tx, fresh, known);
   await writeEvaluations(tx, items, known);
-  await writeDecisions(tx, items, known);
+  await writeDecisions(tx, items.map((item) => ({ ...item, decisions: spoken(item) })), known);
+  await writeAsked(tx, items, known);
   await forgetParts(tx, known);
   await settleAnnotations(tx, [...new Set([...runs.values()].map(({ traceId }) => traceId))]);
   return exports.length === 0 ? [] : await writeExports(tx, exports.map((one) => ({ ...one, runId: idOf(known, one.run) })));
@@ -151,7 +154,16 @@ async function writeEvaluations(tx: Tx, items: readonly BatchItem[], known: Read
   }
 }
 
-async function writeDecisions(tx: Tx, items: readonly BatchItem[], known: ReadonlyMap<string, Known>): Promise<void> {
+/** After what is said for good, which decides over the same batch as over what was written before. */
+async function writeAsked(tx: Tx, items: readonly BatchItem[], known: ReadonlyMap<string, Known>): Promise<void> {
+  const id = (run: RunKey): number => idOf(known, run);
+  const answered = items.filter((item) => item.answered === true);
+  await endJobs(tx, answered.flatMap(({ run, decisions }) => decisions.map(({ name }) => ({ runId: id(run), name, revision: run.revision }))));
+  const chosen = await writeChosen(tx, chosenPairs(items, keyText), id);
+  await writeDecisions(tx, chosen.map(({ run, what }) => ({ run, decisions: what.kind === 'decision' ? [what.decision] : [] })), known);
+}
+
+async function writeDecisions(tx: Tx, items: readonly Pick<BatchItem, 'run' | 'decisions'>[], known: ReadonlyMap<string, Known>): Promise<void> {
   const rows = new Map<string, Insertable<Tables['decisions']>>();
   for (const item of items) {
     const id = idOf(known, item.run);
@@ -178,7 +190,7 @@ async function forgetParts(tx: Tx, known: ReadonlyMap<string, Known>): Promise<v
   for (const some of chunks([...known.values()].map(({ id }) => id))) {
     const parts = (await tx.selectFrom('runs').select('id').where('id', 'in', some).where('part_of', 'is not', null).execute()).map(({ id }) => id);
     if (parts.length === 0) continue;
-    for (const table of ['evaluations', 'decisions', 'tool_calls'] as const) await tx.deleteFrom(table).where('run_id', 'in', parts).execute();
+    for (const table of ['evaluations', 'decisions', 'tool_calls', 'judge_jobs'] as const) await tx.deleteFrom(table).where('run_id', 'in', parts).execute();
   }
 }
 

@@ -1,0 +1,69 @@
+/** What judges are still to be asked, in the SQLite store. */
+import type { Kysely, Transaction } from 'kysely';
+import type { RunKey } from '../../model/agent-trace.ts';
+import type { JudgeJobStore, WaitingJob } from '../../model/judge-store.ts';
+import type { EvaluatorKind } from '../../model/verdict.ts';
+import type { ChosenPair } from '../chosen-pairs.ts';
+import { jobRun } from '../job-body.ts';
+import type { BatchRun } from './batch.ts';
+import type { Tables } from './tables.ts';
+
+type Tx = Transaction<Tables>;
+
+/** Rows of one statement: bodies are some kilobytes each. */
+const rowsPerStatement = 100;
+
+/** Gives the pairs that say how they ended; what was written before of the same or a newer revision stays. `idOf` gives the row of a run. */
+export async function writeChosen(tx: Tx, pairs: readonly ChosenPair<BatchRun>[], idOf: (run: RunKey) => number): Promise<readonly ChosenPair<BatchRun>[]> {
+  if (pairs.length === 0) return [];
+  const known = await knownRevisions(tx, [...new Set(pairs.map(({ run }) => idOf(run)))]);
+  const fresh = pairs.filter(({ run, name }) => (known.get(`${idOf(run)} ${name}`) ?? 0) < run.revision);
+  const rows = fresh.flatMap(({ run, name, what }) => {
+    const { waiting: body } = run;
+    if (what.kind !== 'job' || body === undefined) return [];
+    const { evaluator, evaluatorKind, party, optionsHash, probability, offeredAt } = what.job;
+    return [{ run_id: idOf(run), name, revision: run.revision, evaluator, kind: evaluatorKind, party, options_hash: optionsHash, probability, offered_us: offeredAt, body }];
+  });
+  await endJobs(tx, fresh.map(({ run, name }) => ({ runId: idOf(run), name, revision: run.revision })));
+  for (let at = 0; at < rows.length; at += rowsPerStatement) await tx.insertInto('judge_jobs').values(rows.slice(at, at + rowsPerStatement)).execute();
+  return fresh.filter(({ what }) => what.kind === 'decision');
+}
+
+/** Of each run and evaluator, the highest revision that is decided or waits. */
+async function knownRevisions(tx: Tx, runIds: readonly number[]): Promise<ReadonlyMap<string, number>> {
+  const known = new Map<string, number>();
+  for (const table of ['decisions', 'judge_jobs'] as const) {
+    const rows = await tx.selectFrom(table).select(['run_id', 'name', 'revision']).where('run_id', 'in', runIds).execute();
+    for (const { run_id: id, name, revision } of rows) known.set(`${id} ${name}`, Math.max(revision, known.get(`${id} ${name}`) ?? 0));
+  }
+  return known;
+}
+
+/** Jobs of these revisions and older ones. */
+export async function endJobs(tx: Tx, ended: readonly { readonly runId: number; readonly name: string; readonly revision: number }[]): Promise<void> {
+  for (const { runId, name, revision } of ended) await tx.deleteFrom('judge_jobs').where('run_id', '=', runId).where('name', '=', name).where('revision', '<=', revision).execute();
+}
+
+export function jobStore(db: Kysely<Tables>): JudgeJobStore {
+  return {
+    async due({ party, before, limit, except }) {
+      const rows = await db
+        .selectFrom('judge_jobs')
+        .selectAll()
+        .$if(party !== undefined, (select) => select.where('party', '=', party ?? ''))
+        .$if(before !== undefined, (select) => select.where('offered_us', '<', before ?? 0))
+        .$if(except.length > 0, (select) => select.where('id', 'not in', except))
+        .orderBy('id')
+        .limit(limit)
+        .execute();
+      return rows.map((row): WaitingJob => ({ id: row.id, name: row.name, evaluator: row.evaluator, evaluatorKind: row.kind as EvaluatorKind, party: row.party, optionsHash: row.options_hash, probability: row.probability, offeredAt: row.offered_us, run: jobRun(row.body) }));
+    },
+    async drop(ids) {
+      if (ids.length > 0) await db.deleteFrom('judge_jobs').where('id', 'in', ids).execute();
+    },
+    async counts() {
+      const rows = await db.selectFrom('judge_jobs').select(({ fn }) => ['party', fn.countAll<number>().as('waiting'), fn.min('offered_us').as('oldest')]).groupBy('party').orderBy('party').execute();
+      return rows.map(({ party, waiting, oldest }) => ({ party, waiting, oldestAt: oldest }));
+    },
+  };
+}
