@@ -126,6 +126,7 @@ function judge(name: string, written: JsonObject): JudgeConfig {
     apiKey: text(written, 'api_key'),
     concurrency: number(written, 'concurrency'),
     timeoutMs: quantity('duration', written, 'timeout'),
+    cacheMs: quantity('duration', written, 'cache'),
     ...(member(written, 'requests_per_minute') === undefined ? {} : { requestsPerMinute: number(written, 'requests_per_minute') }),
     ...judgeCosts(written),
   };

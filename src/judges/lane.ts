@@ -104,15 +104,18 @@ export function judgeLane(options: JudgeLaneOptions): JudgeLane {
   async function endOf(job: JudgeJob): Promise<JudgeEnd> {
     /** What a question found that there was no budget for. Nothing more is asked then: whatever the evaluator makes of it is not its verdict. */
     let unpaid: Answer | undefined;
+    let cached = 0;
     const ask: Ask = async (request) => {
       if (unpaid !== undefined) return unpaid;
       const answer = await job.party.answer(request);
       countTokens(telemetry, job, answer);
       if (isUnpaid(answer)) unpaid = answer;
+      if (answer.kind === 'answered' && answer.cached === true) cached++;
       return answer;
     };
     const verdict = await runJudge(begun(job), ask, { questionsMax, threshold: job.threshold });
-    return unpaid === undefined ? { kind: 'judged', verdict } : { kind: 'over_budget', reason: 'usd_per_day' };
+    if (unpaid !== undefined) return { kind: 'over_budget', reason: 'usd_per_day' };
+    return { kind: 'judged', verdict: cached === 0 ? verdict : { ...verdict, details: { ...verdict.details, cached } } };
   }
 
   async function drain(deadlineMs: number): Promise<void> {

@@ -65,7 +65,10 @@ export function ledger({ store: first, telemetry, clock }: LedgerOptions): Ledge
   function accountOf(judge: string): Account {
     const day = dayOf(clock.nowMs());
     const key = `${judge} ${day}`;
-    const found = accounts.get(key) ?? { judge, day, known: { ...noSpending, reservedNanoUsd: 0 }, spent: noSpending, used: 0, free: 0, open: 0, last: Promise.resolve() };
+    const known = accounts.get(key);
+    // Of the days before, what has nothing left to note.
+    if (known === undefined) for (const [other, one] of accounts) if (one.judge === judge && isBalanced(one)) accounts.delete(other);
+    const found = known ?? { judge, day, known: { ...noSpending, reservedNanoUsd: 0 }, spent: noSpending, used: 0, free: 0, open: 0, last: Promise.resolve() };
     accounts.set(key, found);
     return found;
   }
@@ -162,6 +165,10 @@ export function ledger({ store: first, telemetry, clock }: LedgerOptions): Ledge
       for (const account of accounts.values()) await after(account, () => settled(account));
     },
   };
+}
+
+function isBalanced({ open, free, used, spent }: Account): boolean {
+  return open === 0 && free === 0 && used === 0 && spent.requests === 0;
 }
 
 /** One after the other for an account; a failed one does not hold up the next. */

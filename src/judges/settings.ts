@@ -17,6 +17,8 @@ export interface JudgeSettings {
   /** Sent only when set: not every model takes them. */
   readonly temperature?: number;
   readonly answerTokensMax?: number;
+  /** How long an answer stands for the same question; absent or 0: not at all. */
+  readonly cacheMs?: number;
   /** US dollars per million tokens; absent: not known. */
   readonly price?: TokenPrice;
   /** Most that a day (UTC) may cost; only with a price and a limit of the answer. */

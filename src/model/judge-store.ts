@@ -1,4 +1,4 @@
-/** The parts of a store that keep what judges are still to be asked, and what they have cost. */
+/** The parts of a store that keep what judges are still to be asked, what they answered, and what they have cost. */
 import type { Micros } from '../stores/store.ts';
 import type { Run } from './agent-trace.ts';
 import type { EvaluatorKind } from './verdict.ts';
@@ -85,4 +85,29 @@ export interface JudgeJobStore {
   /** Without a word about their runs. */
   drop(ids: readonly number[]): Promise<void>;
   counts(): Promise<readonly { readonly party: string; readonly waiting: number; readonly oldestAt: Micros }[]>;
+}
+
+/** What a judge answered to a question, so that the same question is not asked twice. */
+export interface KeptAnswer {
+  /** Hash of who was asked, and what. */
+  readonly key: string;
+  /** JSON. */
+  readonly value: string;
+  readonly answeredAt: Micros;
+}
+
+export interface AnswerBounds {
+  readonly before: Micros;
+  readonly rows: number;
+  /** Characters of the values together. */
+  readonly chars: number;
+}
+
+export interface JudgeAnswerStore {
+  /** Not older than `since`. */
+  find(key: string, since: Micros): Promise<KeptAnswer | undefined>;
+  /** The newer one takes the place of the older one. */
+  keep(answers: readonly KeptAnswer[]): Promise<void>;
+  /** Beyond a bound the oldest go. */
+  prune(bounds: AnswerBounds): Promise<void>;
 }

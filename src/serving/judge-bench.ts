@@ -6,18 +6,19 @@
 import { randomBytes } from 'node:crypto';
 import { evaluationContext } from '../../evaluators/context.ts';
 import type { JudgeConfig } from '../config/config.ts';
+import { answerCache } from '../judges/answer-cache.ts';
 import { httpCalls } from '../judges/http-calls.ts';
 import { judges } from '../judges/index.ts';
 import type { Judge } from '../judges/judge.ts';
 import { judgeLane, type JudgeLane, type Party } from '../judges/lane.ts';
 import { ledger } from '../judges/ledger.ts';
-import type { JudgeSpendStore } from '../model/judge-store.ts';
 import { jsonText, type JsonValue } from '../model/json.ts';
 import type { Run } from '../model/agent-trace.ts';
 import { askOf } from '../pipeline/ask.ts';
 import type { ToJudge } from '../pipeline/evaluate.ts';
 import type { AskEnd } from '../pipeline/pipeline.ts';
 import { memorySpend } from '../stores/memory-judges.ts';
+import type { Store } from '../stores/store.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { exchangeable, type Exchangeable } from './exchangeable.ts';
 import { clock, sleep } from './machine.ts';
@@ -31,8 +32,8 @@ export interface JudgeBench {
   readonly pace: (judge: string) => number;
   /** Runs that a judge works on at the same time. */
   readonly places: (judge: string) => number;
-  /** Keeps the budgets in a store from now on. Rejects when it cannot be read. */
-  readonly open: (store: JudgeSpendStore) => Promise<void>;
+  /** Keeps budgets and answers in a store from now on. Rejects when it cannot be read. */
+  readonly open: (store: Pick<Store, 'judgeSpend' | 'judgeAnswers'>) => Promise<void>;
   /** Notes in the store what was spent. Rejects when it cannot be written. */
   readonly settle: () => Promise<void>;
   readonly stop: () => Promise<void>;
@@ -57,6 +58,7 @@ export function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry
   const parts = { telemetry, clock, sleep, random: Math.random };
   const endpoints = httpCalls(parts);
   const lane = judgeLane({ telemetry, sleep });
+  const answers = answerCache({ telemetry, clock });
   const books = ledger({ store: memorySpend(), telemetry, clock });
   const leaving = new Set<Seat>();
   let seats: ReadonlyMap<string, Seat> = new Map();
@@ -70,7 +72,7 @@ export function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry
 
   function seatOf(config: JudgeConfig): Seat {
     const client = exchangeable(judgeOf(config));
-    const answer = askOf({ ask: (question) => client.use((judge) => judge.ask(question)), embed: (request) => client.use((judge) => judge.embed(request)) });
+    const answer = askOf({ ask: (question) => answers.through(seat.config, question, () => client.use((judge) => judge.ask(question))), embed: (request) => client.use((judge) => judge.embed(request)) });
     const seat: Seat = {
       config,
       client,
@@ -149,7 +151,10 @@ export function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry
       return usdPerDay === undefined ? 1 : books.share({ name: judge, usdPerDay });
     },
     places: (judge) => seats.get(judge)?.config.concurrency ?? placesOfNobody,
-    open: (store) => books.open(store, [...seats.keys()]),
+    async open({ judgeSpend, judgeAnswers }) {
+      answers.open(judgeAnswers);
+      await books.open(judgeSpend, [...seats.keys()]);
+    },
     settle: books.close,
     async stop() {
       await Promise.all([endpoints.stop(), ...[...seats.values(), ...leaving].map(({ client }) => client.stop())]);

@@ -1,9 +1,12 @@
 /** What judges are still to be asked and what they have cost, in a store that ends with the process. */
 import type { Run } from '../model/agent-trace.ts';
-import { enteredSpend, noSpending, type DaySpend, type JudgeJobStore, type JudgeSpendStore, type NewJudgeJob, type WaitingJob } from '../model/judge-store.ts';
+import { enteredSpend, noSpending, type DaySpend, type JudgeAnswerStore, type JudgeJobStore, type JudgeSpendStore, type KeptAnswer, type NewJudgeJob, type WaitingJob } from '../model/judge-store.ts';
 import { jobBody, jobRun } from './job-body.ts';
 
 const nothing: DaySpend = { ...noSpending, reservedNanoUsd: 0 };
+
+/** Days of judges. */
+const daysMax = 10_000;
 
 export function memorySpend(): JudgeSpendStore {
   const days = new Map<string, DaySpend>();
@@ -12,6 +15,8 @@ export function memorySpend(): JudgeSpendStore {
     async enter({ judge, day, ...entry }) {
       const entered = enteredSpend(days.get(keyOf(judge, day)) ?? nothing, entry);
       days.set(keyOf(judge, day), entered.spend);
+      const [first] = days.keys();
+      if (days.size > daysMax && first !== undefined) days.delete(first);
       return entered;
     },
     of: async (judge, day) => days.get(keyOf(judge, day)) ?? nothing,
@@ -71,5 +76,34 @@ export function memoryJobs(): MemoryJobs {
       for (const [run, own] of runs) for (const { id, name } of own.values()) if (gone.includes(id)) remove(run, name);
     },
     counts: async () => [...Map.groupBy(all(), ({ party }) => party)].map(([party, own]) => ({ party, waiting: own.length, oldestAt: Math.min(...own.map(({ offeredAt }) => offeredAt)) })).sort((one, other) => (one.party < other.party ? -1 : 1)),
+  };
+}
+
+/** Whoever asks for them holds as many; beyond it those go that came first. */
+const answersMax = 10_000;
+
+export function memoryAnswers(): JudgeAnswerStore {
+  const answers = new Map<string, KeptAnswer>();
+  return {
+    async find(key, since) {
+      const found = answers.get(key);
+      return found === undefined || found.answeredAt < since ? undefined : found;
+    },
+    async keep(more) {
+      for (const one of more) {
+        if (one.answeredAt < (answers.get(one.key)?.answeredAt ?? 0)) continue;
+        answers.delete(one.key);
+        answers.set(one.key, one);
+      }
+      for (const first of answers.keys()) if (answers.size > answersMax) answers.delete(first);
+    },
+    async prune({ before, rows, chars }) {
+      let [kept, held] = [0, 0];
+      for (const { key, value, answeredAt } of [...answers.values()].sort((one, other) => other.answeredAt - one.answeredAt)) {
+        kept++;
+        held += value.length;
+        if (answeredAt < before || kept > rows || held > chars) answers.delete(key);
+      }
+    },
   };
 }

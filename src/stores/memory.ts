@@ -7,7 +7,7 @@ import { memoryAnnotations } from './memory-annotations.ts';
 import { memoryExports } from './memory-exports.ts';
 import { memoryVerdictRows } from './memory-verdict-rows.ts';
 import { chosenPairs, spoken, type ChosenPair } from './chosen-pairs.ts';
-import { memoryJobs, memorySpend } from './memory-judges.ts';
+import { memoryAnswers, memoryJobs, memorySpend } from './memory-judges.ts';
 import { contentOf, readContent } from './run-content.ts';
 import { spansInMemory } from './spans-in-memory.ts';
 import type { ContentGone, Micros, RunFilter, RunPlace, RunRow, Store, StoredDecision, StoredVerdict, StoreItem, SummaryRow, ToolRow } from './store.ts';
@@ -125,6 +125,7 @@ export function memoryStore({ runsMax = runsMaxDefault, contentBytesMax = conten
     verdicts: memoryVerdictRows(() => ordered().map(({ id, version: { row }, verdicts, decisions, kinds }) => ({ id, row, verdicts, decisions, kinds }))),
     judgeSpend: memorySpend(),
     judgeJobs: jobs,
+    judgeAnswers: memoryAnswers(),
     async write(items, waiting = []) {
       items.forEach(take);
       annotations.settle(new Set(items.map(({ run }) => run.traceId)));

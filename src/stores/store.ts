@@ -10,7 +10,7 @@ import type { LogRecord, Span } from '../model/span.ts';
 import type { AnnotationStore, StoredAnnotation } from '../model/annotation.ts';
 import type { ExportStore, NewExport } from '../model/export-store.ts';
 import type { VerdictRows } from '../model/verdict-rows.ts';
-import type { JudgeJobStore, JudgeSpendStore } from '../model/judge-store.ts';
+import type { JudgeAnswerStore, JudgeJobStore, JudgeSpendStore } from '../model/judge-store.ts';
 
 export interface Store {
   /** True: what is written is there after the process has ended. */
@@ -30,6 +30,8 @@ export interface Store {
   readonly judgeSpend: JudgeSpendStore;
   /** What judges are still to be asked. */
   readonly judgeJobs: JudgeJobStore;
+  /** What they answered. */
+  readonly judgeAnswers: JudgeAnswerStore;
   /** Adds spans to what is kept of traces; all or none. The same piece once more changes nothing, and beyond `piecesPerTraceMax` nothing is added. */
   writeSpans(pieces: readonly SpanPiece[]): Promise<void>;
   /** What is kept of the spans of a trace, in the order in which it came; for a trace that is part of another one, of that. */

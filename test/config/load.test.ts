@@ -53,7 +53,7 @@ const good: readonly { readonly name: string; readonly text: string; readonly en
     name: 'a judge',
     text: 'judges: { main: { base_url: "http://127.0.0.1:8000/v1", model: m, api_key: k, concurrency: 3, timeout: 5s, requests_per_minute: 30 } }',
     want: ({ judges }) => judges,
-    is: [{ name: 'main', baseUrl: 'http://127.0.0.1:8000/v1', model: 'm', apiKey: 'k', concurrency: 3, timeoutMs: 5000, requestsPerMinute: 30 }],
+    is: [{ name: 'main', baseUrl: 'http://127.0.0.1:8000/v1', model: 'm', apiKey: 'k', concurrency: 3, timeoutMs: 5000, cacheMs: 86_400_000, requestsPerMinute: 30 }],
   },
   {
     name: 'tool definitions',

@@ -80,6 +80,23 @@ test('lane: where there is no budget for a question, the job ends so, whatever i
   expect([ends, judge.asked.length]).toEqual([['e:usd_per_day'], 1]);
 });
 
+test('lane: a verdict says how many of its answers had been given before', async () => {
+  const telemetry = metricRegistry();
+  const lane = judgeLane({ telemetry, sleep: manualSleep().sleep });
+  const verdicts: unknown[] = [];
+  for (const answers of [[yes, yes], [{ ...yes, cached: true }, yes]] as const) {
+    const judge = scriptedJudge({ q: answers });
+    function* twice(): Generator<Question, Outcome, Answer> {
+      yield question;
+      yield question;
+      return { kind: 'scored', score: 1, explanation: 'Yes.', evidence: [], details: { own: true } };
+    }
+    lane.offer({ name: 'e', party: { name: 'm', concurrency: 1, answer: askOf(judge) }, threshold: null, questions: twice, done: (end) => verdicts.push(end.kind === 'judged' && end.verdict.details) });
+    await settled();
+  }
+  expect(verdicts).toEqual([{ own: true }, { own: true, cached: 1 }]);
+});
+
 test('lane: each judge works on so many at a time, and a slow one holds up no other', async () => {
   const { lane, ends, job, waiting } = bench();
   const [slow, fast] = [slowJudge('slow'), slowJudge('fast')];

@@ -56,14 +56,42 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     expect(await judgeSpend.of('main', '2025-01-01')).toEqual({ ...noSpending, reservedNanoUsd: 0 });
   });
 
+  test('stores: an answer is found by its key while it is young enough, and the newer one counts', async () => {
+    const { judgeAnswers } = await open(member);
+    await judgeAnswers.keep([{ key: 'a', value: '{"yes":1}', answeredAt: 10 }, { key: 'b', value: '2', answeredAt: 20 }]);
+    await judgeAnswers.keep([{ key: 'a', value: '3', answeredAt: 30 }]);
+    await judgeAnswers.keep([{ key: 'b', value: '4', answeredAt: 15 }]);
+    await judgeAnswers.keep([]);
+    expect(await judgeAnswers.find('a', 30)).toEqual({ key: 'a', value: '3', answeredAt: 30 });
+    expect([await judgeAnswers.find('a', 31), await judgeAnswers.find('c', 0), (await judgeAnswers.find('b', 0))?.value]).toEqual([undefined, undefined, '2']);
+  });
+
+  const bounds = { before: 0, rows: 100, chars: 1_000 };
+  for (const { name, limits, left } of [
+    { name: 'too old', limits: { ...bounds, before: 3 }, left: [3, 4] },
+    { name: 'too many', limits: { ...bounds, rows: 1 }, left: [4] },
+    { name: 'too long together', limits: { ...bounds, chars: 25 }, left: [3, 4] },
+    { name: 'within all bounds', limits: bounds, left: [1, 2, 3, 4] },
+  ]) {
+    test(`stores: answers that are ${name}, and ${left.length} stay`, async () => {
+      const { judgeAnswers } = await open(member);
+      await judgeAnswers.keep([1, 2, 3, 4].map((at) => ({ key: `${at}`, value: '"12345678"', answeredAt: at })));
+      await judgeAnswers.prune(limits);
+      const found = await Promise.all([1, 2, 3, 4].map(async (at) => ((await judgeAnswers.find(`${at}`, 0)) === undefined ? [] : [at])));
+      expect(found.flat()).toEqual(left);
+    });
+  }
+
   test('stores: however many ask at once, what is granted stays within the limit', async () => {
+    const { judgeSpend } = await open(member);
+    let trial = 0;
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1, maxLength: 20 }), async (wanted) => {
-        const { judgeSpend } = await open(member);
-        const answers = await Promise.all(wanted.map((nano) => judgeSpend.enter(entry({ wantedNanoUsd: nano }))));
+      fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1, maxLength: 12 }), async (wanted) => {
+        const judge = `judge ${++trial}`;
+        const answers = await Promise.all(wanted.map((nano) => judgeSpend.enter(entry({ judge, wantedNanoUsd: nano }))));
         const granted = answers.reduce((sum, { isGranted }, at) => sum + (isGranted ? (wanted[at] ?? 0) : 0), 0);
         expect(granted).toBeLessThanOrEqual(100);
-        expect((await judgeSpend.of('main', day)).reservedNanoUsd).toBe(granted);
+        expect((await judgeSpend.of(judge, day)).reservedNanoUsd).toBe(granted);
       }),
       { numRuns: 15 },
     );

@@ -1,6 +1,6 @@
-/** What judges have cost, in the SQLite store. */
+/** What judges have cost and answered, in the SQLite store. */
 import { sql, type Kysely, type Selectable } from 'kysely';
-import { enteredSpend, noSpending, type DaySpend, type JudgeSpendStore } from '../../model/judge-store.ts';
+import { enteredSpend, noSpending, type DaySpend, type JudgeAnswerStore, type JudgeSpendStore } from '../../model/judge-store.ts';
 import type { Tables } from './tables.ts';
 
 export function spendStore(db: Kysely<Tables>): JudgeSpendStore {
@@ -27,4 +27,27 @@ export function spendStore(db: Kysely<Tables>): JudgeSpendStore {
 async function daySpend(db: Kysely<Tables>, judge: string, day: string): Promise<DaySpend> {
   const row: Selectable<Tables['judge_spend']> | undefined = await db.selectFrom('judge_spend').selectAll().where('judge', '=', judge).where('day', '=', day).executeTakeFirst();
   return row === undefined ? { ...noSpending, reservedNanoUsd: 0 } : { nanoUsd: row.nano_usd, reservedNanoUsd: row.reserved_nano_usd, requests: row.requests, inputTokens: row.input_tokens, outputTokens: row.output_tokens };
+}
+
+export function answerStore(db: Kysely<Tables>): JudgeAnswerStore {
+  return {
+    async find(key, since) {
+      const row = await db.selectFrom('judge_answers').selectAll().where('key', '=', key).where('answered_us', '>=', since).executeTakeFirst();
+      return row === undefined ? undefined : { key, value: row.value, answeredAt: row.answered_us };
+    },
+    async keep(answers) {
+      if (answers.length === 0) return;
+      const rows = new Map(answers.map(({ key, value, answeredAt }) => [key, { key, value, chars: value.length, answered_us: answeredAt }] as const));
+      await db
+        .insertInto('judge_answers')
+        .values([...rows.values()])
+        .onConflict((conflict) => conflict.column('key').doUpdateSet(({ ref }) => ({ value: ref('excluded.value'), chars: ref('excluded.chars'), answered_us: ref('excluded.answered_us') })).whereRef('excluded.answered_us', '>=', 'judge_answers.answered_us'))
+        .execute();
+    },
+    async prune({ before, rows, chars }) {
+      await sql`delete from judge_answers where key in (
+        select key from (select key, answered_us, row_number() over newest as nth, sum(chars) over newest as held from judge_answers window newest as (order by answered_us desc, key))
+        where answered_us < ${before} or nth > ${rows} or held > ${chars})`.execute(db);
+    },
+  };
 }

@@ -8,7 +8,7 @@ import { batchOf } from './batch.ts';
 import { connected, ownersOnly, type Connection } from './connection.ts';
 import { countedByName, exportersOf, exportStore, pruneExports } from './exports.ts';
 import { jobStore } from './judge-jobs.ts';
-import { spendStore } from './judges.ts';
+import { answerStore, spendStore } from './judges.ts';
 import { migrated } from './migrations.ts';
 import { readDecisions, readRun, readRuns, readSummary, readTools } from './read.ts';
 import { forgetSpans, readKnown, readPieces, writePieces } from './spans.ts';
@@ -41,6 +41,7 @@ export async function sqliteStore(file: string, onThread?: (thread: Worker) => v
     verdicts: verdictRows(db),
     judgeSpend: spendStore(db),
     judgeJobs: jobStore(db),
+    judgeAnswers: answerStore(db),
     run: (key) => readRun(db, key),
     runs: (query) => readRuns(db, query),
     decisions: (traceId) => readDecisions(db, traceId),

@@ -12,6 +12,7 @@ export interface Tables {
   readonly annotations: AnnotationsTable;
   readonly judge_spend: JudgeSpendTable;
   readonly judge_jobs: JudgeJobsTable;
+  readonly judge_answers: JudgeAnswersTable;
 }
 
 interface RunsTable {
@@ -158,4 +159,13 @@ interface JudgeJobsTable {
   readonly offered_us: number;
   /** The run, compressed. */
   readonly body: Uint8Array;
+}
+
+interface JudgeAnswersTable {
+  readonly key: string;
+  readonly answered_us: number;
+  /** Of the value. */
+  readonly chars: number;
+  /** JSON. */
+  readonly value: string;
 }
