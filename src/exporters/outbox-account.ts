@@ -1,7 +1,7 @@
 /** What the queue of one exporter counts and tells. */
 import type { Clock } from '../model/clock.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import type { Circuit } from './breaker.ts';
+import type { Circuit } from '../pipeline/breaker.ts';
 import type { Lanes } from './lanes.ts';
 import type { StoredRows } from './stored-rows.ts';
 

@@ -7,7 +7,7 @@ import type { Clock, Sleep } from '../model/clock.ts';
 import { roughBytes } from '../model/weight.ts';
 import type { NewExport } from '../model/export-store.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import { restMs, type BreakerOptions, type Circuit } from './breaker.ts';
+import { restMs, type BreakerOptions, type Circuit } from '../pipeline/breaker.ts';
 import type { Exporter, ExportItem, ExportOutcome, ScoredRun } from './exporter.ts';
 import { lanes, partOf, type Entry } from './lanes.ts';
 import { exporterAccount } from './outbox-account.ts';

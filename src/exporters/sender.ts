@@ -1,6 +1,6 @@
 /** Sends what is ready in the lanes to one backend: a few items at a time, none while the circuit is open, one while it is half open. */
 import type { Sleep } from '../model/clock.ts';
-import { breaker, type BreakerOptions, type Circuit } from './breaker.ts';
+import { breaker, type BreakerOptions, type Circuit } from '../pipeline/breaker.ts';
 import type { Exporter, ExportItem, ExportOutcome } from './exporter.ts';
 import type { Entry, Lanes } from './lanes.ts';
 

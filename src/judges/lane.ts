@@ -4,6 +4,7 @@ import type { Sleep } from '../model/clock.ts';
 import type { Outcome, Verdict } from '../model/verdict.ts';
 import { runJudge, type Ask } from '../pipeline/ask.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
+import { isLeftAlone } from './guard.ts';
 import { costOf, usdOf, type TokenPrice } from './money.ts';
 import { isUnpaid } from './till.ts';
 
@@ -34,7 +35,7 @@ export interface JudgeJob {
   readonly done: (end: JudgeEnd) => void;
 }
 
-export type JudgeEnd = { readonly kind: 'judged'; readonly verdict: Verdict } | { readonly kind: 'over_budget'; readonly reason: 'usd_per_day' } | { readonly kind: 'overload'; readonly reason: 'queue_full' | 'stopping' };
+export type JudgeEnd = { readonly kind: 'judged'; readonly verdict: Verdict } | { readonly kind: 'over_budget'; readonly reason: 'usd_per_day' } | { readonly kind: 'overload'; readonly reason: 'queue_full' | 'stopping' | 'judge_down' };
 
 export interface JudgeLaneOptions {
   readonly telemetry: Telemetry;
@@ -102,19 +103,19 @@ export function judgeLane(options: JudgeLaneOptions): JudgeLane {
   }
 
   async function endOf(job: JudgeJob): Promise<JudgeEnd> {
-    /** What a question found that there was no budget for. Nothing more is asked then: whatever the evaluator makes of it is not its verdict. */
-    let unpaid: Answer | undefined;
+    /** What a question found that nobody was to be asked. Nothing more is asked then: whatever the evaluator makes of it is not its verdict. */
+    let unasked: Answer | undefined;
     let cached = 0;
     const ask: Ask = async (request) => {
-      if (unpaid !== undefined) return unpaid;
+      if (unasked !== undefined) return unasked;
       const answer = await job.party.answer(request);
       countTokens(telemetry, job, answer);
-      if (isUnpaid(answer)) unpaid = answer;
+      if (isUnpaid(answer) || isLeftAlone(answer)) unasked = answer;
       if (answer.kind === 'answered' && answer.cached === true) cached++;
       return answer;
     };
     const verdict = await runJudge(begun(job), ask, { questionsMax, threshold: job.threshold });
-    if (unpaid !== undefined) return { kind: 'over_budget', reason: 'usd_per_day' };
+    if (unasked !== undefined) return isUnpaid(unasked) ? { kind: 'over_budget', reason: 'usd_per_day' } : { kind: 'overload', reason: 'judge_down' };
     return { kind: 'judged', verdict: cached === 0 ? verdict : { ...verdict, details: { ...verdict.details, cached } } };
   }
 

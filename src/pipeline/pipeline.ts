@@ -196,7 +196,7 @@ interface AskedRun {
 }
 
 /** Of those who ask: there may be room later. */
-const waitsOn: ReadonlySet<string> = new Set(['queue_full', 'stopping']);
+const waitsOn: ReadonlySet<string> = new Set(['queue_full', 'stopping', 'judge_down']);
 
 function queued(toJudge: readonly ToJudge[], queue: PipelineOptions['queue']): { readonly jobs: readonly NewJudgeJob[]; readonly refused: readonly RunDecision[]; readonly atOnce: readonly ToJudge[] } {
   const [jobs, refused, atOnce]: [NewJudgeJob[], RunDecision[], ToJudge[]] = [[], [], []];

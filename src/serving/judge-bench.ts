@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { evaluationContext } from '../../evaluators/context.ts';
 import type { JudgeConfig } from '../config/config.ts';
 import { answerCache } from '../judges/answer-cache.ts';
+import { guard, type Guard } from '../judges/guard.ts';
 import { httpCalls } from '../judges/http-calls.ts';
 import { judges } from '../judges/index.ts';
 import type { Judge } from '../judges/judge.ts';
@@ -49,6 +50,7 @@ interface Seat {
   config: JudgeConfig;
   readonly party: Party;
   readonly client: Exchangeable<Judge>;
+  readonly guard: Guard;
   /** Runs that wait or are worked on. */
   jobs: number;
 }
@@ -60,6 +62,7 @@ export function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry
   const lane = judgeLane({ telemetry, sleep });
   const answers = answerCache({ telemetry, clock });
   const books = ledger({ store: memorySpend(), telemetry, clock });
+  const ended = new AbortController();
   const leaving = new Set<Seat>();
   let seats: ReadonlyMap<string, Seat> = new Map();
   let opened = 0;
@@ -72,10 +75,15 @@ export function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry
 
   function seatOf(config: JudgeConfig): Seat {
     const client = exchangeable(judgeOf(config));
-    const answer = askOf({ ask: (question) => answers.through(seat.config, question, () => client.use((judge) => judge.ask(question))), embed: (request) => client.use((judge) => judge.embed(request)) });
+    const watch = guard({ name: config.name, ...parts, signal: ended.signal });
+    const answer = askOf({
+      ask: (question) => answers.through(seat.config, question, () => watch.through(() => client.use((judge) => judge.ask(question)))),
+      embed: (request) => watch.through(() => client.use((judge) => judge.embed(request))),
+    });
     const seat: Seat = {
       config,
       client,
+      guard: watch,
       jobs: 0,
       // No judge is named so: their names have no colon. Two judges that had one name after the other do not share places.
       party: { name: `judge:${++opened}`, judge: config.name, model: config.model, answer, get price() { return seat.config.price; }, get concurrency() { return seat.config.concurrency; } },
@@ -94,6 +102,7 @@ export function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry
       take() {
         before.config = config;
         before.client.exchange(next);
+        before.guard.forget();
       },
     };
   }
@@ -150,13 +159,17 @@ export function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry
       const { usdPerDay } = seats.get(judge)?.config ?? {};
       return usdPerDay === undefined ? 1 : books.share({ name: judge, usdPerDay });
     },
-    places: (judge) => seats.get(judge)?.config.concurrency ?? placesOfNobody,
+    places(judge) {
+      const seat = seats.get(judge);
+      return seat === undefined ? placesOfNobody : seat.guard.places(seat.config.concurrency);
+    },
     async open({ judgeSpend, judgeAnswers }) {
       answers.open(judgeAnswers);
       await books.open(judgeSpend, [...seats.keys()]);
     },
     settle: books.close,
     async stop() {
+      ended.abort();
       await Promise.all([endpoints.stop(), ...[...seats.values(), ...leaving].map(({ client }) => client.stop())]);
     },
   };

@@ -4,7 +4,7 @@
  */
 import type { ExporterConfig } from '../config/config.ts';
 import type { Logger } from 'pino';
-import type { Circuit } from '../exporters/breaker.ts';
+import type { Circuit } from '../pipeline/breaker.ts';
 import type { Exporter, ScoredRun } from '../exporters/exporter.ts';
 import { exporters } from '../exporters/index.ts';
 import { outbox, type Outbox } from '../exporters/outbox.ts';

@@ -79,6 +79,7 @@ export const metrics = {
   'tracejury.exporter.dead': { kind: 'gauge', unit: '{item}', labels: ['tracejury.exporter'], meaning: 'Dead letters: items that were given up and stand in the store.' },
   'tracejury.exporter.circuit': { kind: 'gauge', unit: '{state}', labels: ['tracejury.exporter'], meaning: 'Circuit breaker: 0 closed, 1 half open (one item is tried), 2 open (the backend is left alone).' },
   'tracejury.judge.requests': { kind: 'counter', unit: '{request}', labels: ['tracejury.judge', 'tracejury.outcome'], meaning: 'Questions to judges, and under http:NAME calls of the evaluators over HTTP, by how they ended.' },
+  'tracejury.judge.circuit': { kind: 'gauge', unit: '{state}', labels: ['tracejury.judge'], meaning: 'Circuit breaker: 0 closed, 1 half open (one question is asked), 2 open (the judge is left alone).' },
   'tracejury.judge.answers': { kind: 'counter', unit: '{answer}', labels: ['tracejury.judge', 'tracejury.outcome'], meaning: 'Questions by whether the same one had been answered: cached, or asked. Of judges whose entry has a `cache`.' },
   'tracejury.judge.embeddings': { kind: 'counter', unit: '{text}', labels: ['tracejury.judge', 'tracejury.outcome'], meaning: 'Texts whose vectors were wanted: cached, or asked of the endpoint.' },
   'tracejury.judge.spent': { kind: 'gauge', unit: '{USD}', labels: ['tracejury.judge'], meaning: 'US dollars of the budget that are spent on this day (UTC). A request that nobody knows the end of counts with the most that it may have cost.' },

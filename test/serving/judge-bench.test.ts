@@ -8,7 +8,7 @@ import { judgeBench } from '../../src/serving/judge-bench.ts';
 import { noTelemetry } from '../../src/telemetry/telemetry.ts';
 import { agentTrace } from '../builders/agent-trace.ts';
 import { run } from '../builders/scored-run.ts';
-import { chatServer, says, type ChatServer, type Play } from '../judges/chat-server.ts';
+import { chatServer, says, status, type ChatServer, type Play } from '../judges/chat-server.ts';
 import { eventually } from '../service/running.ts';
 
 const open: (() => Promise<void>)[] = [];
@@ -18,10 +18,10 @@ afterEach(async () => {
 
 const answer = says('{"tasks":[{"number":1,"explanation":"It says so.","completed":true}]}');
 
-async function host(judges: (baseUrl: string) => readonly JudgeConfig[]) {
+async function host(judges: (baseUrl: string) => readonly JudgeConfig[], script: readonly Play[] = []) {
   const held: (() => void)[] = [];
   const hold: Play = (response, request) => void held.push(() => answer(response, request));
-  const server: ChatServer = await chatServer(hold);
+  const server: ChatServer = await chatServer(...(script.length === 0 ? [hold] : script));
   open.push(server.close);
   const bench = judgeBench(judges(server.baseUrl), noTelemetry);
   open.push(bench.stop);
@@ -95,4 +95,20 @@ test('judge bench: beyond a number of judges that leave, the first of them is gi
   expect(to.ends).toMatchObject([{ kind: 'judged', verdict: { kind: 'failed', error: expect.stringContaining('judge_stopped') } }]);
   await to.answerAll(17);
   expect(to.ends.slice(1)).toMatchObject(Array.from({ length: 16 }, () => ({ verdict: { kind: 'scored' } })));
+});
+
+test('judge bench: a judge that does not answer is left alone, and asked at once when its key changes', async () => {
+  const to = await host((baseUrl) => [main(baseUrl)], [...Array<Play>(10).fill(status(401)), answer]);
+  for (let nth = 1; nth <= 10; nth++) {
+    to.ask();
+    await eventually(() => (to.ends.length === nth ? true : undefined), 'an end');
+  }
+  expect(to.ends.at(-1)).toMatchObject({ kind: 'judged', verdict: { kind: 'failed', error: expect.stringContaining('judge_unavailable') } });
+  to.ask();
+  await eventually(() => to.ends[10], 'an end');
+  expect([to.ends[10], to.models().length, to.bench.places('main')]).toEqual([{ kind: 'overload', reason: 'judge_down' }, 10, 0]);
+  to.bench.prepare([to.judge({ apiKey: 'new' })])();
+  to.ask();
+  await eventually(() => to.ends[11], 'an end');
+  expect([to.ends[11], to.bench.places('main')]).toMatchObject([{ kind: 'judged', verdict: { kind: 'scored' } }, 1]);
 });
