@@ -56,3 +56,9 @@ test('prompt: a cut through a character leaves well-formed text', () => {
   const { user } = promptOf(question(`${'x'.repeat(69)}${'😀'.repeat(40)}`), limits);
   expect(user.isWellFormed()).toBe(true);
 });
+
+test('prompt: what nobody sees is written out, in titles too, and counts as written', () => {
+  const { user, truncated } = promptOf({ ...question('a\u200bb'), data: [{ title: 'T\u202e', text: '\u200b'.repeat(20) }] }, limits);
+  expect(user).toContain('[[BEGIN n0nce T<U+202E>]]\n<U+200B>');
+  expect(truncated).toBe(true);
+});
