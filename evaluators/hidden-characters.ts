@@ -12,6 +12,8 @@ export interface HiddenRun {
   readonly at: number;
   /** Hidden characters side by side, of whatever kinds. */
   readonly count: number;
+  /** In code units. */
+  readonly length: number;
 }
 
 /** Hidden characters side by side that are written out one by one; of longer runs the rest is told as a number. */
@@ -36,7 +38,7 @@ export function hiddenRuns(text: string, runsMax: number): readonly HiddenRun[] 
     if (found.length >= runsMax) break;
     const hidden = [...match[0]].filter((sign, nth, all) => !isSpelling(text, match.index, all, nth) && !isLineEnd(text, sign, match.index));
     const [first] = hidden;
-    if (first !== undefined) found.push({ kind: kindOf(first), at: match.index, count: hidden.length });
+    if (first !== undefined) found.push({ kind: kindOf(first), at: match.index, count: hidden.length, length: match[0].length });
   }
   return found;
 }

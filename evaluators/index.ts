@@ -26,6 +26,7 @@ import { outputEquals } from './output-equals.ts';
 import { outputRelevanceBySimilarity } from './output-relevance-by-similarity.ts';
 import { outputSimilarity } from './output-similarity.ts';
 import { parameterExtraction } from './parameter-extraction.ts';
+import { promptInjectionInToolResult } from './prompt-injection-in-tool-result.ts';
 import { qaCorrectness } from './qa-correctness.ts';
 import { regexMatch } from './regex-match.ts';
 import { relevance } from './relevance.ts';
@@ -69,6 +70,7 @@ export const evaluators: readonly AnyEvaluator[] = [
   toolCallOrder,
   toolCalled,
   toolPermission,
+  promptInjectionInToolResult,
   messageOrder,
   trajectoryMatch,
   taskCompletion,

@@ -28,6 +28,7 @@ import { outputEquals as outputEqualsMember } from '../../evaluators/output-equa
 import { outputRelevanceBySimilarity as outputRelevanceBySimilarityMember } from '../../evaluators/output-relevance-by-similarity.ts';
 import { outputSimilarity as outputSimilarityMember } from '../../evaluators/output-similarity.ts';
 import { parameterExtraction as parameterExtractionMember } from '../../evaluators/parameter-extraction.ts';
+import { promptInjectionInToolResult as promptInjectionInToolResultMember } from '../../evaluators/prompt-injection-in-tool-result.ts';
 import { qaCorrectness as qaCorrectnessMember } from '../../evaluators/qa-correctness.ts';
 import { regexMatch as regexMatchMember } from '../../evaluators/regex-match.ts';
 import { relevance as relevanceMember } from '../../evaluators/relevance.ts';
@@ -82,6 +83,7 @@ export const outputEquals = /* @__PURE__ */ factory(outputEqualsMember);
 export const outputRelevanceBySimilarity = /* @__PURE__ */ factory(outputRelevanceBySimilarityMember);
 export const outputSimilarity = /* @__PURE__ */ factory(outputSimilarityMember);
 export const parameterExtraction = /* @__PURE__ */ factory(parameterExtractionMember);
+export const promptInjectionInToolResult = /* @__PURE__ */ factory(promptInjectionInToolResultMember);
 export const qaCorrectness = /* @__PURE__ */ factory(qaCorrectnessMember);
 export const regexMatch = /* @__PURE__ */ factory(regexMatchMember);
 export const relevance = /* @__PURE__ */ factory(relevanceMember);

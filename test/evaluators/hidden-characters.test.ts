@@ -55,7 +55,7 @@ test('hidden characters: line ends of two characters are line ends', () => {
 test('hidden characters: of a long run the rest is told as a number, and runs beyond the limit are not listed', () => {
   expect(shown('\u200b'.repeat(1064))).toBe(`${'<U+200B>'.repeat(64)}<1000 more hidden characters>`);
   expect(hiddenRuns('a\u200b\u200b'.repeat(30), 5)).toHaveLength(5);
-  expect(hiddenRuns('a\u200b\u200b', 5)).toEqual([{ kind: 'zero_width', at: 1, count: 2 }]);
+  expect(hiddenRuns('a\u200b\u200b', 5)).toEqual([{ kind: 'zero_width', at: 1, count: 2, length: 2 }]);
 });
 
 test('hidden characters: what is shown holds none any more, and showing it again changes nothing', () => {
