@@ -31,6 +31,7 @@ export function readExpectation(value: JsonValue): ReadExpectation {
     messages: (given) => ({ messages: readExpectedMessages(given, ['messages'], faults) }),
     tasks: (given) => ({ tasks: listOf(given, ['tasks'], faults, text) }),
     constraints: (given) => optional('constraints', text(given, ['constraints'], faults)),
+    plan: (given) => ({ plan: listOf(given, ['plan'], faults, text) }),
     output: (given) => ({ output: given }),
     context: (given) => optional('context', contextTexts(given, faults)),
     search_text: (given) => optional('searchText', searchText(given, ['search_text'], faults)),

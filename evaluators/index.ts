@@ -1,5 +1,6 @@
 /** The evaluators. A new one is a file of its own and a line here. */
 import type { AnyEvaluator } from './evaluator.ts';
+import { analysisClarity } from './analysis-clarity.ts';
 import { answerRelevance } from './answer-relevance.ts';
 import { argumentCorrectness } from './argument-correctness.ts';
 import { argumentProvenance } from './argument-provenance.ts';
@@ -9,6 +10,7 @@ import { contains } from './contains.ts';
 import { cosineSimilarity } from './cosine-similarity.ts';
 import { cost } from './cost.ts';
 import { directMatch } from './direct-match.ts';
+import { entityCorrectness } from './entity-correctness.ts';
 import { exactMatch } from './exact-match.ts';
 import { expectedTools } from './expected-tools.ts';
 import { finalResponsePresent } from './final-response-present.ts';
@@ -26,12 +28,15 @@ import { outputEquals } from './output-equals.ts';
 import { outputRelevanceBySimilarity } from './output-relevance-by-similarity.ts';
 import { outputSimilarity } from './output-similarity.ts';
 import { parameterExtraction } from './parameter-extraction.ts';
+import { planAdherence } from './plan-adherence.ts';
+import { planQuality } from './plan-quality.ts';
 import { promptInjectionInToolResult } from './prompt-injection-in-tool-result.ts';
 import { qaCorrectness } from './qa-correctness.ts';
 import { regexMatch } from './regex-match.ts';
 import { relevance } from './relevance.ts';
 import { router } from './router.ts';
 import { stepCount } from './step-count.ts';
+import { stepEfficiency } from './step-efficiency.ts';
 import { summarization } from './summarization.ts';
 import { taskCompletion } from './task-completion.ts';
 import { tokenUsage } from './token-usage.ts';
@@ -53,6 +58,7 @@ import { toolSelection } from './tool-selection.ts';
 import { toolTrajectory } from './tool-trajectory.ts';
 import { toxicity } from './toxicity.ts';
 import { trajectoryMatch } from './trajectory-match.ts';
+import { trajectoryQuality } from './trajectory-quality.ts';
 
 export const evaluators: readonly AnyEvaluator[] = [
   toolCallValidity,
@@ -74,6 +80,12 @@ export const evaluators: readonly AnyEvaluator[] = [
   messageOrder,
   trajectoryMatch,
   taskCompletion,
+  stepEfficiency,
+  planQuality,
+  planAdherence,
+  trajectoryQuality,
+  entityCorrectness,
+  analysisClarity,
   jsonSimilarity,
   exactMatch,
   contains,

@@ -11,6 +11,7 @@ const writers: { readonly [Name in keyof Expectation]-?: (expectation: Expectati
   messages: ({ messages }) => messages?.map(writtenMessage),
   tasks: ({ tasks }) => tasks,
   constraints: ({ constraints }) => constraints,
+  plan: ({ plan }) => plan,
   output: ({ output }) => output,
   context: ({ context }) => context,
   searchText: ({ searchText }) => searchText,

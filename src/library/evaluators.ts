@@ -2,6 +2,7 @@
  * `tracejury/evaluators`: every evaluator as a factory, and `evaluate`, for unit tests and programs. A new evaluator is an import and a
  * line here. Calls are marked as pure, so that a bundler keeps only the evaluators that are used.
  */
+import { analysisClarity as analysisClarityMember } from '../../evaluators/analysis-clarity.ts';
 import { answerRelevance as answerRelevanceMember } from '../../evaluators/answer-relevance.ts';
 import { argumentCorrectness as argumentCorrectnessMember } from '../../evaluators/argument-correctness.ts';
 import { argumentProvenance as argumentProvenanceMember } from '../../evaluators/argument-provenance.ts';
@@ -11,6 +12,7 @@ import { contains as containsMember } from '../../evaluators/contains.ts';
 import { cosineSimilarity as cosineSimilarityMember } from '../../evaluators/cosine-similarity.ts';
 import { cost as costMember } from '../../evaluators/cost.ts';
 import { directMatch as directMatchMember } from '../../evaluators/direct-match.ts';
+import { entityCorrectness as entityCorrectnessMember } from '../../evaluators/entity-correctness.ts';
 import { exactMatch as exactMatchMember } from '../../evaluators/exact-match.ts';
 import { expectedTools as expectedToolsMember } from '../../evaluators/expected-tools.ts';
 import { finalResponsePresent as finalResponsePresentMember } from '../../evaluators/final-response-present.ts';
@@ -28,12 +30,15 @@ import { outputEquals as outputEqualsMember } from '../../evaluators/output-equa
 import { outputRelevanceBySimilarity as outputRelevanceBySimilarityMember } from '../../evaluators/output-relevance-by-similarity.ts';
 import { outputSimilarity as outputSimilarityMember } from '../../evaluators/output-similarity.ts';
 import { parameterExtraction as parameterExtractionMember } from '../../evaluators/parameter-extraction.ts';
+import { planAdherence as planAdherenceMember } from '../../evaluators/plan-adherence.ts';
+import { planQuality as planQualityMember } from '../../evaluators/plan-quality.ts';
 import { promptInjectionInToolResult as promptInjectionInToolResultMember } from '../../evaluators/prompt-injection-in-tool-result.ts';
 import { qaCorrectness as qaCorrectnessMember } from '../../evaluators/qa-correctness.ts';
 import { regexMatch as regexMatchMember } from '../../evaluators/regex-match.ts';
 import { relevance as relevanceMember } from '../../evaluators/relevance.ts';
 import { router as routerMember } from '../../evaluators/router.ts';
 import { stepCount as stepCountMember } from '../../evaluators/step-count.ts';
+import { stepEfficiency as stepEfficiencyMember } from '../../evaluators/step-efficiency.ts';
 import { summarization as summarizationMember } from '../../evaluators/summarization.ts';
 import { taskCompletion as taskCompletionMember } from '../../evaluators/task-completion.ts';
 import { tokenUsage as tokenUsageMember } from '../../evaluators/token-usage.ts';
@@ -55,8 +60,10 @@ import { toolSelection as toolSelectionMember } from '../../evaluators/tool-sele
 import { toolTrajectory as toolTrajectoryMember } from '../../evaluators/tool-trajectory.ts';
 import { toxicity as toxicityMember } from '../../evaluators/toxicity.ts';
 import { trajectoryMatch as trajectoryMatchMember } from '../../evaluators/trajectory-match.ts';
+import { trajectoryQuality as trajectoryQualityMember } from '../../evaluators/trajectory-quality.ts';
 import { factory } from './factory.ts';
 
+export const analysisClarity = /* @__PURE__ */ factory(analysisClarityMember);
 export const answerRelevance = /* @__PURE__ */ factory(answerRelevanceMember);
 export const argumentCorrectness = /* @__PURE__ */ factory(argumentCorrectnessMember);
 export const argumentProvenance = /* @__PURE__ */ factory(argumentProvenanceMember);
@@ -66,6 +73,7 @@ export const contains = /* @__PURE__ */ factory(containsMember);
 export const cosineSimilarity = /* @__PURE__ */ factory(cosineSimilarityMember);
 export const cost = /* @__PURE__ */ factory(costMember);
 export const directMatch = /* @__PURE__ */ factory(directMatchMember);
+export const entityCorrectness = /* @__PURE__ */ factory(entityCorrectnessMember);
 export const exactMatch = /* @__PURE__ */ factory(exactMatchMember);
 export const expectedTools = /* @__PURE__ */ factory(expectedToolsMember);
 export const finalResponsePresent = /* @__PURE__ */ factory(finalResponsePresentMember);
@@ -83,12 +91,15 @@ export const outputEquals = /* @__PURE__ */ factory(outputEqualsMember);
 export const outputRelevanceBySimilarity = /* @__PURE__ */ factory(outputRelevanceBySimilarityMember);
 export const outputSimilarity = /* @__PURE__ */ factory(outputSimilarityMember);
 export const parameterExtraction = /* @__PURE__ */ factory(parameterExtractionMember);
+export const planAdherence = /* @__PURE__ */ factory(planAdherenceMember);
+export const planQuality = /* @__PURE__ */ factory(planQualityMember);
 export const promptInjectionInToolResult = /* @__PURE__ */ factory(promptInjectionInToolResultMember);
 export const qaCorrectness = /* @__PURE__ */ factory(qaCorrectnessMember);
 export const regexMatch = /* @__PURE__ */ factory(regexMatchMember);
 export const relevance = /* @__PURE__ */ factory(relevanceMember);
 export const router = /* @__PURE__ */ factory(routerMember);
 export const stepCount = /* @__PURE__ */ factory(stepCountMember);
+export const stepEfficiency = /* @__PURE__ */ factory(stepEfficiencyMember);
 export const summarization = /* @__PURE__ */ factory(summarizationMember);
 export const taskCompletion = /* @__PURE__ */ factory(taskCompletionMember);
 export const tokenUsage = /* @__PURE__ */ factory(tokenUsageMember);
@@ -110,6 +121,7 @@ export const toolSelection = /* @__PURE__ */ factory(toolSelectionMember);
 export const toolTrajectory = /* @__PURE__ */ factory(toolTrajectoryMember);
 export const toxicity = /* @__PURE__ */ factory(toxicityMember);
 export const trajectoryMatch = /* @__PURE__ */ factory(trajectoryMatchMember);
+export const trajectoryQuality = /* @__PURE__ */ factory(trajectoryQualityMember);
 
 export { factory };
 export { evaluate, type EvaluateWith, type Expected, type UsableEvaluator, type UsableJudge } from './evaluate.ts';

@@ -38,6 +38,8 @@ export interface Expectation {
   readonly messages?: readonly ExpectedMessage[];
   readonly tasks?: readonly string[];
   readonly constraints?: string;
+  /** The steps that the agent is to plan and take, in order. */
+  readonly plan?: readonly string[];
   readonly output?: JsonValue;
   /** Texts that hold what is true: what the agent says is checked against them. */
   readonly context?: readonly string[];

@@ -11,6 +11,7 @@ export type SkipReason =
   | 'no_input'
   | 'no_final_response'
   | 'no_tasks'
+  | 'no_plan'
   | 'tool_calls_not_carried'
   | 'arguments_not_carried'
   | 'results_not_carried'

@@ -145,10 +145,10 @@ for (const entry of entries) {
   });
 }
 
-/** Of the object that holds a verdict: the answer, or an entry of its list. Numbers and tasks say what the verdict is about. */
+/** Of the object that holds a verdict: the answer, or an entry of its list. Numbers, tasks and entities say what the verdict is about. */
 function memberNames(schema: JsonObject): readonly string[] {
   const properties = schema['properties'] as JsonObject;
   const inner = Object.values(properties).map((one) => (one as JsonObject)['items'] as JsonObject | undefined).find((items) => items?.['type'] === 'object');
   const names = (inner ?? schema)['required'] as readonly string[];
-  return names.filter((name) => !['number', 'task'].includes(name));
+  return names.filter((name) => !['number', 'task', 'entity'].includes(name));
 }

@@ -40,7 +40,7 @@ export function outsideFences({ body }: ChatRequest): string {
   return [system, ...kept].join('\n');
 }
 
-function filled(schema: JsonObject, shape: Shape, place: number): JsonValue {
+function filled(schema: JsonObject, shape: Shape, place: number, name = ''): JsonValue {
   const listed = member(schema, 'enum');
   if (isJsonArray(listed)) return (shape.pick === 'first' ? listed[0] : listed.at(-1)) ?? null;
   const [least, most] = [member(schema, 'minimum') ?? 0, member(schema, 'maximum') ?? 1];
@@ -51,18 +51,18 @@ function filled(schema: JsonObject, shape: Shape, place: number): JsonValue {
     case 'integer':
       return shape.pick === 'first' ? most : least;
     case 'array':
-      return filledList(schema, shape);
+      return filledList(schema, shape, name);
     case 'object':
-      return Object.fromEntries(Object.entries(objectOf(schema, 'properties')).map(([name, one]) => [name, name === 'number' ? place + 1 : filled(isJsonObject(one) ? one : {}, shape, place)]));
+      return Object.fromEntries(Object.entries(objectOf(schema, 'properties')).map(([name, one]) => [name, name === 'number' ? place + 1 : filled(isJsonObject(one) ? one : {}, shape, place, name)]));
     default:
       return 'Oslo';
   }
 }
 
-/** Lists of texts name faults: there are none where all is well. */
-function filledList(schema: JsonObject, shape: Shape): JsonValue {
+/** Where all is well there is nothing to list, of faults, claims or wrong arguments; a plan has steps all the same. */
+function filledList(schema: JsonObject, shape: Shape, name: string): JsonValue {
   const items = objectOf(schema, 'items');
-  if (items['type'] !== 'object') return shape.pick === 'first' ? [] : [filled(items, shape, 0)];
+  if (items['type'] === 'string' && name !== 'plan' && shape.pick === 'first') return [];
   return Array.from({ length: shape.items }, (_, place) => filled(items, shape, place));
 }
 

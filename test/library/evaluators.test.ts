@@ -69,6 +69,7 @@ const whole: Required<Expectation> = {
   messages: [{ role: 'user', toolCalls: [] }, { role: 'assistant', toolCalls: [{ name: 'a', arguments: { camelCase: 1 } }] }],
   tasks: ['one'],
   constraints: 'none',
+  plan: ['first', 'second'],
   output: [{ camelCase: { innerName: 1 } }],
   context: ['Oslo is in Norway.'],
   searchText: ['a', 'b'],

@@ -1,0 +1,100 @@
+/**
+ * The names, numbers, dates and ids in the final response are those of the tool results, the documents or the reference, by the judgement of
+ * a model, one by one. What the judge lists must stand in the response: an entity that does not is no entity of it.
+ */
+import type { AgentTrace } from '../src/model/agent-trace.ts';
+import type { Expectation } from '../src/model/expectation.ts';
+import { isJsonObject, member, plainText } from '../src/model/json.ts';
+import type { JsonValue } from '../src/model/json.ts';
+import type { Outcome } from '../src/model/verdict.ts';
+import { executedCalls, noToolCalls, notCarried, resultsUnknown, skipped } from './calls.ts';
+import type { Skipped } from './calls.ts';
+import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
+import { blocksOf, lacking, numbered, responseText, truncatedDetail } from './judge-blocks.ts';
+import { runView } from './run-view.ts';
+import { faulty, labelListSchema, listIn, readLabels, strictly, type Labelled, type Reading } from './strict-answers.ts';
+import { count, listed, quoted } from './wording.ts';
+
+export type EntityCorrectnessOptions = { readonly [option: string]: never };
+
+export const entityCorrectness = {
+  kind: 'judge',
+  id: 'entity_correctness',
+  version: 1,
+  summary: 'A judge finds the names, numbers and dates of the final response borne out by tool results or a reference.',
+  needs: ['final_response', 'tool_results'],
+  onByDefault: false,
+  defaultThreshold: 1,
+  defaults: {},
+  optionsSchema: { type: 'object', additionalProperties: false, properties: {} },
+  expectationSchema: { type: 'object', properties: { output: { description: 'A reference that entities may stand in, besides what the tools returned.' } } },
+  source: 'entity checks of published agent tutorials, with a verdict on each entity',
+  evaluate,
+} as const satisfies JudgeEvaluator<EntityCorrectnessOptions>;
+
+const labels = ['correct', 'incorrect'] as const;
+const entitiesMax = 50;
+const instruction = `An AI agent has answered the user input. List the entities in its final response: names of persons, places, companies and products, numbers and amounts with their units, dates and times, ids and addresses; each once, word for word as it stands in the final response, numbered from 1, the ${entitiesMax} most important ones at most. Decide for each whether it is correct. correct: the steps taken, the documents, the reference or the user input bear it out, in what the response says about it. incorrect: they say something else, or nothing of the kind. First explain in one sentence, then give the label. If there is no entity, give an empty list.`;
+
+function* evaluate({ trace, expected }: Subject, _options: EntityCorrectnessOptions, context: EvaluationContext): Generator<Question, Outcome, Answer> {
+  const stop = lacking(trace, context, ['final_response']) ?? lackingEvidence(trace, expected);
+  if (stop !== undefined) return stop;
+  const response = responseText(trace);
+  const documents = trace.documents.flatMap(({ content }) => content ?? []);
+  const { data, truncated } = blocksOf({
+    'user input': trace.input,
+    'steps taken': runView(trace),
+    documents: documents.length === 0 ? undefined : numbered(documents),
+    reference: expected.output === undefined ? undefined : plainText(expected.output),
+    'final response': response,
+  });
+  const judged = yield* strictly({ id: 'judge', instruction, data, answerSchema: labelListSchema('entities', labels, { entity: { type: 'string' } }) }, (answer) => readEntities(answer, response));
+  if (judged.kind === 'failed') return judged.outcome;
+  if (judged.value.length === 0) return skipped('no_such_target', 'The judge found no name, number or date in the final response.', { judge_called: true });
+  const all = judged.value;
+  const wrong = all.filter(({ label }) => label === 'incorrect');
+  return {
+    kind: 'scored',
+    score: (all.length - wrong.length) / all.length,
+    explanation: wrong.length === 0 ? `${all.length === 1 ? 'The entity' : `All ${all.length} entities`} of the final response ${all.length === 1 ? 'is' : 'are'} correct.` : `${wrong.length} of ${count(all.length, 'entity', 'entities')} ${wrong.length === 1 ? 'is' : 'are'} incorrect: ${listed(wrong.map(({ entity, explanation }) => `${quoted(entity)} (${explanation})`), '; ')}.`,
+    evidence: [],
+    details: { judge_called: true, correct: all.length - wrong.length, total: all.length, entities: all.map(({ entity, label, explanation }) => ({ entity, label, explanation })), ...truncatedDetail(truncated, judged.truncated) },
+  };
+}
+
+/** A reference or a document is enough; else results must be known. */
+function lackingEvidence(trace: AgentTrace, expected: Expectation): Skipped | undefined {
+  if (expected.output !== undefined || trace.documents.some(({ content }) => content !== undefined)) return undefined;
+  const stop = notCarried(trace);
+  if (stop !== undefined) return stop;
+  const calls = executedCalls(trace);
+  if (calls.length === 0) return noToolCalls(trace);
+  const isKnown = calls.some(({ call }) => call.result !== undefined || call.error !== undefined);
+  return isKnown ? undefined : resultsUnknown(calls, 'The spans carry no results of tool calls; switch on the capture of tool outputs.', { judge_called: false });
+}
+
+interface Entity extends Labelled {
+  readonly entity: string;
+}
+
+function readEntities(answer: JsonValue, response: string): Reading<readonly Entity[]> {
+  const entries = listIn(answer, 'entities');
+  if (entries === undefined) return faulty('entities is not a list');
+  if (entries.length > entitiesMax) return faulty(`more than ${entitiesMax} entities`);
+  const read = readLabels(answer, { list: 'entities', numbers: entries.map((_, at) => at + 1), labels, what: 'entity' });
+  if (read.kind === 'faulty') return read;
+  const text = folded(response);
+  const all: Entity[] = [];
+  for (const [at, one] of read.value.entries()) {
+    const entity = isJsonObject(one.entry) ? member(one.entry, 'entity') : undefined;
+    if (typeof entity !== 'string' || folded(entity) === '') return faulty(`entity ${at + 1} has no text`);
+    if (!text.includes(folded(entity))) return faulty(`entity ${at + 1} does not stand in the final response word for word`);
+    all.push({ ...one, entity });
+  }
+  return { kind: 'read', value: all };
+}
+
+/** Case, white space and quotation marks around it are not what an entity is told by. */
+function folded(text: string): string {
+  return text.normalize('NFKC').toLowerCase().replaceAll(/\s+/g, ' ').trim().replaceAll(/^["'“”‘’`]+|["'“”‘’`.,;:]+$/g, '');
+}
