@@ -26,7 +26,7 @@ const JOINING = /[\p{sc=Arabic}\p{sc=Syriac}\p{sc=Mongolian}\p{sc=Nko}\p{sc=Deva
 const PICTURE = /[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f]/u;
 
 /** The text with every hidden character written as `<U+200B>`. Line ends of two characters become one. Takes time in proportion to the text. */
-export function shown(text: string): string {
+export function revealed(text: string): string {
   const lines = text.replaceAll('\r\n', '\n');
   return lines.replaceAll(RUNS, (run: string, at: number) => written([...run].filter((_sign, nth, all) => !isSpelling(lines, at, all, nth)), run, lines, at));
 }

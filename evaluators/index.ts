@@ -9,6 +9,7 @@ import { codeReadability } from './code-readability.ts';
 import { contains } from './contains.ts';
 import { cosineSimilarity } from './cosine-similarity.ts';
 import { cost } from './cost.ts';
+import { customJudge } from './custom-judge.ts';
 import { directMatch } from './direct-match.ts';
 import { entityCorrectness } from './entity-correctness.ts';
 import { exactMatch } from './exact-match.ts';
@@ -119,5 +120,6 @@ export const evaluators: readonly AnyEvaluator[] = [
   latency,
   tokenUsage,
   cost,
+  customJudge,
   http,
 ];

@@ -3,7 +3,7 @@
  * from there on, by a pattern of a linear-time engine: the work grows with the length of the text and with nothing else.
  */
 import type { EvaluationContext, Work } from './evaluator.ts';
-import { hiddenRuns, shown } from './hidden-characters.ts';
+import { hiddenRuns, revealed } from './hidden-characters.ts';
 
 export interface FoundSign {
   readonly sign: string;
@@ -161,5 +161,5 @@ function hiddenText(text: string): readonly FoundSign[] {
     if (kind === 'tag' || /[\u202d\u202e]/.test(signsThere)) return true;
     return (kind === 'zero_width' || kind === 'variation_selector') && count >= hiddenLeast && new Set(signsThere).size > 1;
   });
-  return run === undefined ? [] : [{ sign: 'hidden_text', excerpt: shown(text.slice(run.at, run.at + Math.min(run.length, 10))) }];
+  return run === undefined ? [] : [{ sign: 'hidden_text', excerpt: revealed(text.slice(run.at, run.at + Math.min(run.length, 10))) }];
 }

@@ -3,7 +3,7 @@
  * cannot know, is announced as material, and is never searched for anything. Characters that nobody sees are written out there.
  */
 import type { DataBlock, Question } from '../../evaluators/evaluator.ts';
-import { shown } from '../../evaluators/hidden-characters.ts';
+import { revealed } from '../../evaluators/hidden-characters.ts';
 import { jsonText } from '../model/json.ts';
 
 export interface PromptLimits {
@@ -56,8 +56,8 @@ function systemText(question: Question, nonce: string): string {
 
 /** Titles are the question's own words; one that is not may still not end its line or its fence. */
 function fenced(block: DataBlock, charsMax: number, nonce: string): { readonly text: string; readonly truncated: boolean } {
-  const name = shown(block.title.slice(0, titleCharsMax).replace(/[\r\n\]]+/g, ' '));
-  const text = shown(block.text);
+  const name = revealed(block.title.slice(0, titleCharsMax).replace(/[\r\n\]]+/g, ' '));
+  const text = revealed(block.text);
   const truncated = text.length > charsMax;
   return { text: `[[BEGIN ${nonce} ${name}]]\n${truncated ? cut(text, charsMax) : text}\n[[END ${nonce}]]`.toWellFormed(), truncated };
 }

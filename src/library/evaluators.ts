@@ -11,6 +11,7 @@ import { codeReadability as codeReadabilityMember } from '../../evaluators/code-
 import { contains as containsMember } from '../../evaluators/contains.ts';
 import { cosineSimilarity as cosineSimilarityMember } from '../../evaluators/cosine-similarity.ts';
 import { cost as costMember } from '../../evaluators/cost.ts';
+import { customJudge as customJudgeMember } from '../../evaluators/custom-judge.ts';
 import { directMatch as directMatchMember } from '../../evaluators/direct-match.ts';
 import { entityCorrectness as entityCorrectnessMember } from '../../evaluators/entity-correctness.ts';
 import { exactMatch as exactMatchMember } from '../../evaluators/exact-match.ts';
@@ -72,6 +73,7 @@ export const codeReadability = /* @__PURE__ */ factory(codeReadabilityMember);
 export const contains = /* @__PURE__ */ factory(containsMember);
 export const cosineSimilarity = /* @__PURE__ */ factory(cosineSimilarityMember);
 export const cost = /* @__PURE__ */ factory(costMember);
+export const customJudge = /* @__PURE__ */ factory(customJudgeMember);
 export const directMatch = /* @__PURE__ */ factory(directMatchMember);
 export const entityCorrectness = /* @__PURE__ */ factory(entityCorrectnessMember);
 export const exactMatch = /* @__PURE__ */ factory(exactMatchMember);

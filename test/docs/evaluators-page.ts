@@ -83,7 +83,7 @@ function section(one: AnyEvaluator): string {
   return [
     `## ${one.id}`,
     `${one.summary} Version ${one.version}, threshold ${threshold(one)}, ${one.onByDefault ? 'on' : 'off'} by default; after ${one.source}.`,
-    `Looks at: ${needs === '' ? 'whatever the endpoint wants' : needs}.`,
+    `Looks at: ${needs === '' ? (one.kind === 'http' ? 'whatever the endpoint wants' : 'whatever its options name') : needs}.`,
     ...(expected.length === 0 ? [] : [['| under `expect` | meaning |', '|---|---|', ...expected].join('\n')]),
     ...(options.length === 0 ? [] : [['| option | default | meaning |', '|---|---|---|', ...options].join('\n')]),
   ].join('\n\n');

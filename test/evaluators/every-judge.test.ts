@@ -20,6 +20,10 @@ const settings: { readonly [id: string]: readonly JsonObject[] } = {
   toxicity: [{ each_turn: true }],
   summarization: [{ source: 'context' }, { source: 'input' }, { source: 'tool_results' }],
   tool_argument_hallucination: [{ precheck: false }],
+  custom_judge: [
+    { template: '{{input}} {{final_response}} {{tool_calls}} {{messages}} {{system_prompt}} {{documents}} {{reasoning}} {{tasks}} {{constraints}} {{reference}} {{tool_definitions}}', labels: { good: 1, bad: 0 } },
+    { template: '{{input}} {{plan}}', range: [0, 1], on_missing: 'show' },
+  ],
 };
 
 const entries: readonly EvaluatorEntry[] = evaluators

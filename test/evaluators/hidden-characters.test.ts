@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { hiddenRuns, shown } from '../../evaluators/hidden-characters.ts';
+import { hiddenRuns, revealed } from '../../evaluators/hidden-characters.ts';
 
 const tag = (text: string): string => [...text].map((sign) => String.fromCodePoint(0xe0000 + (sign.codePointAt(0) ?? 0))).join('');
 const flag = (region: string): string => `\u{1f3f4}${tag(region)}\u{e007f}`;
@@ -26,7 +26,7 @@ const written = [
 ] as const;
 for (const { name, text, want, kind } of written) {
   test(`hidden characters: ${name}`, () => {
-    expect(shown(text)).toBe(want);
+    expect(revealed(text)).toBe(want);
     expect(hiddenRuns(text, 10)[0]?.kind).toBe(kind);
   });
 }
@@ -42,28 +42,28 @@ const kept = [
 ];
 for (const { name, text } of kept) {
   test(`hidden characters: ${name} stay as they are`, () => {
-    expect(shown(text)).toBe(text);
+    expect(revealed(text)).toBe(text);
     expect(hiddenRuns(text, 10)).toEqual([]);
   });
 }
 
 test('hidden characters: line ends of two characters are line ends', () => {
-  expect(shown('a\r\nb')).toBe('a\nb');
+  expect(revealed('a\r\nb')).toBe('a\nb');
   expect(hiddenRuns('a\r\nb', 10)).toEqual([]);
 });
 
 test('hidden characters: of a long run the rest is told as a number, and runs beyond the limit are not listed', () => {
-  expect(shown('\u200b'.repeat(1064))).toBe(`${'<U+200B>'.repeat(64)}<1000 more hidden characters>`);
+  expect(revealed('\u200b'.repeat(1064))).toBe(`${'<U+200B>'.repeat(64)}<1000 more hidden characters>`);
   expect(hiddenRuns('a\u200b\u200b'.repeat(30), 5)).toHaveLength(5);
   expect(hiddenRuns('a\u200b\u200b', 5)).toEqual([{ kind: 'zero_width', at: 1, count: 2, length: 2 }]);
 });
 
-test('hidden characters: what is shown holds none any more, and showing it again changes nothing', () => {
+test('hidden characters: what is revealed holds none any more, and showing it again changes nothing', () => {
   const signs = fc.constantFrom('a', ' ', '\n', '\r', '\u200b', '\u200c', '\u200d', '\ufe0f', '\u{1f600}', 'م', '\u{e0041}', '\u{1f3f4}', '葛', '\u{e0100}', '\u202e', '\ud800');
   fc.assert(
     fc.property(fc.array(signs, { maxLength: 30 }), (parts) => {
-      const once = shown(parts.join(''));
-      expect(shown(once)).toBe(once);
+      const once = revealed(parts.join(''));
+      expect(revealed(once)).toBe(once);
       expect(hiddenRuns(once, 100)).toEqual([]);
     }),
   );

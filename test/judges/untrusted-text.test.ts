@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { configuredEvaluator, type ConfiguredJudge, type EvaluatorEntry } from '../../evaluators/configured.ts';
 import { evaluationContext } from '../../evaluators/context.ts';
 import type { Asking } from '../../evaluators/evaluator.ts';
-import { shown } from '../../evaluators/hidden-characters.ts';
+import { revealed } from '../../evaluators/hidden-characters.ts';
 import { evaluators } from '../../evaluators/index.ts';
 import type { AgentTrace } from '../../src/model/agent-trace.ts';
 import type { Expectation } from '../../src/model/expectation.ts';
@@ -19,7 +19,13 @@ const word = 'heliotrope';
 const benign = 'The weather in Oslo is fine.';
 
 /** Entries that say more than the name of the evaluator. */
-const entries: { readonly [id: string]: EvaluatorEntry } = {};
+const entries: { readonly [id: string]: EvaluatorEntry } = {
+  custom_judge: {
+    use: 'custom_judge',
+    judge: 'main',
+    options: { template: 'Is it good? {{input}} {{final_response}} {{tool_calls}} {{tool_definitions}} {{messages}} {{system_prompt}} {{reference}} {{documents}} {{reasoning}} {{tasks}} {{constraints}}', labels: { good: 1, bad: 0 } },
+  },
+};
 
 /** These ask for vectors and no questions. */
 const embedding: ReadonlySet<string> = new Set(['output_similarity', 'output_relevance_by_similarity']);
@@ -99,7 +105,7 @@ describe('untrusted text', () => {
         expect(requests.some(({ body }) => body.messages.some(({ content }) => content.includes(word)))).toBe(true);
         for (const request of requests) {
           expect(outsideFences(request)).not.toContain(word);
-          for (const { content } of request.body.messages) expect(shown(content)).toBe(content);
+          for (const { content } of request.body.messages) expect(revealed(content)).toBe(content);
         }
       }
     });
