@@ -31,6 +31,11 @@ export function revealed(text: string): string {
   return lines.replaceAll(RUNS, (run: string, at: number) => written([...run].filter((_sign, nth, all) => !isSpelling(lines, at, all, nth)), run, lines, at));
 }
 
+/** The text without hidden characters, as a model reads it that passes over them. */
+export function withoutHidden(text: string): string {
+  return text.replaceAll(RUNS, (run: string, at: number) => [...run].filter((sign, nth, all) => isSpelling(text, at, all, nth) || isLineEnd(text, sign, at)).join(''));
+}
+
 /** The runs of hidden characters, the first `runsMax` of them. */
 export function hiddenRuns(text: string, runsMax: number): readonly HiddenRun[] {
   const found: HiddenRun[] = [];

@@ -3,7 +3,7 @@
  * from there on, by a pattern of a linear-time engine: the work grows with the length of the text and with nothing else.
  */
 import type { EvaluationContext, Work } from './evaluator.ts';
-import { hiddenRuns, revealed } from './hidden-characters.ts';
+import { hiddenRuns, revealed, withoutHidden } from './hidden-characters.ts';
 
 export interface FoundSign {
   readonly sign: string;
@@ -129,7 +129,8 @@ const hiddenRunsMax = 1_000;
 
 /** The signs in a text, each once. `work` counts the places that are looked at; when it is used up the rest is left. */
 export function injectionSigns(text: string, context: EvaluationContext, work: Work): readonly FoundSign[] {
-  const plain = readable(text);
+  // As a model reads it: letters of other widths are the letters, and what is hidden between letters does not part them.
+  const plain = withoutHidden(text).normalize('NFKC');
   const told = signs.flatMap((sign): readonly FoundSign[] => {
     for (const match of plain.matchAll(sign.from)) {
       if (work.steps <= 0) return [];
@@ -140,18 +141,6 @@ export function injectionSigns(text: string, context: EvaluationContext, work: W
     return [];
   });
   return [...told, ...hiddenText(text)];
-}
-
-/** As a model reads it: letters of other widths are the letters, and what is hidden between letters does not part them. */
-function readable(text: string): string {
-  const runs = hiddenRuns(text, hiddenRunsMax);
-  let at = 0;
-  let kept = '';
-  for (const run of runs) {
-    kept += text.slice(at, run.at);
-    at = run.at + run.length;
-  }
-  return (kept + text.slice(at)).normalize('NFKC');
 }
 
 /** Tags and turned text have no use in a result; of other hidden characters it takes many, of more than one kind, to say something. */

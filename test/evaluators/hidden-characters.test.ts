@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { hiddenRuns, revealed } from '../../evaluators/hidden-characters.ts';
+import { hiddenRuns, revealed, withoutHidden } from '../../evaluators/hidden-characters.ts';
 
 const tag = (text: string): string => [...text].map((sign) => String.fromCodePoint(0xe0000 + (sign.codePointAt(0) ?? 0))).join('');
 const flag = (region: string): string => `\u{1f3f4}${tag(region)}\u{e007f}`;
@@ -28,6 +28,7 @@ for (const { name, text, want, kind } of written) {
   test(`hidden characters: ${name}`, () => {
     expect(revealed(text)).toBe(want);
     expect(hiddenRuns(text, 10)[0]?.kind).toBe(kind);
+    expect(withoutHidden(text)).toBe(want.replaceAll(/<U\+[0-9A-F]+>/g, ''));
   });
 }
 
@@ -44,6 +45,7 @@ for (const { name, text } of kept) {
   test(`hidden characters: ${name} stay as they are`, () => {
     expect(revealed(text)).toBe(text);
     expect(hiddenRuns(text, 10)).toEqual([]);
+    expect(withoutHidden(text)).toBe(text);
   });
 }
 
