@@ -267,6 +267,6 @@ test('stores: all members tell the same after the same writes', async () => {
       expect(await told(other)).toEqual(await told(one));
       await other.stop();
     }),
-    { numRuns: 60 },
+    { numRuns: 30 },
   );
 }, 60_000);

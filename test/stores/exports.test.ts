@@ -202,6 +202,6 @@ test('stores: all members tell the same of exports after the same steps', async 
       }));
       expect(told[1]).toEqual(told[0]);
     }),
-    { numRuns: 60 },
+    { numRuns: 30 },
   );
 }, 60_000);
