@@ -192,7 +192,7 @@ export function service({ config, warnings, logger: given = pino(), stopMs = sto
       annotations = says;
       gauges = figures({ store, telemetry, clock, sleep, onFault: told('rates could not be reckoned') });
       await boxes.open(store);
-      await bench.open(store);
+      await bench.open(store, (text) => (inForce.rules.redaction?.text(text) ?? text) === text);
       const replayed = await records.open();
       if (replayed > 0) logger.info({ requests: replayed }, 'runs that were open go on');
       waiting.open(store);

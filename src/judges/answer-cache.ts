@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Answer, Question } from '../../evaluators/evaluator.ts';
-import { isJsonObject, jsonText, member, parseJson } from '../model/json.ts';
+import { isJsonArray, isJsonObject, jsonText, member, parseJson, type JsonValue } from '../model/json.ts';
 import type { JudgeAnswerStore, KeptAnswer } from '../model/judge-store.ts';
 import type { Clock } from '../model/clock.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
@@ -22,8 +22,8 @@ export interface AnswerCacheOptions {
 }
 
 export interface AnswerCache {
-  /** Keeps answers in a store from now on. */
-  open(store: JudgeAnswerStore): void;
+  /** Keeps answers in a store from now on, those of which every text may lie there. */
+  open(store: JudgeAnswerStore, mayLie?: (text: string) => boolean): void;
   /** Rejects only when `ask` does. */
   through(judge: Pick<JudgeSettings, 'name' | 'baseUrl' | 'model' | 'cacheMs'>, question: Question, ask: () => Promise<Answer>): Promise<Answer>;
 }
@@ -43,6 +43,7 @@ export function answerCache({ telemetry, clock, onFault = () => undefined, entri
   let chars = 0;
   let store: JudgeAnswerStore | undefined;
   let prunedMs = -Infinity;
+  let mayBeStored: (text: string) => boolean = () => true;
 
   function drop(key: string): KeptAnswer | undefined {
     const one = held.get(key);
@@ -81,11 +82,12 @@ export function answerCache({ telemetry, clock, onFault = () => undefined, entri
     if (text.length > valueCharsMax) return;
     const one: KeptAnswer = { key, value: text, answeredAt: Math.floor(clock.nowMs() * 1_000) };
     hold(one);
+    if (store === undefined || !textsOf(value).every(mayBeStored)) return;
     try {
-      await store?.keep([one]);
+      await store.keep([one]);
       if (clock.nowMs() - prunedMs < pruneEveryMs) return;
       prunedMs = clock.nowMs();
-      await store?.prune({ before: Math.floor((clock.nowMs() - cacheMsMax) * 1_000), rows: storeRowsMax, chars: storeCharsMax });
+      await store.prune({ before: Math.floor((clock.nowMs() - cacheMsMax) * 1_000), rows: storeRowsMax, chars: storeCharsMax });
     } catch (error) {
       onFault(error);
     }
@@ -99,8 +101,9 @@ export function answerCache({ telemetry, clock, onFault = () => undefined, entri
   }
 
   return {
-    open(next) {
+    open(next, mayLie = () => true) {
       store = next;
+      mayBeStored = mayLie;
     },
     async through({ name, baseUrl, model, cacheMs = 0 }, question, ask) {
       if (cacheMs <= 0) return await ask();
@@ -130,6 +133,13 @@ export function answerCache({ telemetry, clock, onFault = () => undefined, entri
       }
     },
   };
+}
+
+/** Names of members among them. */
+function textsOf(value: JsonValue): readonly string[] {
+  if (typeof value === 'string') return [value];
+  if (isJsonArray(value)) return value.flatMap(textsOf);
+  return isJsonObject(value) ? Object.entries(value).flatMap(([name, below]) => [name, ...textsOf(below)]) : [];
 }
 
 /** Undefined: there is none that can be used. */

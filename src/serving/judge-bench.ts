@@ -33,8 +33,8 @@ export interface JudgeBench {
   readonly pace: (judge: string) => number;
   /** Runs that a judge works on at the same time. */
   readonly places: (judge: string) => number;
-  /** Keeps budgets and answers in a store from now on. Rejects when it cannot be read. */
-  readonly open: (store: Pick<Store, 'judgeSpend' | 'judgeAnswers'>) => Promise<void>;
+  /** Keeps budgets and answers in a store from now on, but no answer with a text that may not lie there. Rejects when it cannot be read. */
+  readonly open: (store: Pick<Store, 'judgeSpend' | 'judgeAnswers'>, mayLie: (text: string) => boolean) => Promise<void>;
   /** Notes in the store what was spent. Rejects when it cannot be written. */
   readonly settle: () => Promise<void>;
   readonly stop: () => Promise<void>;
@@ -163,8 +163,8 @@ export function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry
       const seat = seats.get(judge);
       return seat === undefined ? placesOfNobody : seat.guard.places(seat.config.concurrency);
     },
-    async open({ judgeSpend, judgeAnswers }) {
-      answers.open(judgeAnswers);
+    async open({ judgeSpend, judgeAnswers }, mayLie) {
+      answers.open(judgeAnswers, mayLie);
       await books.open(judgeSpend, [...seats.keys()]);
     },
     settle: books.close,

@@ -12,12 +12,12 @@ const question: Question = { id: 'q', instruction: 'Is it so?', data: [{ title: 
 const judge = { name: 'main', baseUrl: 'http://a/v1', model: 'm', cacheMs: 60_000 };
 const yes: Answer = { kind: 'answered', value: { yes: true }, truncated: false, tokens: { input: 7, output: 2 } };
 
-function bench({ store, ...options }: Partial<AnswerCacheOptions> & { readonly store?: JudgeAnswerStore } = {}) {
+function bench({ store, mayLie, ...options }: Partial<AnswerCacheOptions> & { readonly store?: JudgeAnswerStore; readonly mayLie?: (text: string) => boolean } = {}) {
   const clock = manualClock(1_000_000_000_000);
   const telemetry = metricRegistry();
   const faults: unknown[] = [];
   const cache = answerCache({ telemetry, clock, onFault: (error) => faults.push(error), ...options });
-  if (store !== undefined) cache.open(store);
+  if (store !== undefined) cache.open(store, mayLie);
   let times = 0;
   const counts = () => Object.fromEntries(telemetry.snapshot().find(({ name }) => name === 'tracejury.judge.answers')?.points.map((point) => [point.labels['tracejury.outcome'] ?? '', point.kind === 'number' ? point.value : 0] as const) ?? []);
   return {
@@ -145,3 +145,20 @@ test('answer cache: a store that fails, or holds nonsense, costs a question and 
   const odd = bench({ store: { ...memoryAnswers(), find: async (key) => ({ key, value: '[', answeredAt: 1e18 }) } });
   expect(await odd.ask()).toEqual(yes);
 });
+
+for (const { name, value } of [
+  { name: 'a text', value: { explanation: 'of a secret' } },
+  { name: 'a text deep in it', value: { tasks: [{ number: 1, explanation: 'a secret' }] } },
+  { name: 'the name of a member', value: { 'a secret': 1 } },
+]) {
+  test(`answer cache: an answer with ${name} that may not lie in the store is held in memory only`, async () => {
+    const store = memoryAnswers();
+    const mayLie = (text: string): boolean => !text.includes('secret');
+    const [one, other] = [bench({ store, mayLie }), bench({ store, mayLie })];
+    const answer: Answer = { kind: 'answered', value, truncated: false };
+    await one.ask(question, judge, answer);
+    expect([(await one.ask()).kind, one.asked()]).toEqual(['answered', 1]);
+    await other.ask();
+    expect(other.asked()).toBe(1);
+  });
+}

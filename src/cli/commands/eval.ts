@@ -95,7 +95,8 @@ async function evaluated({ positionals, env, say, complain }: CommandInput, sett
   const { items: withExamples, missing } = matched(items, examples);
   const chosen = settings.percent === 100 ? withExamples : sampledItems(withExamples, settings.percent);
   const bar = progressBar(process.stderr, chosen.length);
-  const bench = judgeBench(config.judges, noTelemetry);
+  // Each run is asked about by itself: whoever scores the same one several times wants to see how much a judge wavers.
+  const bench = judgeBench(config.judges.map((judge) => ({ ...judge, cacheMs: 0 })), noTelemetry);
   const clock = { nowMs: () => performance.now() };
   const results = await scored(chosen, { plan: config.evaluators, context: evaluationContext(), clock, ask: bench.ask, timeoutMs: settings.timeoutMs, failFast: settings.failFast, redaction, onDone: bar.show });
   bar.end();
