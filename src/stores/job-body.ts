@@ -6,8 +6,13 @@ import type { Run } from '../model/agent-trace.ts';
 /** Raised when a later release could not ask about what this one wrote. */
 const form = 1;
 
+/** Never throws: what cannot be written must not hold up the batch that it is in, and is found to be unreadable when its turn comes. */
 export function jobBody(run: Run): Buffer {
-  return zstdCompressSync(serialize({ form, run }), { params: { [constants.ZSTD_c_compressionLevel]: 1 } });
+  try {
+    return zstdCompressSync(serialize({ form, run }), { params: { [constants.ZSTD_c_compressionLevel]: 1 } });
+  } catch {
+    return Buffer.alloc(0);
+  }
 }
 
 /** Undefined: it cannot be read. */
