@@ -100,7 +100,7 @@ export function openAiCompatibleJudge(settings: JudgeSettings, parts: JudgeParts
     async ask(question) {
       const answer = await resolved(() => gate.through(() => answered(question)));
       count(answer.kind);
-      return answer;
+      return answer.kind === 'answered' ? { ...answer, model: settings.model } : answer;
     },
     async embed(request) {
       const answer = await resolved(() => embed(request));

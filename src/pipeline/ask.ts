@@ -41,14 +41,17 @@ export function askOf(judge: Respondent, call?: Call): Ask {
 export async function runJudge(questions: Asking<Outcome>, ask: Ask, options: RunJudgeOptions): Promise<Verdict> {
   try {
     let step = questions.next();
+    let model: string | undefined;
     for (let asked = 0; step.done !== true; asked++) {
       if (asked >= options.questionsMax) {
         questions.return(failed('too_many_questions', ''));
         return verdictOf(failed('too_many_questions', `The evaluator asked more than ${options.questionsMax} questions.`), options.threshold);
       }
-      step = questions.next(await answerOf(ask, step.value));
+      const answer = await answerOf(ask, step.value);
+      if (answer.kind === 'answered') model = answer.model ?? model;
+      step = questions.next(answer);
     }
-    return verdictOf(sound(step.value), options.threshold);
+    return verdictOf(withModel(sound(step.value), model), options.threshold);
   } catch (error) {
     return verdictOf(failed('evaluator_fault', `The evaluator broke off: ${errorName(error)}.`), options.threshold);
   }
@@ -61,6 +64,11 @@ async function answerOf(ask: Ask, request: EvaluatorRequest): Promise<Answer> {
   } catch (error) {
     return { kind: 'failed', error: `judge_fault: ${errorName(error)}` };
   }
+}
+
+/** Which model was asked, so that verdicts of two models can be told apart later. */
+function withModel(outcome: Outcome, model: string | undefined): Outcome {
+  return model === undefined || outcome.details?.['model'] !== undefined ? outcome : { ...outcome, details: { ...outcome.details, model } };
 }
 
 function sound(outcome: Outcome): Outcome {

@@ -72,3 +72,13 @@ test('ask: an evaluator that is cut short cleans up and cannot go on by asking t
   expect(await runJudge(endless(), answers, { questionsMax: 5, threshold: 1 })).toMatchObject({ kind: 'failed', error: 'too_many_questions' });
   expect(cleaned).toBe(1);
 });
+
+test('ask: a verdict says which model was asked last, unless its evaluator says so itself', async () => {
+  const models = ['first', 'second', undefined];
+  const answered = async (): Promise<Answer> => {
+    const model = models.shift();
+    return { kind: 'answered', value: true, truncated: false, ...(model === undefined ? {} : { model }) };
+  };
+  expect(await runJudge(asks(3, 1), answered, { questionsMax: 5, threshold: 1 })).toMatchObject({ details: { model: 'second' } });
+  expect((await runJudge(asks(1, 1), answered, { questionsMax: 5, threshold: 1 })).details).not.toHaveProperty('model');
+});

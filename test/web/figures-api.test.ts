@@ -55,7 +55,7 @@ test('figures: a rule is told when it is named, and rates by agent when these ar
 
 test('figures: a judge stands beside what people say', async () => {
   const { judges, people: who } = await get('/judges');
-  expect(judges).toMatchObject([{ name: 'done', evaluator: 'task_completion', kind: 'judge', version: 1, runs: 6, both_pass: 3, both_fail: 1, missed: 1, false_alarms: 1, precision: { point: 0.5, n: 2 }, recall: { point: 0.5, n: 2 }, kappa: { point: expect.closeTo(0.25, 10), not_estimable: null } }]);
+  expect(judges).toMatchObject([{ name: 'done', evaluator: 'task_completion', kind: 'judge', version: 1, model: 'small', runs: 6, both_pass: 3, both_fail: 1, missed: 1, false_alarms: 1, precision: { point: 0.5, n: 2 }, recall: { point: 0.5, n: 2 }, kappa: { point: expect.closeTo(0.25, 10), not_estimable: null } }]);
   expect(who).toMatchObject([{ name: 'done', people: 2, runs: 6, disputed: 0, unreadable: 0, pairs: [{ people: ['ann', 'user'], runs: 2 }] }]);
   expect((await get('/judges?annotator=user')).judges).toMatchObject([{ runs: 2 }]);
   expect((await get('/judges?agent=odd')).judges).toMatchObject([{ runs: 3 }]);
