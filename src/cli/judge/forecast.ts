@@ -1,0 +1,72 @@
+/** `tracejury judge forecast`: what a configuration's judges would cost a day on the traffic that is stored. */
+import { existsSync } from 'node:fs';
+import { evaluators } from '../../../evaluators/index.ts';
+import type { Config } from '../../config/config.ts';
+import { readConfig } from '../../config/load.ts';
+import { jsonText } from '../../model/json.ts';
+import { openStore } from '../../stores/index.ts';
+import type { Store } from '../../stores/store.ts';
+import { UsageError, type CommandInput, type ExitCode } from '../command.ts';
+import { forecastOf, storedTraffic, type Forecast, type Traffic } from './forecast-reckoning.ts';
+
+export interface ForecastSettings {
+  readonly config: string;
+  readonly format: 'text' | 'json';
+  readonly inputTokens: number | undefined;
+  readonly outputTokens: number | undefined;
+}
+
+const dayMicros = 86_400_000_000;
+const daysMax = 7;
+
+export async function forecastCost({ config: file, format, ...tokens }: ForecastSettings, { env, say, complain }: CommandInput): Promise<ExitCode> {
+  const { config } = await readConfig({ file, env, evaluators });
+  const asking = config.evaluators.filter(({ configured }) => configured.kind === 'judge');
+  if (asking.length === 0) throw new UsageError(`${file} has no evaluator that asks a judge.`);
+  const store = await opened(config);
+  try {
+    const to = Date.now() * 1_000;
+    const traffic = await storedTraffic(store, { from: to - daysMax * dayMicros, to });
+    if (traffic.runs.length === 0) {
+      complain(`The store holds no run of the last ${daysMax} days.`);
+      return 1;
+    }
+    const forecasts = asking.map((planned) => forecastOf(planned, traffic, { config, ...tokens }));
+    say(format === 'json' ? forecastJson(traffic, forecasts) : forecastText(traffic, forecasts));
+    return 0;
+  } finally {
+    await store.stop();
+  }
+}
+
+/** A file that is not there is not made. */
+async function opened({ store: { address } }: Config): Promise<Store> {
+  if (address.scheme === 'memory') throw new UsageError('store.url is memory: there is nothing to look at.');
+  if (!existsSync(address.rest)) throw new UsageError(`There is no store at ${address.rest}; store.url names it, from the folder in which this is run.`);
+  return await openStore(address);
+}
+
+function forecastText({ runs, days, sampled }: Traffic, forecasts: readonly Forecast[]): string {
+  const perDay = runs.length / days;
+  return [
+    `${Math.round(perDay)} runs a day, by ${runs.length} stored runs of ${days.toFixed(1)} days`,
+    ...forecasts.flatMap((one) => ['', ...forecastLines(one)]),
+    '',
+    `Total: ${totalText(forecasts)}`,
+    ...(forecasts.some(({ basis }) => basis === 'estimated') ? [`Input tokens are estimated from the first question on ${sampled} stored runs with content, four characters a token; an evaluator that asks several questions costs more.`] : []),
+  ].join('\n');
+}
+
+function forecastLines({ name, model, asked, share, inputTokens, outputTokens, usd }: Forecast): readonly string[] {
+  return [`${name} (${model})`, `  ${asked.toFixed(1)} verdicts a day, ${(share * 100).toFixed(1)} % of the runs`, `  ${Math.round(inputTokens)} input and ${Math.round(outputTokens)} output tokens a verdict`, usd === undefined ? `  no price: name ${model} under prices` : `  ${usd.toFixed(2)} USD a day`];
+}
+
+function totalText(forecasts: readonly Forecast[]): string {
+  const unpriced = forecasts.filter(({ usd }) => usd === undefined).length;
+  const sum = forecasts.reduce((all, { usd = 0 }) => all + usd, 0);
+  return `${sum.toFixed(2)} USD a day${unpriced === 0 ? '' : `, without ${unpriced} that ${unpriced === 1 ? 'has' : 'have'} no price`}`;
+}
+
+function forecastJson({ runs, days, sampled }: Traffic, forecasts: readonly Forecast[]): string {
+  return jsonText({ runs: runs.length, days, runs_with_content: sampled, evaluators: forecasts.map(({ name, model, asked, share, inputTokens, outputTokens, basis, usd }) => ({ name, model, verdicts_per_day: asked, share, input_tokens: inputTokens, output_tokens: outputTokens, basis, usd_per_day: usd ?? null })) });
+}

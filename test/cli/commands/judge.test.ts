@@ -1,0 +1,179 @@
+/** `tracejury judge` as a person runs it: labelled sets before real endpoints, and what stored traffic would cost. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { commands } from '../../../src/cli/commands/index.ts';
+import { runCommandLine } from '../../../src/cli/run.ts';
+import { writeTraces } from '../../../src/otlp/write.ts';
+import { sqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
+import { agentTrace } from '../../builders/agent-trace.ts';
+import { agentSpan } from '../../builders/gen-ai-spans.ts';
+import { run, scored, scoredRun } from '../../builders/scored-run.ts';
+import { traceId } from '../../builders/spans.ts';
+import { chatServer, says, type ChatServer } from '../../judges/chat-server.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'tracejury-judge-'));
+const servers: ChatServer[] = [];
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  await Promise.all(servers.map((server) => server.close()));
+});
+
+/** Judges that fail a run whose input has one of these words; `broken` answers nothing usable. */
+const configs: { sharp: string; blunt: string; broken: string } = { sharp: '', blunt: '', broken: '' };
+beforeAll(async () => {
+  configs.sharp = await configOf('sharp', ['wrong']);
+  configs.blunt = await configOf('blunt', ['fine']);
+  configs.broken = await configOf('broken', undefined);
+});
+
+async function configOf(name: string, failing: readonly string[] | undefined): Promise<string> {
+  const server = await chatServer((response, request) => {
+    const told = request.body.messages.map(({ content }) => content).join(' ');
+    return says(failing === undefined ? 'perhaps' : JSON.stringify({ tasks: [{ number: 1, explanation: 'So.', completed: !failing.some((word) => told.includes(`it is ${word}`)) }] }))(response, request);
+  });
+  servers.push(server);
+  return file(`${name}.yaml`, `evaluators: [ tool_error, { use: task_completion, name: done, judge: main, expect: { tasks: [ "answer" ] } } ]\njudges: { main: { base_url: "${server.baseUrl}", model: ${name}, api_key: secret } }\n`);
+}
+
+function file(name: string, content: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+async function judge(...words: readonly string[]): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
+  const out: string[] = [];
+  const err: string[] = [];
+  const code = await runCommandLine({ words: ['judge', ...words], commands, version: '', env: {}, say: (text) => out.push(text), complain: (text) => err.push(text) });
+  return { code, out: out.join('\n'), err: err.join('\n') };
+}
+
+/** Ten good and ten bad runs, labelled as they are. */
+const set = Array.from({ length: 20 }, (_, at) => ({ id: `r${at}`, input: `run ${at}: it is ${at < 10 ? 'fine' : 'wrong'}`, final_response: 'answer', passed: at < 10 }));
+const lines = (rows: readonly object[]): string => rows.map((row) => JSON.stringify(row)).join('\n');
+
+interface Checked {
+  readonly runs: number;
+  readonly evaluators: readonly { readonly name: string; readonly labelled: number; readonly unanswered: number; readonly agreement: { readonly [key: string]: unknown } | null; readonly against: object | null; readonly comparison: { readonly word: string } | null }[];
+}
+
+async function checked(...words: readonly string[]): Promise<Checked & { readonly code: number }> {
+  const { code, out, err } = await judge('check', ...words, '--format', 'json');
+  expect(err).toBe('');
+  return { code, ...(JSON.parse(out) as Checked) };
+}
+
+test('judge check: a judge that agrees with the labels, with intervals', async () => {
+  const { code, runs, evaluators } = await checked(file('set.jsonl', lines(set)), '-c', configs.sharp);
+  expect([code, runs]).toEqual([0, 20]);
+  expect(evaluators).toMatchObject([{ name: 'done', labelled: 20, unanswered: 0, agreement: { model: 'sharp', both_pass: 10, both_fail: 10, missed: 0, false_alarms: 0, recall: { point: 1, n: 10 }, kappa: { point: 1 } }, comparison: null }]);
+});
+
+test('judge check: against another configuration it says which is better, and a worse one is exit 1', async () => {
+  const path = file('compared.jsonl', lines(set));
+  const better = await checked(path, '-c', configs.sharp, '--against', configs.blunt);
+  expect([better.code, better.evaluators[0]?.comparison]).toMatchObject([0, { word: 'better', difference: { point: 1 }, only_this_right: 20, only_other_right: 0 }]);
+  const worse = await checked(path, '-c', configs.blunt, '--against', configs.sharp);
+  expect([worse.code, worse.evaluators[0]?.comparison]).toMatchObject([1, { word: 'worse' }]);
+  const same = await checked(path, '-c', configs.sharp, '--against', configs.sharp);
+  expect([same.code, same.evaluators[0]?.comparison]).toMatchObject([0, { word: 'no_difference_shown', p: 1 }]);
+  const { out } = await judge('check', path, '-c', configs.sharp, '--against', configs.blunt);
+  expect(out).toMatch(/^20 labelled runs\n\ndone \(sharp, version 1\)\n {2}20 labelled, 0 without/);
+  expect(out).toMatch(/recall {5}1\.000 \(0\.\d{3} to 1\.000\)/);
+  expect(out).toMatch(/ {4}better: 1\.000 \(.*\) in accuracy, p = 0\.000; only this one right 20, only the other 0/);
+});
+
+test('judge check: labels may stand in a file of their own, by trace, and name the evaluator', async () => {
+  const spans = [1, 2].map((trace) => agentSpan({ id: 1, trace, start: 0, end: 9, agent: 'a', input: `it is ${trace === 1 ? 'fine' : 'wrong'}`, output: 'answer' }));
+  const recorded = join(folder, 'recorded.json');
+  writeFileSync(recorded, writeTraces(spans, 'json'));
+  const labels = file('labels.jsonl', lines([{ trace_id: traceId(1), name: 'done', by: 'ann', label: 'pass' }, { trace_id: traceId(2), name: 'done', by: 'ann', score: 0.1 }, { trace_id: traceId(2), name: 'other', by: 'ann', passed: true }]));
+  const { evaluators } = await checked(recorded, '--labels', labels, '-c', configs.sharp);
+  expect(evaluators).toMatchObject([{ labelled: 2, agreement: { both_pass: 1, both_fail: 1 } }]);
+});
+
+test('judge check: a judge without usable answers is told of, and is exit 1', async () => {
+  const { code, out, err } = await judge('check', file('broken.jsonl', lines(set.slice(0, 2))), '-c', configs.broken);
+  expect([code, err]).toEqual([1, expect.stringContaining('Nothing could be compared')]);
+  expect(out).toContain('2 labelled, 2 without a verdict');
+});
+
+const faulty: readonly (readonly [string, readonly string[], RegExp])[] = [
+  ['no action', [], /Say check or forecast/],
+  ['another action', ['train'], /neither check nor forecast/],
+  ['no configuration', ['check', 'x'], /-c names/],
+  ['no file', ['check', '-c', 'sharp.yaml'], /Name files/],
+  ['no such configuration', ['check', 'set.jsonl', '-c', 'none.yaml'], /none\.yaml/],
+  ['no judge evaluator', ['check', 'set.jsonl', '-c', 'rules.yaml'], /no evaluator that asks a judge/],
+  ['an evaluator that is not there', ['check', 'set.jsonl', '-c', 'sharp.yaml', '--evaluator', 'tool_error'], /no evaluator "tool_error" that asks/],
+  ['runs without labels', ['check', 'unlabelled.jsonl', '-c', 'sharp.yaml'], /No run has a label/],
+  ['labels of other runs', ['check', 'unlabelled.jsonl', '--labels', 'set.jsonl', '-c', 'sharp.yaml'], /are the ids the same/],
+  ['a label on nothing', ['check', 'nobody.jsonl', '-c', 'sharp.yaml'], /neither id nor trace_id/],
+  ['a label that is none', ['check', 'three.jsonl', '-c', 'sharp.yaml'], /labels\.done: a label is true, false/],
+  ['labels of nobody knows which evaluator', ['check', 'set.jsonl', '-c', 'two.yaml'], /which of done, too/],
+  ['an unknown format', ['check', 'set.jsonl', '-c', 'sharp.yaml', '--format', 'xml'], /--format is/],
+  ['files for a forecast', ['forecast', 'set.jsonl', '-c', 'sharp.yaml'], /no files/],
+  ['a store that is not there', ['forecast', '-c', 'elsewhere.yaml'], /There is no store at/],
+  ['a store in memory', ['forecast', '-c', 'memory.yaml'], /store\.url is memory/],
+];
+for (const [name, words, message] of faulty) {
+  test(`judge: ${name} is bad usage or input`, async () => {
+    file('set.jsonl', lines(set));
+    file('unlabelled.jsonl', lines([{ id: 'else', input: 'x', final_response: 'y' }]));
+    file('nobody.jsonl', lines([{ input: 'x', final_response: 'y', passed: true }]));
+    file('three.jsonl', lines([{ id: 'r', input: 'x', final_response: 'y', labels: { done: 3 } }]));
+    file('rules.yaml', 'evaluators: [ tool_error ]\n');
+    const judges = 'judges: { main: { base_url: "http://127.0.0.1:1", model: m } }\n';
+    const done = '{ use: task_completion, name: done, judge: main }';
+    file('two.yaml', `evaluators: [ ${done}, { use: task_completion, name: too, judge: main } ]\n${judges}`);
+    file('elsewhere.yaml', `evaluators: [ ${done} ]\n${judges}store: { url: "sqlite:${folder}/none.db" }\n`);
+    file('memory.yaml', `evaluators: [ ${done} ]\n${judges}store: { url: "memory:" }\n`);
+    const { code, out, err } = await judge(...words.map((word) => (/\.(yaml|jsonl)$/.test(word) ? join(folder, word) : word)));
+    expect([code, out]).toEqual([2, '']);
+    expect(err).toMatch(message);
+  });
+}
+
+interface Forecast {
+  readonly runs: number;
+  readonly days: number;
+  readonly evaluators: readonly { readonly verdicts_per_day: number; readonly share: number; readonly input_tokens: number; readonly basis: string; readonly usd_per_day: number }[];
+}
+
+test('judge forecast: runs × probability × tokens × price, with what rules raise', async () => {
+  const path = join(folder, 'traffic.db');
+  const store = await sqliteStore(path);
+  const start = BigInt(Date.now() - 2 * 86_400_000) * 1_000_000n;
+  await store.write(Array.from({ length: 200 }, (_, at) => scoredRun({ tool_error: scored(at < 20 ? 0 : 1) }, run({ traceId: traceId(at + 1), trace: agentTrace({ agent: at < 100 ? 'paid' : 'free', input: 'Where is it?', finalResponse: 'There.' }), startUnixNano: start, endUnixNano: start + 1n }))));
+  await store.stop();
+  const config = (more: string, sample = '{ rate: 0.1 }'): string => file('forecast.yaml', `evaluators: [ tool_error, { use: task_completion, judge: main, sample: ${sample}${more} } ]\njudges: { main: { model: small } }\nprices: { small: { input_per_million: 2, output_per_million: 10 } }\nstore: { url: "sqlite:${path}" }\n`);
+  const forecast = async (from: string, ...words: readonly string[]): Promise<Forecast> => {
+    const { code, out, err } = await judge('forecast', '-c', from, '--format', 'json', ...words);
+    expect([code, err]).toEqual([0, '']);
+    return JSON.parse(out) as Forecast;
+  };
+  const given = ['--input-tokens', '1000', '--output-tokens', '100'];
+  const plain = await forecast(config(''), ...given);
+  expect(plain).toMatchObject({ runs: 200, days: expect.closeTo(2, 2), evaluators: [{ share: expect.closeTo(0.1, 10), verdicts_per_day: expect.closeTo(10, 1), basis: 'given' }] });
+  // 10 verdicts of 1,000 tokens in and 100 out.
+  expect(plain.evaluators[0]?.usd_per_day).toBeCloseTo(10 * (0.002 + 0.001), 4);
+  expect((await forecast(config(', when: { agent: paid }'), ...given)).evaluators[0]?.share).toBeCloseTo(0.05, 10);
+  const estimated = (await forecast(config(''))).evaluators[0];
+  expect(estimated?.basis).toBe('estimated');
+  expect(estimated?.input_tokens).toBeGreaterThan(100);
+  const { out } = await judge('forecast', '-c', config(''));
+  expect(out).toMatch(/^100 runs a day, by 200 stored runs of 2\.0 days\n\ntask_completion \(small\)\n {2}10\.0 verdicts a day, 10\.0 % of the runs\n/);
+  expect(out).toMatch(/Total: 0\.\d\d USD a day/);
+  // One in ten has failed a rule: 0.1 · 1 + 0.9 · 0.1.
+  expect((await forecast(config('', '{ rate: 0.1, raise: [ { when: "tool_error < 1", to: 1.0 } ] }'), ...given)).evaluators[0]?.share).toBeCloseTo(0.19, 10);
+});
+
+test('judge forecast: a store without runs of the last days is exit 1', async () => {
+  const path = join(folder, 'old.db');
+  const store = await sqliteStore(path);
+  await store.write([scoredRun({ tool_error: scored(1) }, run())]);
+  await store.stop();
+  expect(await judge('forecast', '-c', file('old.yaml', `evaluators: [ { use: task_completion, judge: main } ]\njudges: { main: { model: small } }\nstore: { url: "sqlite:${path}" }\n`))).toMatchObject({ code: 1, out: '', err: expect.stringContaining('no run of the last 7 days') });
+});
