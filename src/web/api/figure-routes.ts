@@ -9,8 +9,8 @@ import { text } from './pages.ts';
 import { named, periodOf, type Parameters } from './query.ts';
 import type { Route } from './routes.ts';
 
-/** Of one answer. */
-const runsMax = 100_000;
+/** Of one answer: some tenths of a second of work. */
+const runsMax = 50_000;
 const agentsMax = 20;
 const dayMicros = 86_400_000_000;
 
