@@ -29,7 +29,15 @@ export interface MemoryAnnotations extends AnnotationStore {
   forget(runs: readonly RunKey[]): void;
 }
 
-export function memoryAnnotations(runsOf: (traceId: string) => readonly AnnotatableRun[]): MemoryAnnotations {
+/** Of all; in a file they go with the oldest runs when it has too many bytes. */
+const heldMaxDefault = 100_000;
+
+export interface MemoryAnnotationBounds {
+  readonly waitingMax?: number;
+  readonly heldMax?: number;
+}
+
+export function memoryAnnotations(runsOf: (traceId: string) => readonly AnnotatableRun[], { waitingMax = annotationsWaitingMax, heldMax = heldMaxDefault }: MemoryAnnotationBounds = {}): MemoryAnnotations {
   const byTrace = new Map<string, Kept[]>();
   let ids = 0;
 
@@ -67,12 +75,14 @@ export function memoryAnnotations(runsOf: (traceId: string) => readonly Annotata
   return {
     settle,
     async write(annotations, receivedAt) {
-      let waiting = waitingOnes().length;
+      let [waiting, held] = [waitingOnes().length, all().length];
       const fates = annotations.map((annotation) => {
         if ((byTrace.get(annotation.traceId)?.length ?? 0) >= annotationsPerTraceMax) return 'too_many' as const;
-        if (waiting >= annotationsWaitingMax) return 'full' as const;
+        const mayWait = runsOf(annotation.traceId).length === 0;
+        if (held >= heldMax || (mayWait && waiting >= waitingMax)) return 'full' as const;
         put(annotation, receivedAt);
-        waiting++;
+        held++;
+        if (mayWait) waiting++;
         return annotation;
       });
       settle(new Set(annotations.map(({ traceId }) => traceId)));

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { annotationsPerTraceMax, type Annotation } from '../../src/model/annotation.ts';
 import { noTenant, parseTraceId, tenant, type TraceId } from '../../src/model/ids.ts';
+import { memoryAnnotations } from '../../src/stores/memory-annotations.ts';
 import { memoryStore } from '../../src/stores/memory.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import type { Store, StoreItem } from '../../src/stores/store.ts';
@@ -148,6 +149,16 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     const few = async (query: object): Promise<number> => (await store.annotations.onRuns({ ...everything, ...query })).length;
     expect(await Promise.all([{ limit: 2 }, { name: 'tone' }, { kinds: ['user'] }, { agent: 'agent 1' }, { agent: 'agent 2' }, { from: base + second }, { to: base + second }].map(few))).toEqual([2, 1, 1, 3, 0, 1, 2]);
   });
+});
+
+test('annotations: in memory there is room for so many, and what waits for nobody finds some when those that wait do not', async () => {
+  const { row, verdicts } = { row: item(1).run, verdicts: new Map() };
+  const stored = { id: 1, row: { ...row, agent: undefined, service: undefined, version: undefined, sessionId: undefined, model: undefined, startedAt: 0, endedAt: 0, status: 'ok', partOf: undefined }, verdicts, kinds: new Map<string, string>() };
+  const annotations = memoryAnnotations((trace) => (trace === first ? [stored] : []), { waitingMax: 2, heldMax: 4 });
+  const waits = (trace: number): Annotation => said({ traceId: traceId(trace) });
+  expect(await annotations.write([waits(2), waits(3), waits(4), said(), waits(5), said({ by: 'bob' }), said({ by: 'cid' })], base)).toEqual(['waiting', 'waiting', 'full', 'attached', 'full', 'attached', 'full']);
+  expect(await annotations.expire({ before: base + 1, limit: 10 })).toBe(2);
+  expect(await annotations.write([waits(4), said({ by: 'cid' })], base)).toEqual(['waiting', 'attached']);
 });
 
 test('annotations: a copy of the file has them', async () => {

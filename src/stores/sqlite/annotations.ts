@@ -67,17 +67,19 @@ function stored(row: Pick<Selectable<Tables['annotations']>, 'name' | 'annotator
 
 async function written(tx: Tx, annotations: readonly Annotation[], receivedAt: Micros): Promise<readonly AnnotationFate[]> {
   const held = await countsByTrace(tx, annotations);
+  const stored = await tracesWithRuns(tx, annotations);
   let waiting = await countWaiting(tx);
   const fates: (AnnotationFate | Row)[] = [];
   for (const annotation of annotations) {
     const { traceId } = annotation;
     const own = held.get(traceId) ?? 0;
-    // A little too strict: what takes the place of another one, or finds its run, is counted as well.
+    const mayWait = !stored.has(traceId);
+    // A little too strict: what takes the place of another one is counted as well.
     if (own >= annotationsPerTraceMax) fates.push('too_many');
-    else if (waiting >= annotationsWaitingMax) fates.push('full');
+    else if (mayWait && waiting >= annotationsWaitingMax) fates.push('full');
     else {
       held.set(traceId, own + 1);
-      waiting++;
+      if (mayWait) waiting++;
       fates.push(rowOf(annotation, receivedAt));
     }
   }
@@ -140,6 +142,12 @@ async function countsByTrace(tx: Tx, annotations: readonly Annotation[]): Promis
   const ids = [...new Set(annotations.map(({ traceId }) => traceId))];
   const rows = await tx.selectFrom('annotations').select(({ fn }) => ['trace_id', fn.countAll<number>().as('count')]).where('trace_id', 'in', ids).groupBy('trace_id').execute();
   return new Map(rows.map(({ trace_id: traceId, count }) => [traceId, count]));
+}
+
+/** What is said of these waits for nobody, so it finds room when no other does. */
+async function tracesWithRuns(tx: Tx, annotations: readonly Annotation[]): Promise<ReadonlySet<string>> {
+  const rows = await tx.selectFrom('runs').select('trace_id').distinct().where('trace_id', 'in', [...new Set(annotations.map(({ traceId }) => traceId))]).execute();
+  return new Set(rows.map(({ trace_id: traceId }) => traceId));
 }
 
 async function countWaiting(db: Db): Promise<number> {
