@@ -35,6 +35,7 @@ import { figures, type Figures } from './serving/figures.ts';
 import { judgeBench } from './serving/judge-bench.ts';
 import { judgeQueue } from './serving/judge-queue.ts';
 import { clock, machineMemory, sleep } from './serving/machine.ts';
+import { idlePacking, zstd } from './serving/idle-packing.ts';
 import type { Memory } from './serving/memory-guard.ts';
 import { outboxes } from './serving/outboxes.ts';
 import { grpcReserveShare, inFlightShare, overload, tracesShare } from './serving/overload.ts';
@@ -106,11 +107,13 @@ export function service({ config, warnings, logger: given = pino(), stopMs = sto
     clock,
     telemetry,
     limits: { ...defaultGroupLimits, bytesMax: config.limits.memoryBytes * tracesShare, spareBytesMax: () => pressed.spareBytesMax(), spansPerTraceMax: config.limits.spansPerTrace },
+    squeeze: zstd,
     deliver,
     pace: bench.pace,
     queue: waiting.place,
     ask: bench.ask,
   });
+  const packing = idlePacking({ flow, sleep, mayWork: () => keeping?.isBehind() !== true });
   const ticker = tickerOf({ flow, clock, mustWait: () => keeping?.isBehind() === true, onFault: (error) => logger.error({ error: error instanceof Error ? (error.stack ?? error.message) : 'unknown' }, 'closing a trace failed') });
   const told = (message: string) => (error: unknown) => logger.error({ error: error instanceof Error ? error.message : 'unknown' }, message);
   const state = { ready: false, stopping: false };
@@ -160,7 +163,7 @@ export function service({ config, warnings, logger: given = pino(), stopMs = sto
     state.stopping = true;
     reloads.stop();
     await Promise.all([receivers.http.stop(), receivers.grpc.stop()]);
-    await pressed.stop();
+    await Promise.all([pressed.stop(), packing.stop()]);
     ticker.stop();
     // What is open goes on at the next start where it was; without a disk it is scored as far as it has come.
     if (config.journal.scheme === 'memory') flow.finish();
@@ -200,6 +203,7 @@ export function service({ config, warnings, logger: given = pino(), stopMs = sto
       lookups = reopener({ store, flow, telemetry, clock, sleep, closing: () => inForce.config.closing, wake: ticker.wake, onFault: told('the store could not be asked') });
       pressed.start();
       web = consoleOf(config, state, { telemetry, logger, store, exporters: boxes, annotate: says.take, metricsPage: () => metricsPage(telemetry, inForce.rules.groups) });
+      packing.start();
       const page = await web.listen();
       const [http, grpc] = [await receivers.http.listen(), await receivers.grpc.listen()];
       state.ready = true;

@@ -9,63 +9,32 @@
  * Spans that come later, within `late`, make the next revision, and only if they change the content.
  * Traces that turn out to hold parts of one run are gathered together (`joining.ts`).
  */
-import type { Collector } from '../../collectors/collector.ts';
 import type { Completeness, Run } from '../model/agent-trace.ts';
 import { wire } from '../model/attributes.ts';
-import type { Clock } from '../model/clock.ts';
 import type { SpanId, Tenant } from '../model/ids.ts';
 import type { LogRecord, Span } from '../model/span.ts';
 import { keyShapes } from '../otlp/key-shapes.ts';
 import { spanPacker } from '../otlp/pack.ts';
-import type { Telemetry } from '../telemetry/telemetry.ts';
 import { assemble, type Draft } from './assemble.ts';
 import { closedTraces } from './closed-traces.ts';
 import { closesAt } from './closing.ts';
 import { deadlines } from './deadlines.ts';
-import { inForce, type GatheringSettings } from './gathering-settings.ts';
-import { defaultGroupLimits, type GroupLimits } from './group-limits.ts';
+import type { Gathering, GatheringOptions } from './gathering.ts';
+import { inForce } from './gathering-settings.ts';
+import { defaultGroupLimits } from './group-limits.ts';
+import { idleTraces } from './idle-traces.ts';
 import { joining } from './joining.ts';
 import { withLastingKeys, type Lasting } from './lasting-keys.ts';
 import { looks, type Look, type Looked, type Pending } from './looks.ts';
 import { offeredTools } from './offered-tools.ts';
 import { recordKey } from './records.ts';
 import { relief } from './relief.ts';
-import { reopening, type Reopening } from './reopening.ts';
+import { reopening } from './reopening.ts';
 import { closedRun, takenBackRuns } from './revisions.ts';
 import { sessionTools } from './sessions.ts';
-import { standing, type Standings } from './standing.ts';
+import { standing } from './standing.ts';
 import { telling } from './telling.ts';
 import { traceTable, type Trace } from './traces.ts';
-
-export interface Gathering extends Reopening {
-  /** `position` tells where the journal has the request that they came with. */
-  addSpans(tenant: Tenant, spans: readonly Span[], position?: number): void;
-  addRecords(tenant: Tenant, records: readonly LogRecord[], position?: number): void;
-  readonly standings: Standings;
-  /** Runs that close now; looks at no more than so many traces, so that whoever asks can do other work in between. */
-  due(tracesMax?: number): readonly Run[];
-  /** When to ask again, in milliseconds since the epoch; undefined while nothing waits. */
-  nextDueMs(): number | undefined;
-  /** Closes everything that is open, for the end of the process. */
-  closeAll(): readonly Run[];
-  /** For everything that closes from now on. What was looked at and has not closed yet is looked at again. */
-  exchange(settings: GatheringSettings): void;
-  /** Brings what is held within the limits, when one of them has become tighter. What closes is due at once. */
-  relieve(): void;
-  /** True: spans still come to the open trace that was begun first. */
-  isOldestActive(): boolean;
-  readonly bytes: () => number;
-  /** Of these, what belongs to traces that are not done. */
-  readonly openBytes: () => number;
-  readonly traces: () => number;
-}
-
-export interface GatheringOptions extends GatheringSettings {
-  readonly collectors: readonly Collector[];
-  readonly clock: Clock;
-  readonly telemetry: Telemetry;
-  readonly limits?: GroupLimits;
-}
 
 /** Traces that are due within so short a time may hold parts of one run: none of them closes before all were looked at. */
 const togetherMs = 50;
@@ -79,6 +48,7 @@ export function gathering(options: GatheringOptions): Gathering {
   const closed = closedTraces();
   const sessions = sessionTools<Trace>();
   const packer = spanPacker(keyShapes());
+  const idle = idleTraces(clock, { packer, squeeze: options.squeeze });
   const standings = standing(traces);
   const queue = deadlines<Trace>();
   const ready: Run[] = [];
@@ -94,6 +64,7 @@ export function gathering(options: GatheringOptions): Gathering {
     bytes += by;
     looked.delete(trace);
     reopen(trace);
+    idle.touched(trace);
     queue.set(trace, looking.arrived(trace, spanId, clock.nowMs()));
   }
 
@@ -124,6 +95,7 @@ export function gathering(options: GatheringOptions): Gathering {
     closed.delete(trace);
     looked.delete(trace);
     queue.remove(trace);
+    idle.gone(trace);
     sessions.forget(trace);
   }
 
@@ -176,13 +148,17 @@ export function gathering(options: GatheringOptions): Gathering {
     const lookAtMs = looking.over(trace, pending);
     const goesOn = pending.length > 0 || !isWhole;
     trace.reading = goesOn ? reading : undefined;
-    if (goesOn) return queue.set(trace, lookAtMs);
+    if (goesOn) {
+      idle.touched(trace);
+      return queue.set(trace, lookAtMs);
+    }
+    idle.gone(trace);
     const { drafts } = lasting;
     const endMs = trace.lastMs + (drafts.length === 0 ? settings.closing.abandonMs : settings.closing.lateMs);
     trace.done = drafts.length > 0;
     if (trace.done) {
       closed.add(trace);
-      trace.held.pack(packer, trace.bytes);
+      trace.held.pack({ packer });
       standings.finish(trace);
     }
     if (endMs > now) return queue.set(trace, endMs);
@@ -239,9 +215,8 @@ export function gathering(options: GatheringOptions): Gathering {
     }
   }
 
-  const openedUntilMs = (): number => clock.nowMs() - settings.closing.quietMs / 2;
   const emptied = (trace: Trace): void => void ((bytes -= trace.bytes), (trace.bytes = 0));
-  const reopened = reopening({ traces, standings, telemetry, takeSpans, takeRecords, guarded, drop, relieve, emptied, openedUntilMs, draftsOf: (trace) => draftsOf(trace).drafts });
+  const reopened = reopening({ traces, standings, telemetry, takeSpans, takeRecords, guarded, drop, relieve, emptied, openedUntilMs: () => clock.nowMs() - settings.closing.quietMs / 2, draftsOf: (trace) => draftsOf(trace).drafts });
 
   return {
     ...reopened,
@@ -292,6 +267,7 @@ export function gathering(options: GatheringOptions): Gathering {
       looked.clear();
     },
     relieve,
+    packIdle: idle.pack,
     isOldestActive,
     bytes: () => bytes,
     openBytes: () => bytes - closed.bytes(),

@@ -1,39 +1,55 @@
 /**
- * The spans of one trace. Once the trace is done they are held as bytes, and read again when something comes late: what is done is most of what is
- * held, and thousands of objects a second that live for an hour are what the garbage collector is slowest with.
+ * The spans of one trace. What nobody asks for is held as bytes: thousands of objects a second that live for long are what the garbage collector is
+ * slowest with, and the requests that the spans came with would stay in memory as a whole. They are read again when somebody asks.
  */
 import type { SpanId } from '../model/ids.ts';
 import type { SpanPacker } from '../otlp/pack.ts';
 import type { Held } from './assemble.ts';
 
-interface Packed {
-  readonly bytes: Buffer;
-  readonly arrivedMs: Float64Array;
-  readonly packer: SpanPacker;
+/** Makes bytes smaller, and what they were again. */
+export interface Squeeze {
+  squeeze(bytes: Buffer): Buffer;
+  unsqueeze(bytes: Buffer): Buffer;
 }
 
-/** Copying a larger trace would hold up everybody else. */
+export interface Packing {
+  readonly packer: SpanPacker;
+  /** Absent: the bytes stay as long as they are. */
+  readonly squeeze?: Squeeze | undefined;
+}
+
+interface Packed extends Packing {
+  readonly bytes: Buffer;
+  readonly arrivedMs: Float64Array;
+}
+
+/** Copying more than this would hold up everybody else. */
 const packedBytesMax = 4 * 1024 * 1024;
+/** Beyond it all become one. */
+const packedMax = 8;
 
 /** By span id, in the order in which they came. */
 export class HeldSpans {
+  /** Those that are not packed; they came after the others. */
   #spans = new Map<SpanId, Held>();
-  #packed: Packed | undefined;
+  #packed: Packed[] = [];
+  #packedIds = new Set<SpanId>();
 
   get size(): number {
-    return this.#packed?.arrivedMs.length ?? this.#spans.size;
+    return this.#packedIds.size + this.#spans.size;
   }
 
   has(spanId: SpanId): boolean {
-    return this.#unpacked().has(spanId);
+    return this.#spans.has(spanId) || this.#packedIds.has(spanId);
   }
 
   get(spanId: SpanId): Held | undefined {
-    return this.#unpacked().get(spanId);
+    return this.#spans.get(spanId) ?? (this.#packedIds.has(spanId) ? this.#unpacked().get(spanId) : undefined);
   }
 
+  /** One that is not there yet. */
   set(spanId: SpanId, held: Held): void {
-    this.#unpacked().set(spanId, held);
+    this.#spans.set(spanId, held);
   }
 
   entries(): Iterable<readonly [SpanId, Held]> {
@@ -45,25 +61,31 @@ export class HeldSpans {
   }
 
   clear(): void {
-    this.#packed = undefined;
     this.#spans = new Map();
+    this.#packed = [];
+    this.#packedIds = new Set();
   }
 
-  /** Nobody is expected to ask for them soon. `wireBytes`: of all of them. */
-  pack(packer: SpanPacker, wireBytes: number): void {
-    if (this.#packed !== undefined || wireBytes > packedBytesMax) return;
+  /** What does not lie in a protobuf body stays as it is, and so does what is large. */
+  pack(packing: Packing): void {
+    if (this.#packed.length >= packedMax) this.#unpacked();
     const held = [...this.#spans.values()];
-    const bytes = packer.pack(held.map(({ span }) => span));
+    if (held.length === 0 || held.reduce((sum, { span }) => sum + span.wireBytes, 0) > packedBytesMax) return;
+    const bytes = packing.packer.pack(held.map(({ span }) => span));
     if (bytes === undefined) return;
-    this.#packed = { bytes, arrivedMs: Float64Array.from(held, ({ arrivedMs }) => arrivedMs), packer };
+    this.#packed.push({ ...packing, bytes: packing.squeeze?.squeeze(bytes) ?? bytes, arrivedMs: Float64Array.from(held, ({ arrivedMs }) => arrivedMs) });
+    for (const spanId of this.#spans.keys()) this.#packedIds.add(spanId);
     this.#spans = new Map();
   }
 
   #unpacked(): Map<SpanId, Held> {
-    if (this.#packed === undefined) return this.#spans;
-    const { bytes, arrivedMs, packer } = this.#packed;
-    this.#packed = undefined;
-    for (const [at, span] of packer.unpack(bytes).entries()) this.#spans.set(span.spanId, { span, arrivedMs: arrivedMs[at] ?? 0 });
-    return this.#spans;
+    if (this.#packed.length === 0) return this.#spans;
+    const all = new Map<SpanId, Held>();
+    for (const { bytes, arrivedMs, packer, squeeze } of this.#packed) {
+      for (const [at, span] of packer.unpack(squeeze?.unsqueeze(bytes) ?? bytes).entries()) all.set(span.spanId, { span, arrivedMs: arrivedMs[at] ?? 0 });
+    }
+    for (const [spanId, held] of this.#spans) all.set(spanId, held);
+    this.clear();
+    return (this.#spans = all);
   }
 }

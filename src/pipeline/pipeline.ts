@@ -25,6 +25,7 @@ import { gathering } from './group.ts';
 import type { GatheringSettings } from './gathering-settings.ts';
 import { type GroupLimits } from './group-limits.ts';
 import type { Standings } from './standing.ts';
+import type { Squeeze } from './held-spans.ts';
 import { leaving } from './leaving.ts';
 import type { Reopening } from './reopening.ts';
 import type { TaskGroups } from './task-groups.ts';
@@ -48,6 +49,8 @@ export interface PipelineOptions extends PipelineSettings {
   readonly clock: Clock;
   readonly telemetry: Telemetry;
   readonly limits?: GroupLimits;
+  /** For the spans of traces that are open for long. */
+  readonly squeeze?: Squeeze;
   /** Hands verdicts on; never waits, never throws. */
   readonly deliver: (item: ScoredRun) => void;
   /** Puts a run before a judge. Calls `done` exactly once, whenever that is. */
@@ -82,6 +85,8 @@ export interface Pipeline extends Reopening {
   resume(job: ResumedJob, done: (ended: boolean) => void, as?: AskEnd): void;
   /** For every run that closes from now on; judges that were asked before end under what held when they were. */
   exchange(settings: PipelineSettings): void;
+  /** Makes the spans of so many open traces smaller to which nothing has come for a while. */
+  packIdle(tracesMax: number): void;
   /** Lets traces go when the limits have become tighter. */
   relieve(): void;
   /** True: spans still come to the open trace that was begun first. Looks through the closed ones before it. */
@@ -181,6 +186,7 @@ export function pipeline(options: PipelineOptions): Pipeline {
       gather.relieve();
       observe();
     },
+    packIdle: gather.packIdle,
     isOldestActive: gather.isOldestActive,
     bytes: gather.bytes,
     openBytes: gather.openBytes,

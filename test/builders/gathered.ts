@@ -1,4 +1,4 @@
-/** A gathering under a clock that is moved by hand. It notes when each run closes. */
+/** A gathering under a clock that is moved by hand. It notes when each run closes, and packs some of what is idle when time passes. */
 import { collectors } from '../../collectors/index.ts';
 import type { Run } from '../../src/model/agent-trace.ts';
 import { manualClock } from '../../src/model/clock.ts';
@@ -7,6 +7,7 @@ import type { LogRecord, Span } from '../../src/model/span.ts';
 import { gathering } from '../../src/pipeline/group.ts';
 import { defaultGroupLimits, type GroupLimits } from '../../src/pipeline/group-limits.ts';
 import type { MetricName } from '../../src/telemetry/metrics.ts';
+import { zstd } from '../../src/serving/idle-packing.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 
 export interface Gathered {
@@ -27,12 +28,20 @@ export interface Gathered {
   readonly traces: () => number;
 }
 
+const packsMax = 6;
+const tracesPerPack = 4;
+
 export function gathered(limits: Partial<GroupLimits> = {}): Gathered {
   const clock = manualClock(0);
   const telemetry = metricRegistry();
-  const gather = gathering({ collectors, clock, telemetry, limits: { ...defaultGroupLimits, ...limits } });
+  const gather = gathering({ collectors, clock, telemetry, limits: { ...defaultGroupLimits, ...limits }, squeeze: zstd });
   const lines: string[] = [];
   const runs: Run[] = [];
+  // Spans from plain data take long to pack: what takes many steps is tried with the first of them.
+  let packs = 0;
+  const pack = (): void => {
+    if (packs++ < packsMax) gather.packIdle(tracesPerPack);
+  };
   const keep = (closed: readonly Run[]): void => {
     for (const run of closed) {
       runs.push(run);
@@ -47,11 +56,14 @@ export function gathered(limits: Partial<GroupLimits> = {}): Gathered {
     pass(ms) {
       const end = clock.nowMs() + ms;
       keep(gather.due());
+      pack();
       for (let next = gather.nextDueMs(); next !== undefined && next <= end; next = gather.nextDueMs()) {
         clock.advance(Math.max(0, next - clock.nowMs()));
         keep(gather.due());
+        pack();
       }
       clock.advance(end - clock.nowMs());
+      pack();
     },
     closeAll: () => keep(gather.closeAll()),
     relieve: gather.relieve,

@@ -1,3 +1,4 @@
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Span } from '../../src/model/span.ts';
@@ -18,33 +19,39 @@ function held(spans: readonly Span[]): HeldSpans {
   return all;
 }
 
+const zstd = { squeeze: (bytes: Buffer) => zstdCompressSync(bytes), unsqueeze: (bytes: Buffer) => zstdDecompressSync(bytes) };
+
 const told = (all: HeldSpans) => [...all.entries()].map(([spanId, { span: one, arrivedMs }]) => [spanId, plainSpan(one), arrivedMs]);
 
 describe('held-spans', () => {
   test('held-spans: what is packed is read back equal, in its order, from whatever requests it came', () => {
     const packer = spanPacker(keyShapes());
     fc.assert(
-      fc.property(fc.array(traceRequests, { maxLength: 3 }), (requests) => {
-        const all = held(requests.flatMap((request) => readTraces(traceRequest.encode(request.proto), 'protobuf').spans));
-        const before = told(all);
-        for (let round = 0; round < 2; round++) {
-          all.pack(packer, 0);
-          expect(all.size).toBe(before.length);
-          expect(told(all)).toEqual(before);
+      fc.property(fc.array(fc.tuple(traceRequests, fc.boolean(), fc.boolean()), { maxLength: 10 }), (requests) => {
+        const [all, whole] = [new HeldSpans(), new HeldSpans()];
+        for (const [request, packs, squeezes] of requests) {
+          for (const one of readTraces(traceRequest.encode(request.proto), 'protobuf').spans) {
+            expect(all.has(one.spanId)).toBe(whole.has(one.spanId));
+            if (!whole.has(one.spanId)) for (const of of [all, whole]) of.set(one.spanId, { span: one, arrivedMs: whole.size });
+          }
+          if (packs) all.pack({ packer, ...(squeezes ? { squeeze: zstd } : {}) });
+          expect(all.size).toBe(whole.size);
         }
+        expect(told(all)).toEqual(told(whole));
       }),
+      { numRuns: 40 },
     );
   });
 
   test('held-spans: single spans are found, added and let go of after packing', () => {
     const packer = spanPacker(keyShapes());
     const all = held([span({ id: 1 }), span({ id: 2 })]);
-    all.pack(packer, 0);
+    all.pack({ packer });
     expect([all.has(spanOf(1)), all.has(spanOf(3)), all.get(spanOf(2))?.span.name, all.size]).toEqual([true, false, 'span 2', 2]);
-    all.pack(packer, 0);
+    all.pack({ packer });
     all.set(spanOf(3), { span: span({ id: 3 }), arrivedMs: 7 });
     expect([...all.values()].map((one) => one.span.name)).toEqual(['span 1', 'span 2', 'span 3']);
-    all.pack(packer, 0);
+    all.pack({ packer });
     all.clear();
     expect([all.size, [...all.values()]]).toEqual([0, []]);
   });
@@ -55,11 +62,11 @@ describe('held-spans', () => {
     const [fromJson] = readTraces(body, 'json').spans;
     if (fromJson === undefined) throw new Error('no span');
     expect(packer.pack([span({ id: 2 }), fromJson])).toBeUndefined();
-    const large = span({ id: 3 });
+    const large = span({ id: 3, bytes: 5 * 1024 * 1024 });
     const all = held([fromJson, large]);
-    all.pack(packer, 0);
+    all.pack({ packer });
     const alone = held([large]);
-    alone.pack(packer, 5 * 1024 * 1024);
+    alone.pack({ packer });
     expect([all.get(fromJson.spanId)?.span, alone.get(large.spanId)?.span]).toEqual([fromJson, large]);
     expect(alone.get(large.spanId)?.span).toBe(large);
   });

@@ -10,6 +10,7 @@ import { manualClock } from '../../../src/model/clock.ts';
 import { noTenant } from '../../../src/model/ids.ts';
 import { readTraces } from '../../../src/otlp/read.ts';
 import { pipeline } from '../../../src/pipeline/pipeline.ts';
+import { zstd } from '../../../src/serving/idle-packing.ts';
 import { noTelemetry } from '../../../src/telemetry/telemetry.ts';
 import { freshBodies } from './fresh-bodies.ts';
 
@@ -26,6 +27,7 @@ const flow = pipeline({
   // Nothing closes while it is measured.
   closing: { settleMs: never, quietMs: never, abandonMs: never, lateMs: never },
   limits: { bytesMax: Number.MAX_SAFE_INTEGER, spansPerTraceMax: 50_000, recordsPerTraceMax: 50_000, tombstonesMax: 100_000 },
+  squeeze: zstd,
   deliver: () => undefined,
   ask: () => undefined,
 });
@@ -36,6 +38,8 @@ function take(): number {
   flow.spans(noTenant, readTraces(body, 'protobuf').spans);
   clock.advance(1);
   flow.advance(16);
+  // As the service does ten times a second.
+  flow.packIdle(32);
   return spans;
 }
 

@@ -1,0 +1,46 @@
+/** What the gathering of spans offers, and what it needs. */
+import type { Collector } from '../../collectors/collector.ts';
+import type { Run } from '../model/agent-trace.ts';
+import type { Clock } from '../model/clock.ts';
+import type { Tenant } from '../model/ids.ts';
+import type { LogRecord, Span } from '../model/span.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+import type { GatheringSettings } from './gathering-settings.ts';
+import type { GroupLimits } from './group-limits.ts';
+import type { Squeeze } from './held-spans.ts';
+import type { Reopening } from './reopening.ts';
+import type { Standings } from './standing.ts';
+
+export interface Gathering extends Reopening {
+  /** `position` tells where the journal has the request that they came with. */
+  addSpans(tenant: Tenant, spans: readonly Span[], position?: number): void;
+  addRecords(tenant: Tenant, records: readonly LogRecord[], position?: number): void;
+  readonly standings: Standings;
+  /** Runs that close now; looks at no more than so many traces, so that whoever asks can do other work in between. */
+  due(tracesMax?: number): readonly Run[];
+  /** When to ask again, in milliseconds since the epoch; undefined while nothing waits. */
+  nextDueMs(): number | undefined;
+  /** Closes everything that is open, for the end of the process. */
+  closeAll(): readonly Run[];
+  /** For everything that closes from now on. What was looked at and has not closed yet is looked at again. */
+  exchange(settings: GatheringSettings): void;
+  /** Brings what is held within the limits, when one of them has become tighter. What closes is due at once. */
+  relieve(): void;
+  /** Makes the spans of so many open traces smaller to which nothing has come for a while. */
+  packIdle(tracesMax: number): void;
+  /** True: spans still come to the open trace that was begun first. */
+  isOldestActive(): boolean;
+  readonly bytes: () => number;
+  /** Of these, what belongs to traces that are not done. */
+  readonly openBytes: () => number;
+  readonly traces: () => number;
+}
+
+export interface GatheringOptions extends GatheringSettings {
+  readonly collectors: readonly Collector[];
+  readonly clock: Clock;
+  readonly telemetry: Telemetry;
+  readonly limits?: GroupLimits;
+  /** For the spans of traces that are open for long. */
+  readonly squeeze?: Squeeze;
+}
