@@ -100,7 +100,8 @@ async function wholeRun(store: Pick<Store, 'run'>, row: RunRow): Promise<Run | u
 }
 
 export function forecastOf({ configured, judge = '', sampleRate, raise, when }: EvaluatorConfig, { runs, days, whole }: Traffic, { config, inputTokens, outputTokens = outputTokensUsual }: ForecastWith): Forecast {
-  const model = config.judges.find(({ name }) => name === judge)?.model ?? judge;
+  const entry = config.judges.find(({ name }) => name === judge);
+  const model = entry?.model ?? judge;
   const meant = when === undefined ? whole : whole.filter(when);
   const questions = meant.flatMap((run) => firstQuestion(configured, run) ?? []);
   // Of the runs with content; where there are none, every run counts.
@@ -109,7 +110,7 @@ export function forecastOf({ configured, judge = '', sampleRate, raise, when }: 
   const asked = (share * runs.length) / days;
   const estimated = questions.length === 0 ? 0 : questions.reduce((sum, chars) => sum + chars, 0) / questions.length / charsPerToken;
   const input = inputTokens ?? estimated;
-  const price = priceOf(model, config.prices);
+  const price = entry?.price ?? priceOf(model, config.prices);
   return { name: configured.name, model, asked, share, inputTokens: input, outputTokens, basis: inputTokens === undefined ? 'estimated' : 'given', usd: price === undefined ? undefined : (asked * (input * price.inputPerMillion + outputTokens * price.outputPerMillion)) / 1_000_000 };
 }
 

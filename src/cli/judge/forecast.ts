@@ -58,7 +58,7 @@ function forecastText({ runs, days, sampled }: Traffic, forecasts: readonly Fore
 }
 
 function forecastLines({ name, model, asked, share, inputTokens, outputTokens, usd }: Forecast): readonly string[] {
-  return [`${name} (${model})`, `  ${asked.toFixed(1)} verdicts a day, ${(share * 100).toFixed(1)} % of the runs`, `  ${Math.round(inputTokens)} input and ${Math.round(outputTokens)} output tokens a verdict`, usd === undefined ? `  no price: name ${model} under prices` : `  ${usd.toFixed(2)} USD a day`];
+  return [`${name} (${model})`, `  ${asked.toFixed(1)} verdicts a day, ${(share * 100).toFixed(1)} % of the runs`, `  ${Math.round(inputTokens)} input and ${Math.round(outputTokens)} output tokens a verdict`, usd === undefined ? `  no price: give the judge one, or name ${model} under prices` : `  ${usd.toFixed(2)} USD a day`];
 }
 
 function totalText(forecasts: readonly Forecast[]): string {

@@ -1,5 +1,5 @@
 /** `tracejury judge` as a person runs it: labelled sets before real endpoints, and what stored traffic would cost. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -160,6 +160,9 @@ test('judge forecast: runs × probability × tokens × price, with what rules ra
   // 10 verdicts of 1,000 tokens in and 100 out.
   expect(plain.evaluators[0]?.usd_per_day).toBeCloseTo(10 * (0.002 + 0.001), 4);
   expect((await forecast(config(', when: { agent: paid }'), ...given)).evaluators[0]?.share).toBeCloseTo(0.05, 10);
+  const own = config('').replace('forecast.yaml', 'priced.yaml');
+  writeFileSync(own, readFileSync(join(folder, 'forecast.yaml'), 'utf8').replace('{ model: small }', '{ model: small, price: { input_per_million: 4, output_per_million: 20 } }'));
+  expect((await forecast(own, ...given)).evaluators[0]?.usd_per_day).toBeCloseTo(2 * 10 * (0.002 + 0.001), 4);
   const estimated = (await forecast(config(''))).evaluators[0];
   expect(estimated?.basis).toBe('estimated');
   expect(estimated?.input_tokens).toBeGreaterThan(100);
