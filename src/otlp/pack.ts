@@ -8,7 +8,7 @@ import { atOnce } from './steps.ts';
 import { isEmptyScope, writeResource, writeScope } from './write-protobuf.ts';
 
 export interface SpanPacker {
-  /** Undefined: some of them do not lie in a protobuf body. */
+  /** Lent: the next call uses the same memory. Undefined: some of them do not lie in a protobuf body. */
   pack(spans: readonly Span[]): Buffer | undefined;
   /** Equal spans in the same order. */
   unpack(packed: Buffer): readonly Span[];
@@ -24,7 +24,7 @@ export function spanPacker(shapes: KeyShapes): SpanPacker {
       if (spans.some((span) => span.asWritten === undefined)) return undefined;
       out.restart();
       for (let at = 0; at < spans.length; ) at = writeBlock(out, spans, at);
-      return out.result();
+      return out.lent();
     },
     unpack: (packed) => atOnce(tracesInSteps(packed, 'protobuf', limits, shapes)).spans,
   };

@@ -13,6 +13,8 @@ export interface ProtobufWriter {
   message(field: number, write: () => void): void;
   /** What was written so far, copied. */
   result(): Buffer;
+  /** Likewise, until something else is written. */
+  lent(): Buffer;
   /** Begins anew, in the same memory. */
   restart(): void;
 }
@@ -117,6 +119,7 @@ export function protobufWriter(): ProtobufWriter {
       at += length;
     },
     result: () => Buffer.from(buffer.subarray(0, at)),
+    lent: () => buffer.subarray(0, at),
     restart() {
       at = 0;
       if (buffer.length > keptBytesMax) buffer = Buffer.allocUnsafe(firstBytes);

@@ -7,8 +7,8 @@ import type { LogRecord, Span } from '../model/span.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { GatheringSettings } from './gathering-settings.ts';
 import type { GroupLimits } from './group-limits.ts';
-import type { Squeeze } from './held-spans.ts';
 import type { Reopening } from './reopening.ts';
+import type { Shelf } from './shelf.ts';
 import type { Standings } from './standing.ts';
 
 export interface Gathering extends Reopening {
@@ -41,6 +41,6 @@ export interface GatheringOptions extends GatheringSettings {
   readonly clock: Clock;
   readonly telemetry: Telemetry;
   readonly limits?: GroupLimits;
-  /** For the spans of traces that are open for long. */
-  readonly squeeze?: Squeeze;
+  /** Makes the spans of traces smaller that are open for long; absent: they stay as long as they are. */
+  readonly squeeze?: Shelf;
 }

@@ -32,6 +32,7 @@ import { relief } from './relief.ts';
 import { reopening } from './reopening.ts';
 import { closedRun, takenBackRuns } from './revisions.ts';
 import { sessionTools } from './sessions.ts';
+import { slabs } from './shelf.ts';
 import { standing } from './standing.ts';
 import { telling } from './telling.ts';
 import { traceTable, type Trace } from './traces.ts';
@@ -47,8 +48,8 @@ export function gathering(options: GatheringOptions): Gathering {
   const traces = traceTable(limits.tombstonesMax);
   const closed = closedTraces();
   const sessions = sessionTools<Trace>();
-  const packer = spanPacker(keyShapes());
-  const idle = idleTraces(clock, { packer, squeeze: options.squeeze });
+  const packing = { packer: spanPacker(keyShapes()), shelf: slabs() };
+  const idle = idleTraces(clock, options.squeeze === undefined ? packing : { ...packing, shelf: options.squeeze });
   const standings = standing(traces);
   const queue = deadlines<Trace>();
   const ready: Run[] = [];
@@ -158,7 +159,7 @@ export function gathering(options: GatheringOptions): Gathering {
     trace.done = drafts.length > 0;
     if (trace.done) {
       closed.add(trace);
-      trace.held.pack({ packer });
+      trace.held.pack(packing);
       standings.finish(trace);
     }
     if (endMs > now) return queue.set(trace, endMs);

@@ -5,22 +5,16 @@
 import type { SpanId } from '../model/ids.ts';
 import type { SpanPacker } from '../otlp/pack.ts';
 import type { Held } from './assemble.ts';
-
-/** Makes bytes smaller, and what they were again. */
-export interface Squeeze {
-  squeeze(bytes: Buffer): Buffer;
-  unsqueeze(bytes: Buffer): Buffer;
-}
+import type { Shelf } from './shelf.ts';
 
 export interface Packing {
   readonly packer: SpanPacker;
-  /** Absent: the bytes stay as long as they are. */
-  readonly squeeze?: Squeeze | undefined;
+  readonly shelf: Shelf;
 }
 
 interface Packed extends Packing {
-  readonly bytes: Buffer;
-  readonly arrivedMs: Float64Array;
+  readonly kept: Buffer;
+  readonly arrivedMs: readonly number[];
 }
 
 /** Copying more than this would hold up everybody else. */
@@ -73,7 +67,7 @@ export class HeldSpans {
     if (held.length === 0 || held.reduce((sum, { span }) => sum + span.wireBytes, 0) > packedBytesMax) return;
     const bytes = packing.packer.pack(held.map(({ span }) => span));
     if (bytes === undefined) return;
-    this.#packed.push({ ...packing, bytes: packing.squeeze?.squeeze(bytes) ?? bytes, arrivedMs: Float64Array.from(held, ({ arrivedMs }) => arrivedMs) });
+    this.#packed.push({ ...packing, kept: packing.shelf.keep(bytes), arrivedMs: held.map(({ arrivedMs }) => arrivedMs) });
     for (const spanId of this.#spans.keys()) this.#packedIds.add(spanId);
     this.#spans = new Map();
   }
@@ -81,8 +75,8 @@ export class HeldSpans {
   #unpacked(): Map<SpanId, Held> {
     if (this.#packed.length === 0) return this.#spans;
     const all = new Map<SpanId, Held>();
-    for (const { bytes, arrivedMs, packer, squeeze } of this.#packed) {
-      for (const [at, span] of packer.unpack(squeeze?.unsqueeze(bytes) ?? bytes).entries()) all.set(span.spanId, { span, arrivedMs: arrivedMs[at] ?? 0 });
+    for (const { kept, arrivedMs, packer, shelf } of this.#packed) {
+      for (const [at, span] of packer.unpack(shelf.bytes(kept)).entries()) all.set(span.spanId, { span, arrivedMs: arrivedMs[at] ?? 0 });
     }
     for (const [spanId, held] of this.#spans) all.set(spanId, held);
     this.clear();

@@ -25,7 +25,7 @@ import { gathering } from './group.ts';
 import type { GatheringSettings } from './gathering-settings.ts';
 import { type GroupLimits } from './group-limits.ts';
 import type { Standings } from './standing.ts';
-import type { Squeeze } from './held-spans.ts';
+import type { Shelf } from './shelf.ts';
 import { leaving } from './leaving.ts';
 import type { Reopening } from './reopening.ts';
 import type { TaskGroups } from './task-groups.ts';
@@ -49,8 +49,8 @@ export interface PipelineOptions extends PipelineSettings {
   readonly clock: Clock;
   readonly telemetry: Telemetry;
   readonly limits?: GroupLimits;
-  /** For the spans of traces that are open for long. */
-  readonly squeeze?: Squeeze;
+  /** Makes the spans of traces smaller that are open for long; absent: they stay as long as they are. */
+  readonly squeeze?: Shelf;
   /** Hands verdicts on; never waits, never throws. */
   readonly deliver: (item: ScoredRun) => void;
   /** Puts a run before a judge. Calls `done` exactly once, whenever that is. */

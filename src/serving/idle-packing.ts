@@ -1,8 +1,8 @@
 /** Makes what waits in memory smaller while the service has time for it. */
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { Sleep } from '../model/clock.ts';
-import type { Squeeze } from '../pipeline/held-spans.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
+import type { Shelf } from '../pipeline/shelf.ts';
 
 /** A trace of a dozen spans takes a tenth to a third of a millisecond, so this is a tenth of the time at most. */
 const everyMs = 100;
@@ -10,7 +10,14 @@ const tracesPerTurn = 32;
 /** What the spans of an agent repeat is found by the fastest level as well. */
 const level = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
-export const zstd: Squeeze = { squeeze: (bytes) => zstdCompressSync(bytes, level), unsqueeze: (bytes) => zstdDecompressSync(bytes) };
+export const zstd: Shelf = { keep: (lent) => alone(zstdCompressSync(lent, level)), bytes: (kept) => zstdDecompressSync(kept) };
+
+/** What the compressor gives lies in a larger piece. */
+function alone(bytes: Buffer): Buffer {
+  const own = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(own);
+  return own;
+}
 
 export interface IdlePacking {
   start(): void;

@@ -30,7 +30,7 @@ export interface ServerOptions {
 
 /** Of the script `start` in package.json. */
 const startFlags = ['--max-semi-space-size=8'];
-const startEnvironment = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '131072' };
+const startEnvironment = { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '32768', MALLOC_MMAP_MAX_: '16384' };
 
 const startWithinMs = 30_000;
 const stopWithinMs = 30_000;

@@ -1,4 +1,3 @@
-import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Span } from '../../src/model/span.ts';
@@ -7,6 +6,8 @@ import { spanPacker } from '../../src/otlp/pack.ts';
 import { readTraces } from '../../src/otlp/read.ts';
 import { writeTraces } from '../../src/otlp/write.ts';
 import { HeldSpans } from '../../src/pipeline/held-spans.ts';
+import { slabs } from '../../src/pipeline/shelf.ts';
+import { zstd } from '../../src/serving/idle-packing.ts';
 import { spanId as spanOf } from '../builders/agent-trace.ts';
 import { span } from '../builders/spans.ts';
 import { traceRequest } from '../otlp/descriptors.ts';
@@ -19,13 +20,12 @@ function held(spans: readonly Span[]): HeldSpans {
   return all;
 }
 
-const zstd = { squeeze: (bytes: Buffer) => zstdCompressSync(bytes), unsqueeze: (bytes: Buffer) => zstdDecompressSync(bytes) };
 
 const told = (all: HeldSpans) => [...all.entries()].map(([spanId, { span: one, arrivedMs }]) => [spanId, plainSpan(one), arrivedMs]);
 
 describe('held-spans', () => {
   test('held-spans: what is packed is read back equal, in its order, from whatever requests it came', () => {
-    const packer = spanPacker(keyShapes());
+    const packing = { packer: spanPacker(keyShapes()), shelf: slabs() };
     fc.assert(
       fc.property(fc.array(fc.tuple(traceRequests, fc.boolean(), fc.boolean()), { maxLength: 10 }), (requests) => {
         const [all, whole] = [new HeldSpans(), new HeldSpans()];
@@ -34,7 +34,7 @@ describe('held-spans', () => {
             expect(all.has(one.spanId)).toBe(whole.has(one.spanId));
             if (!whole.has(one.spanId)) for (const of of [all, whole]) of.set(one.spanId, { span: one, arrivedMs: whole.size });
           }
-          if (packs) all.pack({ packer, ...(squeezes ? { squeeze: zstd } : {}) });
+          if (packs) all.pack(squeezes ? { ...packing, shelf: zstd } : packing);
           expect(all.size).toBe(whole.size);
         }
         expect(told(all)).toEqual(told(whole));
@@ -44,29 +44,39 @@ describe('held-spans', () => {
   });
 
   test('held-spans: single spans are found, added and let go of after packing', () => {
-    const packer = spanPacker(keyShapes());
+    const packing = { packer: spanPacker(keyShapes()), shelf: slabs() };
     const all = held([span({ id: 1 }), span({ id: 2 })]);
-    all.pack({ packer });
+    all.pack(packing);
     expect([all.has(spanOf(1)), all.has(spanOf(3)), all.get(spanOf(2))?.span.name, all.size]).toEqual([true, false, 'span 2', 2]);
-    all.pack({ packer });
+    all.pack(packing);
     all.set(spanOf(3), { span: span({ id: 3 }), arrivedMs: 7 });
     expect([...all.values()].map((one) => one.span.name)).toEqual(['span 1', 'span 2', 'span 3']);
-    all.pack({ packer });
+    all.pack(packing);
     all.clear();
     expect([all.size, [...all.values()]]).toEqual([0, []]);
   });
 
+  test('held-spans: what lies beside other bytes keeps its own, whatever comes after it', () => {
+    const packing = { packer: spanPacker(keyShapes()), shelf: slabs() };
+    const sizes = [10, 60_000, 120_000, 300_000, 900_000, 1_500_000, 20, 100_000, 100_000, 100_000];
+    const all = sizes.flatMap((length, at) => readTraces(writeTraces([span({ id: at + 1, attributes: { text: String(at).repeat(length) } })], 'protobuf'), 'protobuf').spans);
+    const alone = all.map((one) => held([one]));
+    for (const one of alone) one.pack(packing);
+    expect(alone.some((one, at) => one.get(all[at]?.spanId ?? spanOf(1))?.span === all[at])).toBe(false);
+    expect(alone.map((one) => told(one))).toEqual(all.map((one) => told(held([one]))));
+  });
+
   test('held-spans: what came as JSON and what is large stays as it is', () => {
-    const packer = spanPacker(keyShapes());
+    const packing = { packer: spanPacker(keyShapes()), shelf: slabs() };
     const body = writeTraces([span({ id: 1 })], 'json');
     const [fromJson] = readTraces(body, 'json').spans;
     if (fromJson === undefined) throw new Error('no span');
-    expect(packer.pack([span({ id: 2 }), fromJson])).toBeUndefined();
+    expect(packing.packer.pack([span({ id: 2 }), fromJson])).toBeUndefined();
     const large = span({ id: 3, bytes: 5 * 1024 * 1024 });
     const all = held([fromJson, large]);
-    all.pack({ packer });
+    all.pack(packing);
     const alone = held([large]);
-    alone.pack({ packer });
+    alone.pack(packing);
     expect([all.get(fromJson.spanId)?.span, alone.get(large.spanId)?.span]).toEqual([fromJson, large]);
     expect(alone.get(large.spanId)?.span).toBe(large);
   });

@@ -1,0 +1,41 @@
+/** Where packed spans lie until somebody asks for them. */
+
+export interface Shelf {
+  /** What is lent is copied, in whichever form. */
+  keep(lent: Buffer): Buffer;
+  /** What was lent, of what is kept. */
+  bytes(kept: Buffer): Buffer;
+}
+
+/** Large enough to be asked of the system by itself, and given back to it by itself. */
+const slabBytes = 1024 * 1024;
+/** What is larger has a piece of its own: little is lost at the end of a slab. */
+const sharedBytesMax = slabBytes / 8;
+
+/**
+ * For what lives about as long as its neighbours. Tens of thousands of bytes here and there, each let go at its own time, leave gaps that the allocator of the system
+ * rarely gives back: the process stays as large as it was at its fullest.
+ */
+export function slabs(): Shelf {
+  let slab = Buffer.alloc(0);
+  let at = 0;
+
+  function room(bytes: number): Buffer {
+    if (bytes > sharedBytesMax) return Buffer.allocUnsafeSlow(bytes);
+    if (at + bytes > slab.length) {
+      slab = Buffer.allocUnsafeSlow(slabBytes);
+      at = 0;
+    }
+    at += bytes;
+    return slab.subarray(at - bytes, at);
+  }
+
+  return {
+    keep(lent) {
+      const kept = room(lent.length);
+      lent.copy(kept);
+      return kept;
+    },
+    bytes: (kept) => kept,
+  };
+}
