@@ -1,6 +1,6 @@
 /** One trial: a service under load, a fault, and then the account of what was acknowledged. */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { JsonObject } from '../../src/model/json.ts';
+import { isJsonObject, type JsonObject } from '../../src/model/json.ts';
 import { seeded } from '../builders/seeded.ts';
 import { doubledIn, listOf } from './doubled.ts';
 import type { Fault } from './fault.ts';
@@ -127,6 +127,13 @@ async function settled(service: Host, sink: Sink, { whole, looks }: { readonly w
 /** Spans that a run which is there lacks: the call of its tool with its result, and what the agent's own span tells. */
 async function lostOf(service: Host, run: JsonObject): Promise<number> {
   const whole = await service.run(String(run['trace_id']), String(run['span_id']));
+  const isComplete = whole['completeness'] === 'complete';
+  // On a machine that is short of time the service gives up contents; the rules still saw the spans, and only a call that ran passes this one.
+  if (contentGoneFor(whole) === 'overload') return (listOf(whole, 'verdicts').some(({ name, passed }) => name === 'tool_error' && passed === true) ? 0 : 2) + (isComplete ? 0 : 1);
   const calls = listOf(whole, 'tool_calls').map(({ name, result }) => `${String(name)} ${String(result)}`);
-  return (calls.includes('find there') ? 0 : 2) + (whole['final_response'] === 'there' && whole['completeness'] === 'complete' ? 0 : 1);
+  return (calls.includes('find there') ? 0 : 2) + (whole['final_response'] === 'there' && isComplete ? 0 : 1);
+}
+
+function contentGoneFor({ content_gone: gone }: JsonObject): string | undefined {
+  return isJsonObject(gone) ? String(gone['reason']) : undefined;
 }
