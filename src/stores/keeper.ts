@@ -59,8 +59,8 @@ export interface Keeper {
 
 /** How long items gather before they are written together. */
 const gatherMs = 100;
-/** Items of one transaction: a few milliseconds of work, so that requests are answered in between. */
-const batchItems = 50;
+/** Items of one transaction. Each waits for the disk once, which takes as long as some tens of items. */
+const batchItems = 200;
 const firstRestMs = 500;
 const longestRestMs = 30_000;
 const pruneEveryMs = 60_000;

@@ -73,15 +73,16 @@ async function turns(): Promise<void> {
 
 test('keeper: items gather and are written in batches', async () => {
   const { keeping, sleep, batches, stored, count } = bench();
-  for (let number = 1; number <= 120; number++) keeping.offer(item(number));
-  expect([batches, keeping.held()]).toEqual([[], 120]);
+  for (let number = 1; number <= 480; number++) keeping.offer(item(number));
+  expect([batches, keeping.held()]).toEqual([[], 480]);
   await sleep.wakeAll();
   await turns();
-  expect([batches, keeping.held(), await stored(), count('written')]).toEqual([[50, 50, 20], 0, 120, 120]);
-  keeping.offer(item(200));
+  const onePage = 200;
+  expect([batches, keeping.held(), await stored(), count('written')]).toEqual([[200, 200, 80], 0, onePage, 480]);
+  keeping.offer(item(500));
   await sleep.wakeAll();
   await turns();
-  expect(batches).toEqual([50, 50, 20, 1]);
+  expect(batches).toEqual([200, 200, 80, 1]);
   await keeping.stop(1_000);
 });
 

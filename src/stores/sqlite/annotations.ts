@@ -3,6 +3,7 @@ import { sql, type Insertable, type Kysely, type Selectable, type Transaction } 
 import { annotationsPerTraceMax, annotationsWaitingMax, type AnnotatedRun, type Annotation, type AnnotationFate, type AnnotationStore, type AnnotatorKind, type StoredAnnotation } from '../../model/annotation.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import type { Micros } from '../store.ts';
+import { oneOf } from './chunks.ts';
 import type { Tables } from './tables.ts';
 
 type Db = Kysely<Tables>;
@@ -11,8 +12,6 @@ type Row = Insertable<Tables['annotations']>;
 
 /** No token can have this name. */
 const anyTenant = '*';
-/** Traces of one statement. */
-const tracesPerStatement = 500;
 /** Rows of one statement: SQLite takes 32,766 values in one, and a row has 14. */
 const rowsPerStatement = 500;
 
@@ -110,16 +109,14 @@ async function put(tx: Tx, rows: readonly Row[]): Promise<void> {
 
 /** Hangs annotations on the runs that they are about, as far as these are there; of two that turn out to be the same one's on the same run the newer stays. */
 export async function settleAnnotations(tx: Tx, traces: readonly string[]): Promise<void> {
-  for (let at = 0; at < traces.length; at += tracesPerStatement) {
-    const some = (await tx.selectFrom('annotations').select('trace_id').distinct().where('trace_id', 'in', traces.slice(at, at + tracesPerStatement)).execute()).map((row) => row.trace_id);
-    if (some.length === 0) continue;
-    await sql`update annotations set run_id = (
-        select r.id from runs r where r.trace_id = annotations.trace_id and annotations.tenant in (r.tenant, ${anyTenant}) and (annotations.is_near = 1 or r.span_id = annotations.span_id)
-        order by r.span_id = annotations.span_id desc, r.part_of is not null, r.started_us, r.ended_us desc, r.id limit 1)
-      where trace_id in (${sql.join(some)})`.execute(tx);
-    await sql`delete from annotations where trace_id in (${sql.join(some)}) and run_id is not null and exists (
-        select 1 from annotations b where b.run_id = annotations.run_id and b.name = annotations.name and b.annotator = annotations.annotator and (b.at_us, b.received_us, b.id) > (annotations.at_us, annotations.received_us, annotations.id))`.execute(tx);
-  }
+  const some = (await tx.selectFrom('annotations').select('trace_id').distinct().where('trace_id', 'in', oneOf(traces)).execute()).map((row) => row.trace_id);
+  if (some.length === 0) return;
+  await sql`update annotations set run_id = (
+      select r.id from runs r where r.trace_id = annotations.trace_id and annotations.tenant in (r.tenant, ${anyTenant}) and (annotations.is_near = 1 or r.span_id = annotations.span_id)
+      order by r.span_id = annotations.span_id desc, r.part_of is not null, r.started_us, r.ended_us desc, r.id limit 1)
+    where trace_id in ${oneOf(some)}`.execute(tx);
+  await sql`delete from annotations where trace_id in ${oneOf(some)} and run_id is not null and exists (
+      select 1 from annotations b where b.run_id = annotations.run_id and b.name = annotations.name and b.annotator = annotations.annotator and (b.at_us, b.received_us, b.id) > (annotations.at_us, annotations.received_us, annotations.id))`.execute(tx);
 }
 
 type Kept = Pick<Selectable<Tables['annotations']>, 'trace_id' | 'tenant' | 'span_id' | 'name' | 'annotator' | 'run_id' | 'at_us'>;

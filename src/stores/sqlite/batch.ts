@@ -1,22 +1,30 @@
 /** What one transaction writes, made where the runs are and small enough to be sent to the thread that has the file: contents and exports as bytes. */
+import { setImmediate } from 'node:timers/promises';
 import { constants, zstdCompressSync } from 'node:zlib';
 import type { ScoredRun } from '../../exporters/exporter.ts';
 import type { Run, RunKey } from '../../model/agent-trace.ts';
 import type { NewExport } from '../../model/export-store.ts';
+import { jsonText } from '../../model/json.ts';
+import type { Evaluation } from '../../model/verdict.ts';
 import { exportText } from '../export-item.ts';
-import { callEnd, runColumns, tookMicros } from '../item.ts';
+import { callEnd, runColumns, storedVerdict, tookMicros } from '../item.ts';
 import { jobBody } from '../job-body.ts';
 import { contentOf, type RunContent } from '../run-content.ts';
 import type { ContentGone, Micros, StoreItem } from '../store.ts';
+import type { EvaluationRow } from './rows.ts';
 
 export interface Batch {
   readonly items: readonly BatchItem[];
   readonly exports: readonly BatchExport[];
 }
 
-export interface BatchItem extends Pick<ScoredRun, 'evaluations' | 'decisions' | 'jobs' | 'answered'> {
+export interface BatchItem extends Pick<ScoredRun, 'decisions' | 'jobs' | 'answered'> {
   readonly run: BatchRun;
+  readonly evaluations: readonly BatchEvaluation[];
 }
+
+/** A row but for what it has of its run. */
+export type BatchEvaluation = Omit<EvaluationRow, 'run_id' | 'agent' | 'started_us'>;
 
 export interface BatchRun extends RunKey {
   readonly revision: number;
@@ -41,16 +49,45 @@ export interface BatchExport extends Omit<NewExport, 'item'> {
 /** A few hundred bytes to some kilobytes: more than the fastest level takes longer and saves little. */
 const compressionLevel = 1;
 
-export function batchOf(items: readonly StoreItem[], exports: readonly NewExport[]): Batch {
-  return {
-    items: items.map(batchItem),
-    exports: exports.map(({ item, ...rest }) => ({ ...rest, run: keyOf(item.run), revision: item.run.revision, item: alone(zstdCompressSync(exportText(item), { params: { [constants.ZSTD_c_compressionLevel]: compressionLevel } })) })),
-  };
+/** Of so many at once: a millisecond or two in which no request is answered. */
+const sliceItems = 8;
+
+/** Others have their turn in between. */
+export async function batchOf(items: readonly StoreItem[], exports: readonly NewExport[]): Promise<Batch> {
+  return { items: await inSlices(items, batchItem), exports: await inSlices(exports, batchExport) };
+}
+
+async function inSlices<From, To>(all: readonly From[], of: (one: From) => To): Promise<readonly To[]> {
+  const made: To[] = [];
+  for (const [at, one] of all.entries()) {
+    if (at > 0 && at % sliceItems === 0) await setImmediate();
+    made.push(of(one));
+  }
+  return made;
+}
+
+function batchExport({ item, ...rest }: NewExport): BatchExport {
+  return { ...rest, run: keyOf(item.run), revision: item.run.revision, item: alone(zstdCompressSync(exportText(item), { params: { [constants.ZSTD_c_compressionLevel]: compressionLevel } })) };
 }
 
 function batchItem({ run, withoutContent, evaluations, decisions, jobs = [], answered }: StoreItem): BatchItem {
   const waiting = jobs.length === 0 ? undefined : alone(jobBody(run));
-  return { run: { ...runOf(run), content: contentAlone(contentOf(run, withoutContent)), waiting }, evaluations, decisions, ...(jobs.length === 0 ? {} : { jobs }), ...(answered === undefined ? {} : { answered }) };
+  return { run: { ...runOf(run), content: contentAlone(contentOf(run, withoutContent)), waiting }, evaluations: evaluations.map(batchEvaluation), decisions, ...(jobs.length === 0 ? {} : { jobs }), ...(answered === undefined ? {} : { answered }) };
+}
+
+function batchEvaluation(evaluation: Evaluation): BatchEvaluation {
+  const { verdict, evidence, details, score, reason, sampleProbability, ...rest } = storedVerdict(evaluation);
+  return {
+    ...rest,
+    kind: evaluation.evaluatorKind,
+    options_hash: evaluation.optionsHash,
+    verdict,
+    score: score ?? null,
+    reason: reason ?? null,
+    evidence: jsonText([...evidence]),
+    details: jsonText(details),
+    sample_probability: sampleProbability,
+  };
 }
 
 /** A Buffer may lie in memory that is much larger, or that it shares with others: all of that would go along. */

@@ -29,7 +29,7 @@ export async function sqliteStore(file: string, onThread?: (thread: Worker) => v
   return {
     isDurable: file !== ':memory:',
     async write(items, exports = []) {
-      return items.length === 0 ? [] : await connection.write(batchOf(items, exports));
+      return items.length === 0 ? [] : await connection.write(await batchOf(items, exports));
     },
     async writeSpans(pieces) {
       if (pieces.length > 0) await db.transaction().execute((tx) => writePieces(tx, pieces));

@@ -5,6 +5,7 @@ import { backup, DatabaseSync, type SQLInputValue, type StatementSync } from 'no
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
 import { Kysely, SqliteDialect, type SqliteStatement } from 'kysely';
 import type { Tables } from './tables.ts';
+import { rows, type Rows } from './rows.ts';
 import { openedId, type Answer, type Ask, type ThreadData } from './thread-protocol.ts';
 import { writeBatch } from './write.ts';
 
@@ -61,6 +62,8 @@ function served(port: MessagePort, file: string): void {
   const database = opened(file);
   const statement = statements(database);
   const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: { prepare: (sql) => adapted(statement(sql)), close: () => database.close() } }) });
+  /** Made when the tables are there. */
+  let to: Rows | undefined;
   /** Each question waits for the one before it. */
   let last: Promise<unknown> = Promise.resolve();
 
@@ -73,7 +76,7 @@ function served(port: MessagePort, file: string): void {
         return { ...done, changes, lastRowId: lastInsertRowid };
       }
       case 'write':
-        return { kind: 'written', exports: await db.transaction().execute((tx) => writeBatch(tx, ask.batch)) };
+        return { kind: 'written', exports: await db.transaction().execute((tx) => writeBatch(tx, (to ??= rows((text) => database.prepare(text))), ask.batch)) };
       case 'exec':
         database.exec(ask.sql);
         return done;

@@ -1,7 +1,8 @@
 /** What waits for backends, written with the runs that it is of. */
-import type { Insertable, Transaction } from 'kysely';
+import type { Transaction } from 'kysely';
 import type { BatchExport } from './batch.ts';
-import { chunks } from './chunks.ts';
+import { chunks, oneOf } from './chunks.ts';
+import type { ExportRow, Rows } from './rows.ts';
 import type { Tables } from './tables.ts';
 
 type Tx = Transaction<Tables>;
@@ -11,7 +12,7 @@ interface RunExport extends BatchExport {
 }
 
 /** Within the transaction that writes their runs. Gives the row of each, in their order; undefined: a newer revision is there. */
-export async function writeExports(tx: Tx, exports: readonly RunExport[]): Promise<readonly (number | undefined)[]> {
+export async function writeExports(tx: Tx, to: Rows, exports: readonly RunExport[]): Promise<readonly (number | undefined)[]> {
   const newest = new Map<string, RunExport>();
   for (const one of exports) {
     const before = newest.get(keyText(one));
@@ -19,18 +20,11 @@ export async function writeExports(tx: Tx, exports: readonly RunExport[]): Promi
   }
   await giveWay(tx, newest);
   const ids = new Map<string, number>();
-  for (const some of chunks([...newest.values()].filter(({ already }) => already !== 'sent'))) {
-    const rows = await tx
-      .insertInto('exports')
-      .values(some.map(newRow))
-      .returning(['id', 'run_id', 'exporter', 'part'])
-      .execute();
-    for (const { id, run_id: runId, exporter, part } of rows) ids.set(keyText({ runId, exporter, part }), id);
-  }
+  for (const [key, one] of newest) if (one.already !== 'sent') ids.set(key, to.exported(newRow(one)));
   return exports.map((one) => (newest.get(keyText(one)) === one ? ids.get(keyText(one)) : undefined));
 }
 
-function newRow({ runId, exporter, part, revision, item, offeredAt, already }: RunExport): Insertable<Tables['exports']> {
+function newRow({ runId, exporter, part, revision, item, offeredAt, already }: RunExport): ExportRow {
   const dead = typeof already === 'object' ? already : undefined;
   return { run_id: runId, exporter, part, revision, state: dead === undefined ? 'waiting' : 'dead', attempts: dead?.attempts ?? 0, offered_us: offeredAt, due_us: 0, reason: dead?.reason ?? null, item };
 }
@@ -38,18 +32,16 @@ function newRow({ runId, exporter, part, revision, item, offeredAt, already }: R
 /** Rows of older revisions make room; where there is a newer one, nothing is written. */
 async function giveWay(tx: Tx, newest: Map<string, RunExport>): Promise<void> {
   const runs = [...new Set([...newest.values()].map(({ runId }) => runId))];
-  for (const some of chunks(runs)) {
-    const rows = await tx.selectFrom('exports').select(['id', 'run_id', 'exporter', 'part', 'revision']).where('run_id', 'in', some).execute();
-    const older: number[] = [];
-    for (const { id, run_id: runId, exporter, part, revision } of rows) {
-      const key = keyText({ runId, exporter, part });
-      const one = newest.get(key);
-      if (one === undefined) continue;
-      if (one.revision < revision) newest.delete(key);
-      else older.push(id);
-    }
-    if (older.length > 0) await tx.deleteFrom('exports').where('id', 'in', older).execute();
+  const rows = await tx.selectFrom('exports').select(['id', 'run_id', 'exporter', 'part', 'revision']).where('run_id', 'in', oneOf(runs)).execute();
+  const older: number[] = [];
+  for (const { id, run_id: runId, exporter, part, revision } of rows) {
+    const key = keyText({ runId, exporter, part });
+    const one = newest.get(key);
+    if (one === undefined) continue;
+    if (one.revision < revision) newest.delete(key);
+    else older.push(id);
   }
+  for (const some of chunks(older)) await tx.deleteFrom('exports').where('id', 'in', some).execute();
 }
 
 function keyText({ runId, exporter, part }: Pick<RunExport, 'runId' | 'exporter' | 'part'>): string {
