@@ -24,10 +24,17 @@ const comparisons: { readonly [sign in ScoreCondition['comparison']]: (one: numb
 
 /** `verdicts` by the names of the evaluators. A verdict without a score raises nothing. */
 export function raisedRate(rate: number, raise: readonly Raise[], verdicts: ReadonlyMap<string, Verdict>): number {
-  const raised = raise.filter(({ when }) => holds(when, verdicts.get(when.evaluator))).map(({ to }) => to);
-  return Math.max(rate, ...raised);
+  return rateByScores(rate, raise, (evaluator) => {
+    const verdict = verdicts.get(evaluator);
+    return verdict?.kind === 'scored' ? verdict.score : undefined;
+  });
 }
 
-function holds({ comparison, score }: ScoreCondition, verdict: Verdict | undefined): boolean {
-  return verdict?.kind === 'scored' && comparisons[comparison](verdict.score, score);
+/** `scoreOf` tells what an evaluator scored the run; undefined: nothing. */
+export function rateByScores(rate: number, raise: readonly Raise[], scoreOf: (evaluator: string) => number | undefined): number {
+  const raised = raise.filter(({ when: { evaluator, comparison, score: limit } }) => {
+    const score = scoreOf(evaluator);
+    return score !== undefined && comparisons[comparison](score, limit);
+  });
+  return Math.max(rate, ...raised.map(({ to }) => to));
 }

@@ -5,6 +5,7 @@ import type { ConfiguredEvaluator } from '../../../evaluators/configured.ts';
 import type { Config, EvaluatorConfig } from '../../config/config.ts';
 import type { Run } from '../../model/agent-trace.ts';
 import { promptOf } from '../../judges/prompt.ts';
+import { rateByScores } from '../../pipeline/raising.ts';
 import type { Micros, RunPlace, RunRow, Store } from '../../stores/store.ts';
 import { givenTraces } from '../eval/given-traces.ts';
 
@@ -106,7 +107,7 @@ export function forecastOf({ configured, judge = '', sampleRate, raise, when }: 
   const questions = meant.flatMap((run) => firstQuestion(configured, run) ?? []);
   // Of the runs with content; where there are none, every run counts.
   const applies = whole.length === 0 ? 1 : questions.length / whole.length;
-  const share = (applies * runs.reduce((sum, run) => sum + probability(run, sampleRate, raise), 0)) / runs.length;
+  const share = (applies * runs.reduce((sum, { verdicts }) => sum + rateByScores(sampleRate, raise, (evaluator) => verdicts.find(({ name }) => name === evaluator)?.score), 0)) / runs.length;
   const asked = (share * runs.length) / days;
   const estimated = questions.length === 0 ? 0 : questions.reduce((sum, chars) => sum + chars, 0) / questions.length / charsPerToken;
   const input = inputTokens ?? estimated;
@@ -126,29 +127,5 @@ function firstQuestion(configured: ConfiguredEvaluator, run: Run): number | unde
     return system.length + user.length;
   } catch {
     return undefined;
-  }
-}
-
-/** With which a run would be chosen: the rate, or the highest that its stored verdicts raise it to. */
-function probability({ verdicts }: RunRow, rate: number, raise: EvaluatorConfig['raise']): number {
-  const raised = raise.filter(({ when }) => {
-    const score = verdicts.find(({ name }) => name === when.evaluator)?.score;
-    return score !== undefined && holds(score, when.comparison, when.score);
-  });
-  return Math.max(rate, ...raised.map(({ to }) => to));
-}
-
-function holds(score: number, comparison: EvaluatorConfig['raise'][number]['when']['comparison'], limit: number): boolean {
-  switch (comparison) {
-    case '<':
-      return score < limit;
-    case '<=':
-      return score <= limit;
-    case '>':
-      return score > limit;
-    case '>=':
-      return score >= limit;
-    case '=':
-      return score === limit;
   }
 }
