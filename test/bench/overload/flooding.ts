@@ -34,11 +34,14 @@ export interface Flooding {
   counts(): Promise<FloodCounts>;
   /** Sends no more; what is under way goes on. */
   stop(): Promise<void>;
+  /** Ends the process of the sender; this process takes it along as well when it ends first. */
   end(): void;
 }
 
 export function flooding(flood: Flood): Flooding {
   const child = fork(join(import.meta.dirname, 'flood.ts'), [JSON.stringify(flood)], { serialization: 'advanced' });
+  const kill = (): void => void child.kill('SIGKILL');
+  process.once('exit', kill);
   return {
     async counts() {
       child.send('counts');
@@ -49,6 +52,9 @@ export function flooding(flood: Flood): Flooding {
       child.send('stop');
       await once(child, 'message');
     },
-    end: () => child.disconnect(),
+    end() {
+      process.off('exit', kill);
+      kill();
+    },
   };
 }
