@@ -91,3 +91,8 @@ function headersOf({ url, headers: given }: HttpCall): Headers {
   headers.set('content-type', 'application/json');
   return headers;
 }
+
+/** Under what name the endpoint of an evaluator is asked, queued for and counted. No judge is named so: their names have no colon. */
+export function endpointParty(evaluator: string): string {
+  return `http:${evaluator}`;
+}

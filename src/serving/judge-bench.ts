@@ -8,7 +8,7 @@ import { evaluationContext } from '../../evaluators/context.ts';
 import type { JudgeConfig } from '../config/config.ts';
 import { answerCache } from '../judges/answer-cache.ts';
 import { guard, type Guard } from '../judges/guard.ts';
-import { httpCalls } from '../judges/http-calls.ts';
+import { endpointParty, httpCalls } from '../judges/http-calls.ts';
 import { judges } from '../judges/index.ts';
 import type { Judge } from '../judges/judge.ts';
 import { judgeLane, type JudgeLane, type Party } from '../judges/lane.ts';
@@ -132,7 +132,7 @@ export function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry
 
   function partyOf({ configured }: ToJudge, seat: Seat | undefined): Party | undefined {
     if (configured.kind === 'judge') return seat?.party;
-    const name = `http:${configured.name}`;
+    const name = endpointParty(configured.name);
     return { name, concurrency: configured.concurrency, answer: askOf({}, async (request) => await endpoints.call(name, request)) };
   }
 

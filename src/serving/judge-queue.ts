@@ -1,7 +1,8 @@
 /** What waits for judges: in the store where that outlives the process, else in memory, before the judge. */
 import type { Config } from '../config/config.ts';
 import { desk, type Desk, type DeskOptions } from '../judges/desk.ts';
-import type { PlannedEvaluator, ToJudge } from '../pipeline/evaluate.ts';
+import { endpointParty } from '../judges/http-calls.ts';
+import type { ToJudge } from '../pipeline/evaluate.ts';
 import type { Pipeline, Queued } from '../pipeline/pipeline.ts';
 import type { Keeper } from '../stores/keeper.ts';
 import type { Store } from '../stores/store.ts';
@@ -32,7 +33,7 @@ export function judgeQueue({ bench, config, flow, keeper, pressed, ...options }:
 
   function places(party: string): number {
     if (!pressed().isCalm()) return 0;
-    const planned = config().evaluators.find(({ configured }) => configured.kind === 'http' && partyOf({ configured }) === party);
+    const planned = config().evaluators.find(({ configured }) => configured.kind === 'http' && endpointParty(configured.name) === party);
     return planned?.configured.kind === 'http' ? planned.configured.concurrency : bench.places(party);
   }
 
@@ -41,9 +42,9 @@ export function judgeQueue({ bench, config, flow, keeper, pressed, ...options }:
       if (!pressed().keepsJudges()) return { kind: 'overload', reason: 'stress' };
       if (own === undefined) return undefined;
       if (!own.admits()) return { kind: 'overload', reason: 'queue_full' };
-      const { configured, probability } = work;
+      const { configured, judge = '', probability } = work;
       const { name, evaluator, kind, optionsHash } = configured;
-      return { kind: 'job', job: { name, evaluator: evaluator.id, evaluatorKind: kind, party: partyOf(work), optionsHash, probability, offeredAt: Math.floor(clock.nowMs() * 1_000) } };
+      return { kind: 'job', job: { name, evaluator: evaluator.id, evaluatorKind: kind, party: kind === 'judge' ? judge : endpointParty(name), optionsHash, probability, offeredAt: Math.floor(clock.nowMs() * 1_000) } };
     },
     open(store) {
       if (!store.isDurable) return;
@@ -54,9 +55,4 @@ export function judgeQueue({ bench, config, flow, keeper, pressed, ...options }:
       await own?.stop();
     },
   };
-}
-
-/** No judge is named so: their names have no colon. */
-function partyOf({ configured, judge = '' }: Pick<PlannedEvaluator, 'configured' | 'judge'>): string {
-  return configured.kind === 'judge' ? judge : `http:${configured.name}`;
 }
