@@ -1,16 +1,16 @@
 /** Makes what waits in memory smaller while the service has time for it. */
-import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { Sleep } from '../model/clock.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
 import type { Shelf } from '../pipeline/shelf.ts';
+import { fastZstd } from '../stores/compression.ts';
 
 /** A trace of a dozen spans takes a tenth to a third of a millisecond, so this is a tenth of the time at most. */
 const everyMs = 100;
 const tracesPerTurn = 32;
-/** What the spans of an agent repeat is found by the fastest level as well. */
-const level = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
-export const zstd: Shelf = { keep: (lent) => alone(zstdCompressSync(lent, level)), bytes: (kept) => zstdDecompressSync(kept) };
+/** What the spans of an agent repeat is found by the fastest level as well. */
+export const zstd: Shelf = { keep: (lent) => alone(zstdCompressSync(lent, fastZstd)), bytes: (kept) => zstdDecompressSync(kept) };
 
 /** What the compressor gives lies in a larger piece. */
 function alone(bytes: Buffer): Buffer {

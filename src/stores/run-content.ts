@@ -1,14 +1,13 @@
 /** What an agent was given and gave, as a store keeps it: compressed. */
-import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { Run } from '../model/agent-trace.ts';
 import { isJsonObject, type JsonObject, jsonText, type JsonValue, parseJson } from '../model/json.ts';
 import { runJson } from '../model/run-json.ts';
+import { fastZstd } from './compression.ts';
 import type { ContentGone, WithoutContent } from './store.ts';
 
 /** A run whose JSON is longer is kept without its content: nobody reads it on a page. */
 const contentCharsMax = 8_000_000;
-/** On runs of a few kilobytes the default level takes four times as long and saves two bytes in a hundred. */
-const compressionLevel = 1;
 
 export type RunContent = { readonly content: Buffer; readonly contentGone: undefined } | { readonly content: undefined; readonly contentGone: ContentGone };
 
@@ -16,7 +15,7 @@ export function contentOf(run: Run, withoutContent: WithoutContent | undefined):
   if (withoutContent !== undefined) return { content: undefined, contentGone: withoutContent };
   const text = jsonText(runJson(run.trace, run));
   if (text.length > contentCharsMax) return { content: undefined, contentGone: 'too_large' };
-  return { content: zstdCompressSync(text, { params: { [constants.ZSTD_c_compressionLevel]: compressionLevel } }), contentGone: undefined };
+  return { content: zstdCompressSync(text, fastZstd), contentGone: undefined };
 }
 
 export function readContent(content: Uint8Array): JsonObject {

@@ -4,13 +4,14 @@
  * time costs the oldest traces their spans, which are counted, and holds up nobody.
  */
 import { promisify } from 'node:util';
-import { constants, crc32, zstdCompress } from 'node:zlib';
+import { crc32, zstdCompress } from 'node:zlib';
 import type { ScoredRun } from '../exporters/exporter.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { Tenant, TraceId } from '../model/ids.ts';
 import type { FinishedTrace } from '../pipeline/standing.ts';
 import { traceKey } from '../pipeline/traces.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
+import { fastZstd } from './compression.ts';
 import { microsOf } from './item.ts';
 import type { Micros, SpanPiece, Store } from './store.ts';
 
@@ -55,8 +56,6 @@ const firstRestMs = 500;
 const longestRestMs = 30_000;
 /** Of one batch, after the first: a minute and a half. While a store stays down, the batches behind it have one. */
 const attemptsUsual = 8;
-/** As for the content of runs: more takes far longer and saves little. */
-const compressionLevel = 1;
 const traceIdChars = 32;
 /** Spans that come late mostly come soon. */
 const knownMax = 20_000;
@@ -182,7 +181,7 @@ export function spanKeeper(options: SpanKeeperOptions): SpanKeeper {
       isWhole: read.isWhole && !isRest,
       isRedacted: read.isRedacted,
       digest: `${read.bundle.length}-${crc32(read.bundle).toString(16)}`,
-      body: await compressed(read.bundle, { params: { [constants.ZSTD_c_compressionLevel]: compressionLevel } }),
+      body: await compressed(read.bundle, fastZstd),
     };
   }
 

@@ -1,11 +1,12 @@
 /** What one transaction writes, made where the runs are and small enough to be sent to the thread that has the file: contents and exports as bytes. */
 import { setImmediate } from 'node:timers/promises';
-import { constants, zstdCompressSync } from 'node:zlib';
+import { zstdCompressSync } from 'node:zlib';
 import type { ScoredRun } from '../../exporters/exporter.ts';
 import type { Run, RunKey } from '../../model/agent-trace.ts';
 import type { NewExport } from '../../model/export-store.ts';
 import { jsonText } from '../../model/json.ts';
 import type { Evaluation } from '../../model/verdict.ts';
+import { fastZstd } from '../compression.ts';
 import { exportText } from '../export-item.ts';
 import { callEnd, runColumns, storedVerdict, tookMicros } from '../item.ts';
 import { jobBody } from '../job-body.ts';
@@ -46,9 +47,6 @@ export interface BatchExport extends Omit<NewExport, 'item'> {
   readonly item: Uint8Array;
 }
 
-/** A few hundred bytes to some kilobytes: more than the fastest level takes longer and saves little. */
-const compressionLevel = 1;
-
 /** Of so many at once: a millisecond or two in which no request is answered. */
 const sliceItems = 8;
 
@@ -67,7 +65,7 @@ async function inSlices<From, To>(all: readonly From[], of: (one: From) => To): 
 }
 
 function batchExport({ item, ...rest }: NewExport): BatchExport {
-  return { ...rest, run: keyOf(item.run), revision: item.run.revision, item: alone(zstdCompressSync(exportText(item), { params: { [constants.ZSTD_c_compressionLevel]: compressionLevel } })) };
+  return { ...rest, run: keyOf(item.run), revision: item.run.revision, item: alone(zstdCompressSync(exportText(item), fastZstd)) };
 }
 
 function batchItem({ run, withoutContent, evaluations, decisions, jobs = [], answered }: StoreItem): BatchItem {
