@@ -31,7 +31,7 @@ import { otlpHttpReceiver } from './receivers/otlp-http.ts';
 import type { Ingest, Receiver } from './receivers/receiver.ts';
 import { annotatedIngest } from './serving/annotated-ingest.ts';
 import { annotating, type Annotating } from './serving/annotating.ts';
-import { figures, type Figures } from './serving/figures.ts';
+import { figures } from './serving/figures.ts';
 import { judgeBench } from './serving/judge-bench.ts';
 import { judgeQueue } from './serving/judge-queue.ts';
 import { clock, machineMemory, sleep } from './serving/machine.ts';
@@ -40,6 +40,7 @@ import type { Memory } from './serving/memory-guard.ts';
 import { outboxes } from './serving/outboxes.ts';
 import { grpcReserveShare, inFlightShare, overload, tracesShare } from './serving/overload.ts';
 import { reloading, tellWarnings, type ReloadSource } from './serving/reloading.ts';
+import type { Repeating } from './serving/repeating.ts';
 import { runRules } from './serving/run-rules.ts';
 import { tickerOf } from './serving/ticker.ts';
 import { openMetricsContentType, openMetricsText } from './telemetry/openmetrics.ts';
@@ -87,7 +88,7 @@ export function service({ config, warnings, logger: given = pino(), stopMs = sto
   let archive: SpanKeeper | undefined;
   let lookups: Reopener | undefined;
   let annotations: Annotating | undefined;
-  let gauges: Figures | undefined;
+  let gauges: Repeating | undefined;
   const deliver = (item: ScoredRun): void => {
     for (const { message, ...fields } of notices(item)) logger.warn(fields, message);
     const bytes = roughBytes(item);

@@ -5,6 +5,7 @@ import type { Clock, Sleep } from '../model/clock.ts';
 import type { Redaction } from '../redaction/redaction.ts';
 import type { Store } from '../stores/store.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
+import { repeating } from './repeating.ts';
 
 export interface AnnotatingOptions {
   readonly store: Pick<Store, 'annotations'>;
@@ -30,25 +31,16 @@ const expiredAtOnceMax = 1_000;
 const ownLabels: ReadonlySet<string> = new Set(['pass', 'fail']);
 
 export function annotating({ store: { annotations: kept }, telemetry, clock, sleep, redaction, waitMs, onFault }: AnnotatingOptions): Annotating {
-  const ended = new AbortController();
-
-  async function tend(): Promise<void> {
-    while (!ended.signal.aborted) {
-      try {
-        let expired = expiredAtOnceMax;
-        while (expired === expiredAtOnceMax && !ended.signal.aborted) {
-          expired = await kept.expire({ before: Math.floor((clock.nowMs() - waitMs()) * 1_000), limit: expiredAtOnceMax });
-          if (expired > 0) telemetry.add('tracejury.annotations', expired, { 'tracejury.outcome': 'expired' });
-        }
-        telemetry.set('tracejury.annotations.waiting', await kept.waiting());
-      } catch (error) {
-        onFault(error);
-      }
-      await sleep(tendEveryMs, ended.signal);
+  async function tend(ended: AbortSignal): Promise<void> {
+    let expired = expiredAtOnceMax;
+    while (expired === expiredAtOnceMax && !ended.aborted) {
+      expired = await kept.expire({ before: Math.floor((clock.nowMs() - waitMs()) * 1_000), limit: expiredAtOnceMax });
+      if (expired > 0) telemetry.add('tracejury.annotations', expired, { 'tracejury.outcome': 'expired' });
     }
+    telemetry.set('tracejury.annotations.waiting', await kept.waiting());
   }
 
-  const tending = tend();
+  const tending = repeating({ everyMs: tendEveryMs, sleep, work: tend, onFault });
   return {
     async take(annotations) {
       if (annotations.length === 0) return [];
@@ -57,10 +49,7 @@ export function annotating({ store: { annotations: kept }, telemetry, clock, sle
       for (const [at, fate] of fates.entries()) telemetry.add('tracejury.annotations', 1, { 'tracejury.annotator.kind': annotations[at]?.kind ?? '', 'tracejury.outcome': fate === 'too_many' || fate === 'full' ? 'refused' : fate });
       return fates;
     },
-    async stop() {
-      ended.abort();
-      await tending;
-    },
+    stop: tending.stop,
   };
 }
 

@@ -9,6 +9,7 @@ import type { Store } from '../stores/store.ts';
 import type { MetricName } from '../telemetry/metrics.ts';
 import type { MetricRegistry } from '../telemetry/registry.ts';
 import type { Labels } from '../telemetry/telemetry.ts';
+import { repeating, type Repeating } from './repeating.ts';
 
 export interface FiguresOptions {
   readonly store: Pick<Store, 'verdicts' | 'annotations'>;
@@ -16,10 +17,6 @@ export interface FiguresOptions {
   readonly clock: Clock;
   readonly sleep: Sleep;
   readonly onFault: (error: unknown) => void;
-}
-
-export interface Figures {
-  stop(): Promise<void>;
 }
 
 const everyMs = 60_000;
@@ -34,9 +31,7 @@ interface Point {
   readonly value: number;
 }
 
-export function figures({ store, telemetry, clock, sleep, onFault }: FiguresOptions): Figures {
-  const ended = new AbortController();
-
+export function figures({ store, telemetry, clock, sleep, onFault }: FiguresOptions): Repeating {
   async function reckon(): Promise<void> {
     const to = Math.floor(clock.nowMs() * 1_000);
     const told = (await rates(store, { from: to - dayMicros, to, kinds: peopleKinds, runsMax, agentsMax })).rates;
@@ -52,20 +47,7 @@ export function figures({ store, telemetry, clock, sleep, onFault }: FiguresOpti
     telemetry.replace('tracejury.judge.agreement', agreementOf(rows).judges.flatMap(agreementPoints));
   }
 
-  async function work(): Promise<void> {
-    while (!ended.signal.aborted) {
-      await reckon().catch(onFault);
-      await sleep(everyMs, ended.signal);
-    }
-  }
-
-  const working = work();
-  return {
-    async stop() {
-      ended.abort();
-      await working;
-    },
-  };
+  return repeating({ everyMs, sleep, work: reckon, onFault });
 }
 
 function rateLabels({ name, agent }: EvaluatorRate): Labels {
