@@ -4,7 +4,6 @@ import { pino, type Logger } from 'pino';
 import { collectors } from '../collectors/index.ts';
 import { evaluationContext } from '../evaluators/context.ts';
 import type { Config } from './config/config.ts';
-import type { ConfigWarning } from './config/fault.ts';
 import type { Prints } from './config/prints.ts';
 import type { ScoredRun } from './exporters/exporter.ts';
 import { roughBytes } from './model/weight.ts';
@@ -39,7 +38,7 @@ import { idlePacking, zstd } from './serving/idle-packing.ts';
 import type { Memory } from './serving/memory-guard.ts';
 import { outboxes } from './serving/outboxes.ts';
 import { grpcReserveShare, inFlightShare, overload, tracesShare } from './serving/overload.ts';
-import { reloading, tellWarnings, type ReloadSource } from './serving/reloading.ts';
+import { reloading, type ReloadSource } from './serving/reloading.ts';
 import type { Repeating } from './serving/repeating.ts';
 import { runRules } from './serving/run-rules.ts';
 import { tickerOf } from './serving/ticker.ts';
@@ -63,7 +62,6 @@ export interface Service {
 
 export interface ServiceOptions {
   readonly config: Config;
-  readonly warnings: readonly ConfigWarning[];
   /** Where the configuration comes from, and what tells it from another one; without them it is never read again. */
   readonly source?: ReloadSource;
   readonly prints?: Prints;
@@ -77,7 +75,7 @@ export interface ServiceOptions {
   readonly memory?: Memory;
 }
 
-export function service({ config, warnings, logger: given = pino(), stopMs = stopMsDefault, files, memory = machineMemory(), ...watched }: ServiceOptions): Service {
+export function service({ config, logger: given = pino(), stopMs = stopMsDefault, files, memory = machineMemory(), ...watched }: ServiceOptions): Service {
   const telemetry = metricRegistry();
   /** What may change while the service runs; everything else is `config`, as it was at the start. */
   let inForce = { config, rules: runRules(config, telemetry) };
@@ -188,7 +186,6 @@ export function service({ config, warnings, logger: given = pino(), stopMs = sto
   let stopped: Promise<void> | undefined;
   return {
     async start() {
-      tellWarnings(logger, warnings);
       const store = await openStore(config.store.address);
       keeping = keeper({ store, keep: keepOf(() => inForce.config), unsent: boxes, telemetry, clock, sleep, onFault: told('the store could not be written') });
       archive = spanKeeper({ store, read: records.readBack, telemetry, clock, sleep, onFault: told('spans could not be kept') });

@@ -1,5 +1,5 @@
 /** Faults of a configuration as text: the place, the line itself, what is wrong and what would be right. */
-import type { ConfigFault, ConfigWarning } from '../config/fault.ts';
+import type { ConfigFault } from '../config/fault.ts';
 
 export function faultsText(faults: readonly ConfigFault[]): string {
   const blocks = faults.map((fault) => {
@@ -8,8 +8,4 @@ export function faultsText(faults: readonly ConfigFault[]): string {
     return [`${fault.file}:${number}:${fault.column} ${fault.key === '' ? '' : `${fault.key}: `}${fault.problem}`, ...source, `  ${' '.repeat(number.length)} = ${fault.todo}`].join('\n');
   });
   return [...blocks, faults.length === 1 ? '1 fault' : `${faults.length} faults`].join('\n\n');
-}
-
-export function warningText({ key, message }: ConfigWarning): string {
-  return `warning: ${key} has no effect yet. ${message}`;
 }

@@ -15,12 +15,6 @@ export interface ConfigFault {
   readonly source: string;
 }
 
-/** A key that is accepted although nothing acts on it yet. */
-export interface ConfigWarning {
-  readonly key: string;
-  readonly message: string;
-}
-
 /** The place of a fault before it has a file and a line: a JSON pointer's parts, and whether the key or its value is meant. */
 export interface Finding {
   readonly path: Path;

@@ -9,7 +9,7 @@ import { parseConfigText, type ConfigDocument } from './document.ts';
 import { effectiveConfig, effectiveValue } from './effective.ts';
 import { allEvaluators, evaluatorFiles, withEvaluatorIds, withEvaluatorPaths, type EvaluatorFiles } from './evaluator-files.ts';
 import type { EvaluatorModules } from './evaluator-modules.ts';
-import { ConfigError, pathText, type ConfigFault, type ConfigWarning, type Finding, type Path } from './fault.ts';
+import { ConfigError, pathText, type ConfigFault, type Finding, type Path } from './fault.ts';
 import { printsOf, type Prints } from './prints.ts';
 import { asObject } from './reading.ts';
 import { configSchema, ownMembers, withDefaults } from './schema.ts';
@@ -42,8 +42,6 @@ export interface LoadedConfig {
   readonly config: Config;
   /** Those of the table, and behind them those of files. */
   readonly evaluators: readonly AnyEvaluator[];
-  /** Keys without effect yet; to be told once. */
-  readonly warnings: readonly ConfigWarning[];
   /** Under the names of the file, defaults filled in, secrets masked. */
   readonly shown: JsonValue;
   /** Sections that evaluators take options from, for entries that stand elsewhere. */
@@ -79,9 +77,8 @@ function loaded(source: ConfigSource, document: ConfigDocument, files: NamedFile
   const { value, check } = checked(schema, { ...document, value: named.value });
   const filled = withDefaults(schema, value);
   const usable = isJsonObject(filled) ? filled : ownMembers([]);
-  const later = unbuilt(schema, value);
   const cross = document.broken ? [] : crossCheck({ value: usable, members: evaluators, env, refused: check.findings.map(({ path }) => path) });
-  const findings = document.broken ? [] : [...named.findings, ...check.findings, ...later.findings, ...cross, ...toolFindings(value, files.tools), ...files.tls.findings];
+  const findings = document.broken ? [] : [...named.findings, ...check.findings, ...unbuilt(value), ...cross, ...toolFindings(value, files.tools), ...files.tls.findings];
   const faults = located(source, document, schema, value, findings);
   if (faults.length > 0) throw new ConfigError(faults);
   const whole = withSharedOptions(usable, evaluators);
@@ -89,7 +86,6 @@ function loaded(source: ConfigSource, document: ConfigDocument, files: NamedFile
   return {
     config: effectiveConfig({ value: whole, members: evaluators, env, tools, tls }),
     evaluators,
-    warnings: later.warnings,
     shown: withEvaluatorPaths(asObject(masked(schema, effectiveValue({ value: whole, members: evaluators }))), files.evaluators),
     shared: sharedSections(evaluators, usable),
     prints: printsOf({ schema, value: whole, files: { evaluators: [...files.evaluators.values()].map(({ print = '' }) => print), tools: tools as unknown as JsonValue, 'listen.tls': (tls ?? null) as unknown as JsonValue } }),

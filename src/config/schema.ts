@@ -46,11 +46,6 @@ function together(one: JsonValue | undefined, other: JsonValue): JsonValue {
   return { ...one, ...other, properties: { ...objectOf(member(one, 'properties')), ...objectOf(member(other, 'properties')) } };
 }
 
-/** The schema at a path, as far as it is known there. */
-export function schemaAt(schema: JsonObject, path: readonly (string | number)[]): JsonObject | undefined {
-  return path.reduce<JsonObject | undefined>((at, part) => at && memberSchema(at, part), schema);
-}
-
 /** Fills in what is left out, all the way down. A mapping without a default of its own stays away when it is left out. */
 export function withDefaults(schema: JsonObject, value: JsonValue): JsonValue {
   if (Array.isArray(value)) {

@@ -2,7 +2,7 @@
  * Reads the configuration again when it is asked to, or when a file has changed, and puts it in force: one at a time, and whatever was asked
  * for meanwhile is one more time. A file with faults changes nothing.
  */
-import { ConfigError, type ConfigWarning } from '../config/fault.ts';
+import { ConfigError } from '../config/fault.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { differing, type Prints } from '../config/prints.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
@@ -84,12 +84,11 @@ export function reloading({ source, prints, exchange, room, telemetry, clock, sl
     }
   }
 
-  function taken({ prints: next, warnings }: LoadedConfig): void {
+  function taken({ prints: next }: LoadedConfig): void {
     const waiting = running === undefined ? [] : differing(running.restart, next.restart);
     const changed = running === undefined ? [] : differing(running.sections, next.sections);
     running = { sections: next.sections, restart: running?.restart ?? next.restart };
     count(changed.length === 0 ? 'unchanged' : 'applied', waiting.length);
-    tellWarnings(logger, warnings);
     if (waiting.length > 0) logger.warn({ keys: waiting }, 'these keys of the configuration hold only after a restart; until then the service goes on with what they were when it started');
     logger.info({ changed }, changed.length === 0 ? 'the configuration was read again and is the same' : 'the configuration was read again and is in force');
   }
@@ -151,9 +150,4 @@ export function reloading({ source, prints, exchange, room, telemetry, clock, sl
     },
     stop: () => ended.abort(),
   };
-}
-
-/** What the file asks for and this release does not do; told at the start and whenever it is read. */
-export function tellWarnings(logger: Pick<ReloadLogger, 'warn'>, warnings: readonly ConfigWarning[]): void {
-  for (const { key, message } of warnings) logger.warn({ key }, message);
 }

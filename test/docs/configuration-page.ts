@@ -31,8 +31,7 @@ work, merge keys (\`<<\`) do not.
 The service reads the file again on SIGHUP, and when it or a file that it names changes ([operations](operations.md#changing-the-configuration)).
 Keys that are marked with ↻ hold only after a restart; everything else is in force at once, or not at all when the file has a fault.
 
-A key whose feature is still to come is marked: "no effect yet" means that another value than the default is answered with a warning,
-"not yet" that it is refused, because ignoring it would lose data, money or safety.`;
+A key whose feature is still to come is marked "not yet" and is refused: ignoring it would lose data, money or safety.`;
 
 const closing = `## Environment
 
@@ -64,7 +63,7 @@ function mark(path: readonly string[]): string {
   const row = unbuiltAt(path);
   if (row === undefined) return '';
   const only = row.values === undefined ? '' : ' for some values';
-  return row.answer === 'warn' ? `*No effect yet${only}: ${row.why}*` : `*Not yet${only}: ${row.why}*`;
+  return `*Not yet${only}: ${row.why}*`;
 }
 
 function isEmpty(value: JsonValue | undefined): boolean {

@@ -13,8 +13,8 @@ Object.defineProperty(performance, 'timeOrigin', { value: performance.timeOrigin
 
 process.on('SIGHUP', () => undefined);
 const machine = diskOf(disk);
-const { config, warnings } = await readConfig({ file, env: {}, evaluators });
-const running = service({ config, warnings, files: machine.files });
+const { config } = await readConfig({ file, env: {}, evaluators });
+const running = service({ config, files: machine.files });
 const stopSignal = once(process, 'SIGTERM');
 const { otlpHttp, console: page } = await running.start();
 machine.up();

@@ -30,8 +30,8 @@ export interface Surroundings {
 /** `yaml` is added to a configuration that listens on free ports and closes runs quickly; `file` is where it is said to stand. */
 export async function running(yaml: string, { closing = 'settle: 5ms, quiet: 50ms', tokens = '[]', file = 'test.yaml', logger = pino({ level: 'silent' }), memory }: Surroundings = {}): Promise<Running> {
   const text = `listen: { otlp_http: 127.0.0.1:0, otlp_grpc: 127.0.0.1:0, console: 127.0.0.1:0, tokens: ${tokens} }\nclosing: { ${closing} }\n${inMemory(yaml)}${yaml}`;
-  const { config, warnings } = await loadConfigWithFiles({ file, text, env: {}, evaluators });
-  const started = service({ config, warnings, logger, stopMs: 500, ...(memory === undefined ? {} : { memory }) });
+  const { config } = await loadConfigWithFiles({ file, text, env: {}, evaluators });
+  const started = service({ config, logger, stopMs: 500, ...(memory === undefined ? {} : { memory }) });
   const { otlpHttp, otlpGrpc, console: page } = await started.start();
   return {
     otlp: otlpHttp,

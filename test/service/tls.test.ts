@@ -28,8 +28,8 @@ const mutual = 'tls: { cert_file: cert.pem, key_file: key.pem, client_ca_file: c
 
 async function started(tls: string, listen = ''): Promise<{ readonly otlpHttp: string; readonly otlpGrpc: string; readonly console: string }> {
   const text = `listen: { otlp_http: "127.0.0.1:0", otlp_grpc: "127.0.0.1:0", console: "127.0.0.1:0", ${tls}${listen} }\nstore: { url: "memory:" }\njournal: { url: "memory:" }\nclosing: { settle: 5ms, quiet: 50ms }\n`;
-  const { config, warnings } = await loadConfigWithFiles({ file: join(certificateFolder, 'tracejury.yaml'), text, env: {}, evaluators });
-  const running = service({ config, warnings, logger: pino({ level: 'silent' }), stopMs: 500 });
+  const { config } = await loadConfigWithFiles({ file: join(certificateFolder, 'tracejury.yaml'), text, env: {}, evaluators });
+  const running = service({ config, logger: pino({ level: 'silent' }), stopMs: 500 });
   stops.push(() => running.stop());
   return running.start();
 }
@@ -67,8 +67,8 @@ test('service: certificates that are renewed are served to new connections by ev
   const file = join(folder, 'tracejury.yaml');
   writeFileSync(file, `listen: { otlp_http: "127.0.0.1:0", otlp_grpc: "127.0.0.1:0", console: "127.0.0.1:0", ${mutual} }\nstore: { url: "memory:" }\njournal: { url: "memory:" }\n`);
   const source = watchedFile({ file, env: {}, evaluators });
-  const { config, warnings, prints } = await source.read();
-  const running = service({ config, warnings, prints, source, watchMs: 20, logger: pino({ level: 'silent' }), stopMs: 500 });
+  const { config, prints } = await source.read();
+  const running = service({ config, prints, source, watchMs: 20, logger: pino({ level: 'silent' }), stopMs: 500 });
   stops.push(() => running.stop());
   const { otlpHttp, otlpGrpc, console: page } = await running.start();
   const shown = (): Promise<readonly string[]> => Promise.all([otlpHttp, otlpGrpc, page].map(subjectAt));

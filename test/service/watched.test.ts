@@ -32,8 +32,8 @@ interface Watched {
 
 async function watched(file: string): Promise<Watched> {
   const source = watchedFile({ file, env: {}, evaluators });
-  const { config, warnings, prints } = await source.read();
-  const started = service({ config, warnings, prints, source, watchMs: 20, logger: pino({ level: 'silent' }), stopMs: 500 });
+  const { config, prints } = await source.read();
+  const started = service({ config, prints, source, watchMs: 20, logger: pino({ level: 'silent' }), stopMs: 500 });
   open.push(started.stop);
   const { otlpHttp, console: page } = await started.start();
   const metrics = async (): Promise<string> => (await fetch(`${page}/metrics`)).text();

@@ -5,7 +5,7 @@ import { readConfig, type LoadedConfig } from '../../config/load.ts';
 import { configSchema } from '../../config/schema.ts';
 import { jsonText, type JsonValue } from '../../model/json.ts';
 import { UsageError, type Command, type CommandInput, type ExitCode } from '../command.ts';
-import { faultsText, warningText } from '../faults-text.ts';
+import { faultsText } from '../faults-text.ts';
 
 const actions: { readonly [name: string]: (input: CommandInput, file: string | undefined) => ExitCode | Promise<ExitCode> } = { check, print, schema };
 
@@ -26,8 +26,7 @@ export const config: Command = {
 /** Faults go to standard output: they are what was asked for. */
 async function check(input: CommandInput, file: string | undefined): Promise<ExitCode> {
   try {
-    const { warnings } = await loaded(input, file);
-    for (const warning of warnings) input.say(warningText(warning));
+    await loaded(input, file);
     input.say(`${file ?? 'defaults'}: no faults`);
     return 0;
   } catch (error) {

@@ -27,8 +27,8 @@ export const serve: Command = {
     const hangups = { early: false, reload: (): void => void (hangups.early = true) };
     process.on('SIGHUP', () => hangups.reload());
     const source = file === undefined ? undefined : watchedFile({ file, env, evaluators });
-    const { config, warnings, prints } = await (source?.read() ?? readConfig({ file: undefined, env, evaluators }));
-    const running = service({ config, warnings, prints, ...(source === undefined ? {} : { source }) });
+    const { config, prints } = await (source?.read() ?? readConfig({ file: undefined, env, evaluators }));
+    const running = service({ config, prints, ...(source === undefined ? {} : { source }) });
     hangups.reload = running.reload;
     if (hangups.early) running.reload();
     const stopSignal = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);

@@ -22,8 +22,8 @@ async function demo(...words: readonly string[]): Promise<Ended> {
 }
 
 test('demo: a service scores everything that it is sent, and the summary tells how', async () => {
-  const { config, warnings } = loadConfig({ file: 'test', text: 'listen: { otlp_http: "127.0.0.1:0", otlp_grpc: "127.0.0.1:0", console: "127.0.0.1:0" }\nclosing: { settle: 1ms, quiet: 20ms }\n', env: {}, evaluators });
-  const running = service({ config, warnings, logger: pino({ level: 'silent' }) });
+  const { config } = loadConfig({ file: 'test', text: 'listen: { otlp_http: "127.0.0.1:0", otlp_grpc: "127.0.0.1:0", console: "127.0.0.1:0" }\nclosing: { settle: 1ms, quiet: 20ms }\n', env: {}, evaluators });
+  const running = service({ config, logger: pino({ level: 'silent' }) });
   const { otlpHttp, console: page } = await running.start();
   try {
     const { code, out, err } = await demo('--endpoint', otlpHttp, '--console', page, '--runs', '40', '--seed', '5');
