@@ -1,7 +1,8 @@
 /** The final response is an analysis that its reader can follow, by the judgement of a model. Whether it is right is not asked. */
 import type { Outcome } from '../src/model/verdict.ts';
 import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
-import { blocksOf, lacking, responseText, truncatedDetail } from './judge-blocks.ts';
+import { blocksOf, lacking, truncatedDetail } from './judge-blocks.ts';
+import { finalText } from './judge-evidence.ts';
 import { labelSchema, readLabel, strictly } from './strict-answers.ts';
 
 export type AnalysisClarityOptions = { readonly [option: string]: never };
@@ -28,7 +29,7 @@ const answerSchema = labelSchema(labels);
 function* evaluate({ trace }: Subject, _options: AnalysisClarityOptions, context: EvaluationContext): Generator<Question, Outcome, Answer> {
   const stop = lacking(trace, context, ['input', 'final_response']);
   if (stop !== undefined) return stop;
-  const { data, truncated } = blocksOf({ 'user input': trace.input, 'final response': responseText(trace) });
+  const { data, truncated } = blocksOf({ 'user input': trace.input, 'final response': finalText(trace) });
   const judged = yield* strictly({ id: 'judge', instruction, data, answerSchema }, (answer) => readLabel(answer, labels));
   if (judged.kind === 'failed') return judged.outcome;
   const { label, explanation } = judged.value;

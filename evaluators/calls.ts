@@ -64,6 +64,14 @@ export function noToolCalls(trace: AgentTrace): Skipped {
   return skipped('no_tool_calls', asked === 0 ? 'The agent called no tool.' : `None of the ${asked} tool calls that the model asked for ran.`);
 }
 
+export function noInput(details?: JsonObject): Skipped {
+  return skipped('no_input', 'The spans carry no input of the user.', details);
+}
+
+export function noFinalResponse(details?: JsonObject): Skipped {
+  return skipped('no_final_response', 'The spans carry no final response; either the run gave none, or the capture of message content is off.', details);
+}
+
 export function noExpectation(what: string): Skipped {
   return skipped('no_expectation', `Nothing says which ${what} are expected of this run.`);
 }

@@ -10,7 +10,8 @@ import type { Outcome } from '../src/model/verdict.ts';
 import { executedCalls, noToolCalls, notCarried, resultsUnknown, skipped } from './calls.ts';
 import type { Skipped } from './calls.ts';
 import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
-import { blocksOf, lacking, numbered, responseText, truncatedDetail } from './judge-blocks.ts';
+import { blocksOf, lacking, numbered, truncatedDetail } from './judge-blocks.ts';
+import { finalText, notAsked } from './judge-evidence.ts';
 import { runView } from './run-view.ts';
 import { faulty, labelListSchema, listIn, readLabels, strictly, type Labelled, type Reading } from './strict-answers.ts';
 import { count, listed, quoted } from './wording.ts';
@@ -39,7 +40,7 @@ const instruction = `An AI agent has answered the user input. List the entities 
 function* evaluate({ trace, expected }: Subject, _options: EntityCorrectnessOptions, context: EvaluationContext): Generator<Question, Outcome, Answer> {
   const stop = lacking(trace, context, ['final_response']) ?? lackingEvidence(trace, expected);
   if (stop !== undefined) return stop;
-  const response = responseText(trace);
+  const response = finalText(trace);
   const documents = trace.documents.flatMap(({ content }) => content ?? []);
   const { data, truncated } = blocksOf({
     'user input': trace.input,
@@ -70,7 +71,7 @@ function lackingEvidence(trace: AgentTrace, expected: Expectation): Skipped | un
   const calls = executedCalls(trace);
   if (calls.length === 0) return noToolCalls(trace);
   const isKnown = calls.some(({ call }) => call.result !== undefined || call.error !== undefined);
-  return isKnown ? undefined : resultsUnknown(calls, 'The spans carry no results of tool calls; switch on the capture of tool outputs.', { judge_called: false });
+  return isKnown ? undefined : resultsUnknown(calls, 'The spans carry no results of tool calls; switch on the capture of tool outputs.', notAsked);
 }
 
 interface Entity extends Labelled {

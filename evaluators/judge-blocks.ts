@@ -2,10 +2,11 @@
 import type { AgentTrace } from '../src/model/agent-trace.ts';
 import type { Expectation } from '../src/model/expectation.ts';
 import { jsonText, plainText } from '../src/model/json.ts';
-import { cutShort, executedCalls, noToolCalls, notCarried, skipped, tooLarge } from './calls.ts';
+import { cutShort, executedCalls, noFinalResponse, noInput, noToolCalls, notCarried, tooLarge } from './calls.ts';
 import type { Skipped } from './calls.ts';
 import type { DataBlock, EvaluationContext } from './evaluator.ts';
 import { blockMax, cut } from './judge-data.ts';
+import { finalText, inputText, notAsked } from './judge-evidence.ts';
 import type { RunView } from './run-view.ts';
 
 export interface Blocks {
@@ -27,10 +28,10 @@ export function lacking(trace: AgentTrace, context: EvaluationContext, parts: re
     const stop = notCarried(trace) ?? (executedCalls(trace).length === 0 ? noToolCalls(trace) : undefined);
     if (stop !== undefined) return stop;
   }
-  if (parts.includes('input') && (trace.input ?? '').trim() === '') return skipped('no_input', 'The spans carry no input of the user.', { judge_called: false });
-  if (parts.includes('final_response') && responseText(trace).trim() === '') return skipped('no_final_response', 'The spans carry no final response; either the run gave none, or the capture of message content is off.', { judge_called: false });
+  if (parts.includes('input') && inputText(trace).trim() === '') return noInput(notAsked);
+  if (parts.includes('final_response') && finalText(trace).trim() === '') return noFinalResponse(notAsked);
   const isCut = trace.truncated?.some((part) => parts.some((needed) => needed === part)) === true;
-  return isCut ? cutShort('the input or the final response', { judge_called: false }) : undefined;
+  return isCut ? cutShort('the input or the final response', notAsked) : undefined;
 }
 
 /** Blocks in their order; those without a text are left out. A text may be a view of the run, which is cut already. */
@@ -44,10 +45,6 @@ export function blocksOf(given: { readonly [title: string]: string | RunView | u
     truncated ||= text.length > blockMax || (typeof one !== 'string' && one.truncated);
   }
   return { data, truncated };
-}
-
-export function responseText({ finalResponse }: AgentTrace): string {
-  return finalResponse === undefined || finalResponse === null ? '' : plainText(finalResponse);
 }
 
 /** What the run is expected to do, as far as anybody says; undefined when nobody does. */

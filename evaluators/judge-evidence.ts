@@ -2,7 +2,7 @@
 import type { AgentTrace } from '../src/model/agent-trace.ts';
 import { plainText } from '../src/model/json.ts';
 import type { JsonObject } from '../src/model/json.ts';
-import { cutShort, noToolCalls, notCarried, skipped, tooLarge } from './calls.ts';
+import { cutShort, noFinalResponse, noInput, noToolCalls, notCarried, skipped, tooLarge } from './calls.ts';
 import type { PlacedCall, Skipped } from './calls.ts';
 import type { EvaluationContext } from './evaluator.ts';
 import { lacksSources } from './provenance.ts';
@@ -30,11 +30,11 @@ const lacks: { readonly [one in Evidence]: (trace: AgentTrace) => Skipped | unde
     return trace.truncated?.includes('spans') === true ? cutShort('definitions of tools') : skipped('no_tool_definitions', 'The spans carry no definitions of tools, so that nothing says which ones there were to choose from.');
   },
   input: (trace) => {
-    if (isBlank(trace.input)) return skipped('no_input', 'The spans carry no input of the user.');
+    if (inputText(trace).trim() === '') return noInput();
     return trace.truncated?.includes('input') === true ? cutShort('the input') : undefined;
   },
   final_response: (trace) => {
-    if (isBlank(finalText(trace))) return skipped('no_final_response', 'The spans carry no final response; either the run gave none, or the capture of message content is off.');
+    if (finalText(trace).trim() === '') return noFinalResponse();
     return trace.truncated?.includes('final_response') === true ? cutShort('the final response') : undefined;
   },
 };
@@ -53,8 +53,4 @@ export function finalText({ finalResponse }: AgentTrace): string {
 /** Empty where there is none. */
 export function inputText({ input = '' }: AgentTrace): string {
   return input;
-}
-
-function isBlank(text: string | undefined): boolean {
-  return text === undefined || text.trim() === '';
 }

@@ -1,6 +1,6 @@
 /** The output is about what was asked: the cosine of the vectors that an embedding model gives the output and the input. */
 import type { Outcome } from '../src/model/verdict.ts';
-import { cutShort, skipped } from './calls.ts';
+import { cutShort, noInput } from './calls.ts';
 import { embeddedSimilarity, embeddedSimilarityDefaults, embeddedSimilarityProperties, isBlank } from './embedded-similarity.ts';
 import type { EmbeddedSimilarityOptions } from './embedded-similarity.ts';
 import type { Asking, EvaluationContext, JudgeEvaluator, Subject } from './evaluator.ts';
@@ -23,7 +23,7 @@ export const outputRelevanceBySimilarity = {
 } as const satisfies JudgeEvaluator<OutputRelevanceBySimilarityOptions>;
 
 function* evaluate({ trace }: Subject, options: OutputRelevanceBySimilarityOptions, context: EvaluationContext): Asking<Outcome> {
-  if (trace.input === undefined || isBlank(trace.input)) return skipped('no_input', 'The spans carry no input of the user.');
+  if (trace.input === undefined || isBlank(trace.input)) return noInput();
   if (trace.truncated?.includes('input') === true) return cutShort('the input');
   return yield* embeddedSimilarity(trace, { text: trace.input, name: 'the input' }, options, context);
 }

@@ -1,7 +1,8 @@
 /** The agent did what it planned, by the judgement of a model, step of the plan by step of the plan. Without a plan there is nothing to keep to. */
 import type { Outcome } from '../src/model/verdict.ts';
 import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
-import { blocksOf, lacking, numbered, responseText, truncatedDetail } from './judge-blocks.ts';
+import { blocksOf, lacking, numbered, truncatedDetail } from './judge-blocks.ts';
+import { finalText } from './judge-evidence.ts';
 import { planExpectation, planOf } from './plan.ts';
 import { runView } from './run-view.ts';
 import { labelListSchema, readLabels, strictly } from './strict-answers.ts';
@@ -34,7 +35,7 @@ function* evaluate({ trace, expected }: Subject, _options: PlanAdherenceOptions,
   const found = yield* planOf(trace, expected);
   if (found.kind === 'none') return found.outcome;
   const { items, source, truncated: planCut } = found.plan;
-  const { data, truncated } = blocksOf({ 'user input': trace.input, plan: numbered(items), 'steps taken': runView(trace), 'final response': responseText(trace) });
+  const { data, truncated } = blocksOf({ 'user input': trace.input, plan: numbered(items), 'steps taken': runView(trace), 'final response': finalText(trace) });
   const read = { list: 'steps', numbers: items.map((_, at) => at + 1), labels, what: 'step' };
   const judged = yield* strictly({ id: 'judge', instruction, data, answerSchema: labelListSchema('steps', labels) }, (answer) => readLabels(answer, read));
   if (judged.kind === 'failed') return judged.outcome;

@@ -6,6 +6,7 @@ import type { Outcome } from '../src/model/verdict.ts';
 import { skipped } from './calls.ts';
 import type { Answer, Question } from './evaluator.ts';
 import { blocksOf } from './judge-blocks.ts';
+import { notAsked } from './judge-evidence.ts';
 import { faulty, listIn, objectSchema, strictly, type Reading } from './strict-answers.ts';
 
 export interface Plan {
@@ -29,7 +30,7 @@ const answerSchema = objectSchema({ explanation: { type: 'string' }, plan: { typ
 export function* planOf(trace: AgentTrace, expected: Expectation): Generator<Question, FoundPlan, Answer> {
   if (expected.plan !== undefined && expected.plan.length > 0) return { kind: 'plan', plan: { items: expected.plan.slice(0, itemsMax), source: 'expected', truncated: expected.plan.length > itemsMax } };
   const thoughts = thoughtsOf(trace);
-  if (thoughts.length === 0) return { kind: 'none', outcome: skipped('no_plan', 'The spans carry neither reasoning nor messages of the agent that could hold a plan, and none is expected.', { judge_called: false }) };
+  if (thoughts.length === 0) return { kind: 'none', outcome: skipped('no_plan', 'The spans carry neither reasoning nor messages of the agent that could hold a plan, and none is expected.', notAsked) };
   const { data, truncated } = blocksOf({ 'user input': trace.input, 'reasoning and messages of the agent': thoughts.join('\n\n') });
   const judged = yield* strictly({ id: 'plan', instruction, data, answerSchema }, readPlan);
   if (judged.kind === 'failed') return { kind: 'none', outcome: judged.outcome };

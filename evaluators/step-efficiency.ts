@@ -7,7 +7,8 @@ import type { Outcome } from '../src/model/verdict.ts';
 import { callDetails, evidenceOf, executedCalls, partOf, skipped } from './calls.ts';
 import type { PlacedCall } from './calls.ts';
 import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
-import { blocksOf, lacking, responseText, truncatedDetail } from './judge-blocks.ts';
+import { blocksOf, lacking, truncatedDetail } from './judge-blocks.ts';
+import { finalText, notAsked } from './judge-evidence.ts';
 import { outlineText, runView, type RunView } from './run-view.ts';
 import { labelListSchema, readLabels, strictly, type Labelled } from './strict-answers.ts';
 import { callName, count, listed } from './wording.ts';
@@ -42,12 +43,12 @@ function* evaluate({ trace }: Subject, _options: StepEfficiencyOptions, context:
   if (stop !== undefined) return stop;
   const steps = executedCalls(trace);
   const parts = partsOf(trace, steps);
-  if (parts === undefined) return skipped('too_large', `${count(steps.length, 'step')} do not fit into the ${questionsMax} questions that one run may take.`, { steps: steps.length, judge_called: false });
+  if (parts === undefined) return skipped('too_large', `${count(steps.length, 'step')} do not fit into the ${questionsMax} questions that one run may take.`, { steps: steps.length, ...notAsked });
   const judged: Labelled[] = [];
   let truncated = false;
   for (const { steps: some, view } of parts) {
     const numbers = some.map(({ index }) => index + 1);
-    const blocks = blocksOf({ 'user input': trace.input, ...(parts.length === 1 ? {} : { 'outline of all steps': outlineText(trace, outlineMax) }), 'steps taken': view, 'final response': responseText(trace) || '(none)' });
+    const blocks = blocksOf({ 'user input': trace.input, ...(parts.length === 1 ? {} : { 'outline of all steps': outlineText(trace, outlineMax) }), 'steps taken': view, 'final response': finalText(trace) || '(none)' });
     const answer = yield* strictly({ id: 'judge', instruction: `${instruction} ${numbers.join(', ')}.`, data: blocks.data, answerSchema: labelListSchema('steps', labels) }, (value) => readLabels(value, { list: 'steps', numbers, labels, what: 'step' }));
     if (answer.kind === 'failed') return answer.outcome;
     judged.push(...answer.value);

@@ -4,7 +4,7 @@ import type { SpanId } from '../src/model/ids.ts';
 import { plainText } from '../src/model/json.ts';
 import type { JsonObject, JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { callDetails, cutShort, executedCalls, notCarried, partOf, skipped } from './calls.ts';
+import { callDetails, cutShort, executedCalls, noFinalResponse, noInput, notCarried, partOf, skipped } from './calls.ts';
 import type { OnEmpty, PlacedCall, Skipped } from './calls.ts';
 import type { EvaluationContext, JsonSchema } from './evaluator.ts';
 import { sameTool } from './matching/names.ts';
@@ -130,9 +130,9 @@ function eachDetails({ target, finding, score }: Judged): JsonObject {
 
 function targetsOf(trace: AgentTrace, { on, onEmpty }: TargetOptions): Found {
   if (typeof on === 'string' && trace.truncated?.some((part) => part === on) === true) return cutShort(on === 'input' ? 'the input' : 'the final response');
-  if (on === 'input') return trace.input === undefined ? skipped('no_input', 'The spans carry no input of the user.') : single('the input', trace.input);
+  if (on === 'input') return trace.input === undefined ? noInput() : single('the input', trace.input);
   if (on === 'final_response') {
-    if (trace.finalResponse === undefined && onEmpty === 'skip') return skipped('no_final_response', 'The spans carry no final response; either the run gave none, or the capture of message content is off.');
+    if (trace.finalResponse === undefined && onEmpty === 'skip') return noFinalResponse();
     return single('the final response', trace.finalResponse ?? null);
   }
   if (on.tool !== undefined) return outputsOf(trace, on.tool, `outputs of ${on.tool}`);

@@ -7,9 +7,10 @@ import type { Expectation } from '../src/model/expectation.ts';
 import { isJsonArray, isJsonObject, member, plainText } from '../src/model/json.ts';
 import type { JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { cutShort, skipped, tooLarge } from './calls.ts';
+import { cutShort, noInput, skipped, tooLarge } from './calls.ts';
 import type { Answer, DataBlock, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
 import { blockMax, callsText, cut } from './judge-data.ts';
+import { notAsked } from './judge-evidence.ts';
 import { explanationOf, isYes, judgeFailed, verdictListSchema, verdictsFault, verdictsOn } from './numbered-verdicts.ts';
 import { count, listed, quoted } from './wording.ts';
 
@@ -46,11 +47,11 @@ const derivedTasksMax = 50;
 
 function* evaluate({ trace, expected }: Subject, options: TaskCompletionOptions, context: EvaluationContext): Generator<Question, Outcome, Answer> {
   const tasks = expected.tasks ?? trace.tasks;
-  if (tasks === undefined ? !options.deriveTasks : tasks.length === 0) return skipped('no_tasks', 'Nothing says which tasks the run has to get done.', { judge_called: false });
-  if (trace.input === undefined || trace.input.trim() === '') return skipped('no_input', 'The spans carry no input of the user.', { judge_called: false });
+  if (tasks === undefined ? !options.deriveTasks : tasks.length === 0) return skipped('no_tasks', 'Nothing says which tasks the run has to get done.', notAsked);
+  if (trace.input === undefined || trace.input.trim() === '') return noInput(notAsked);
   const large = tooLarge(trace, context);
   if (large !== undefined) return large;
-  if (trace.truncated?.some((part) => part === 'input' || part === 'final_response') === true) return cutShort('the input or the final response', { judge_called: false });
+  if (trace.truncated?.some((part) => part === 'input' || part === 'final_response') === true) return cutShort('the input or the final response', notAsked);
   const { question, truncated } = asked(trace, trace.input, expected, tasks);
   const answer = yield question;
   if (answer.kind === 'failed') return judgeFailed(answer.error);

@@ -6,7 +6,8 @@ import type { SkipReason } from '../src/model/verdict.ts';
 import { cutShort, notCarried, skipped } from './calls.ts';
 import type { Skipped } from './calls.ts';
 import { conversationOf } from './conversation.ts';
-import { definitionsText, numbered, responseText } from './judge-blocks.ts';
+import { definitionsText, numbered } from './judge-blocks.ts';
+import { finalText, notAsked } from './judge-evidence.ts';
 import { runView, type RunView } from './run-view.ts';
 import { quoted } from './wording.ts';
 
@@ -22,7 +23,7 @@ const reference: Source = { of: (_, { output }) => (output === undefined ? undef
 
 const sources: { readonly [name: string]: Source } = {
   input: { of: ({ input }) => input, reason: 'no_input', part: 'input' },
-  final_response: { of: responseText, reason: 'no_final_response', part: 'final_response' },
+  final_response: { of: finalText, reason: 'no_final_response', part: 'final_response' },
   system_prompt: { of: ({ systemPrompt }) => systemPrompt, reason: 'no_such_target', part: 'system_prompt' },
   messages: { of: messagesText, reason: 'no_input' },
   reasoning: { of: ({ reasoningSteps }) => reasoningSteps.join('\n\n'), reason: 'no_such_target' },
@@ -41,12 +42,12 @@ export const templateNames: readonly string[] = Object.keys(sources);
 /** The text or the view that a name stands for. */
 export function templateValue(name: string, trace: AgentTrace, expected: Expectation): string | RunView | Skipped {
   const source = Object.hasOwn(sources, name) ? sources[name] : undefined;
-  if (source === undefined) return skipped('no_such_target', `Nothing is called ${quoted(name)}.`, { judge_called: false });
-  if (source.part !== undefined && trace.truncated?.includes(source.part) === true) return cutShort(name, { judge_called: false });
+  if (source === undefined) return skipped('no_such_target', `Nothing is called ${quoted(name)}.`, notAsked);
+  if (source.part !== undefined && trace.truncated?.includes(source.part) === true) return cutShort(name, notAsked);
   const value = source.of(trace, expected);
   const isThere = value !== undefined && (typeof value !== 'string' || value.trim() !== '');
   if (isThere) return value;
-  return (name === 'tool_calls' ? notCarried(trace) : undefined) ?? skipped(source.reason, `The run has nothing for {{${name}}}.`, { judge_called: false });
+  return (name === 'tool_calls' ? notCarried(trace) : undefined) ?? skipped(source.reason, `The run has nothing for {{${name}}}.`, notAsked);
 }
 
 /** Where the spans carry calls and there are none, that is something to show. */

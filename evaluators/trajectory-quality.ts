@@ -3,7 +3,8 @@ import { isJsonObject, member } from '../src/model/json.ts';
 import type { JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
 import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
-import { blocksOf, expectedText, lacking, responseText, truncatedDetail } from './judge-blocks.ts';
+import { blocksOf, expectedText, lacking, truncatedDetail } from './judge-blocks.ts';
+import { finalText } from './judge-evidence.ts';
 import { runView } from './run-view.ts';
 import { faulty, objectSchema, strictly, type Reading } from './strict-answers.ts';
 
@@ -45,7 +46,7 @@ function* evaluate({ trace, expected }: Subject, _options: TrajectoryQualityOpti
   const stop = lacking(trace, context, ['tool_calls', 'input']);
   if (stop !== undefined) return stop;
   const view = runView(trace);
-  const { data, truncated } = blocksOf({ 'user input': trace.input, 'steps taken': view, 'final response': responseText(trace) || '(none)', 'expected behaviour': expectedText(expected) });
+  const { data, truncated } = blocksOf({ 'user input': trace.input, 'steps taken': view, 'final response': finalText(trace) || '(none)', 'expected behaviour': expectedText(expected) });
   const judged = yield* strictly({ id: 'judge', instruction, data, answerSchema }, readScore);
   if (judged.kind === 'failed') return judged.outcome;
   const { score, explanation } = judged.value;
