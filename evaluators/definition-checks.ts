@@ -6,6 +6,7 @@ import type { Outcome } from '../src/model/verdict.ts';
 import { cutShort, skipped } from './calls.ts';
 import type { OnEmpty } from './calls.ts';
 import type { Answer, DataBlock, JsonSchema, Question } from './evaluator.ts';
+import { cut } from './judge-data.ts';
 import { mean, numberOf, rational } from './rational.ts';
 import { count, listed, quoted } from './wording.ts';
 
@@ -92,7 +93,7 @@ function questionOf(definition: ToolDefinition, { judged, instruction, data }: D
   return {
     id: 'judge',
     instruction: `${instruction} First explain in one sentence, then decide for each criterion whether it holds:\n${criteria}`,
-    data: data(definition).map(({ title, text }) => ({ title, text: text.length <= blockMax ? text : `${text.slice(0, blockMax)} [cut: ${text.length - blockMax} more characters]` })),
+    data: data(definition).map(({ title, text }) => ({ title, text: cut(text, blockMax) })),
     answerSchema: answerSchemaOf(properties),
     check: (answer) => missingVerdict(answer, names),
   };

@@ -5,9 +5,10 @@ import { jsonText, plainText } from '../src/model/json.ts';
 import { cutShort, executedCalls, noFinalResponse, noInput, noToolCalls, notCarried, tooLarge } from './calls.ts';
 import type { Skipped } from './calls.ts';
 import type { DataBlock, EvaluationContext } from './evaluator.ts';
-import { blockMax, cut } from './judge-data.ts';
+import { cut } from './judge-data.ts';
 import { finalText, inputText, notAsked } from './judge-evidence.ts';
 import type { RunView } from './run-view.ts';
+import { shown, type Shown } from './shown.ts';
 
 export interface Blocks {
   readonly data: readonly DataBlock[];
@@ -36,15 +37,18 @@ export function lacking(trace: AgentTrace, context: EvaluationContext, parts: re
 
 /** Blocks in their order; those without a text are left out. A text may be a view of the run, which is cut already. */
 export function blocksOf(given: { readonly [title: string]: string | RunView | undefined }): Blocks {
-  const data: DataBlock[] = [];
-  let truncated = false;
-  for (const [title, one] of Object.entries(given)) {
-    if (one === undefined) continue;
-    const text = typeof one === 'string' ? one : one.text;
-    data.push({ title, text: cut(text, blockMax) });
-    truncated ||= text.length > blockMax || (typeof one !== 'string' && one.truncated);
-  }
-  return { data, truncated };
+  return blocksShown(
+    Object.entries(given).flatMap(([title, one]): readonly Shown[] => {
+      if (one === undefined) return [];
+      if (typeof one === 'string') return [shown(title, one)];
+      const block = shown(title, one.text);
+      return [{ ...block, isCut: block.isCut || one.truncated }];
+    }),
+  );
+}
+
+export function blocksShown(blocks: readonly Shown[]): Blocks {
+  return { data: blocks.map(({ title, text }) => ({ title, text })), truncated: blocks.some(({ isCut }) => isCut) };
 }
 
 /** What the run is expected to do, as far as anybody says; undefined when nobody does. */

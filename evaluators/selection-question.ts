@@ -2,6 +2,7 @@
 import type { AgentTrace } from '../src/model/agent-trace.ts';
 import { placedCalls } from './calls.ts';
 import type { Question } from './evaluator.ts';
+import { blocksShown } from './judge-blocks.ts';
 import { shown, shownCalls, shownDefinitions, shownHistory } from './shown.ts';
 import type { Shown } from './shown.ts';
 
@@ -15,14 +16,14 @@ export function selectionShown(trace: AgentTrace): readonly Shown[] {
 }
 
 export function selectionQuestion(trace: AgentTrace): { readonly question: Question; readonly truncated: boolean } {
-  const blocks = selectionShown(trace);
+  const { data, truncated } = blocksShown(selectionShown(trace));
   return {
     question: {
       id: 'tool_selection',
       instruction: selectionInstruction,
-      data: blocks.map(({ title, text }) => ({ title, text })),
+      data,
       answerSchema: { type: 'object', additionalProperties: false, required: ['reason', 'score'], properties: { reason: { type: 'string' }, score: { type: 'number', minimum: 0, maximum: 1 } } },
     },
-    truncated: blocks.some(({ isCut }) => isCut),
+    truncated,
   };
 }

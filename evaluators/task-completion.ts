@@ -8,8 +8,9 @@ import { isJsonArray, isJsonObject, member, plainText } from '../src/model/json.
 import type { JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
 import { cutShort, noInput, skipped, tooLarge } from './calls.ts';
-import type { Answer, DataBlock, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
-import { blockMax, callsText, cut } from './judge-data.ts';
+import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
+import { blocksOf, numbered } from './judge-blocks.ts';
+import { callsText } from './judge-data.ts';
 import { notAsked } from './judge-evidence.ts';
 import { explanationOf, isYes, judgeFailed, verdictListSchema, verdictsFault, verdictsOn } from './numbered-verdicts.ts';
 import { count, listed, quoted } from './wording.ts';
@@ -62,14 +63,13 @@ function* evaluate({ trace, expected }: Subject, options: TaskCompletionOptions,
 
 function asked(trace: AgentTrace, input: string, expected: Expectation, tasks: readonly string[] | undefined): { readonly question: Question; readonly truncated: boolean } {
   const constraints = expected.constraints ?? trace.constraints;
-  const whole: readonly DataBlock[] = [
-    { title: 'user input', text: input },
-    { title: 'tool calls', text: callsText(trace) },
-    { title: 'final response', text: trace.finalResponse === undefined ? '(none)' : plainText(trace.finalResponse) },
-    ...(tasks === undefined ? [] : [{ title: 'tasks', text: tasks.map((task, at) => `${at + 1}. ${task}`).join('\n') }]),
-    ...(constraints === undefined || constraints.trim() === '' ? [] : [{ title: 'constraints', text: constraints }]),
-  ];
-  const data = whole.map(({ title, text }) => ({ title, text: cut(text, blockMax) }));
+  const { data, truncated } = blocksOf({
+    'user input': input,
+    'tool calls': callsText(trace),
+    'final response': trace.finalResponse === undefined ? '(none)' : plainText(trace.finalResponse),
+    tasks: tasks === undefined ? undefined : numbered(tasks),
+    constraints: constraints === undefined || constraints.trim() === '' ? undefined : constraints,
+  });
   return {
     question: {
       id: tasks === undefined ? 'derive_and_judge' : 'judge',
@@ -78,7 +78,7 @@ function asked(trace: AgentTrace, input: string, expected: Expectation, tasks: r
       answerSchema: tasks === undefined ? derivedSchema : answerSchema,
       check: (answer) => faultOf(answer, tasks?.length),
     },
-    truncated: whole.some(({ text }) => text.length > blockMax),
+    truncated,
   };
 }
 

@@ -8,8 +8,9 @@ import type { JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
 import { argumentsUnknown, callDetails, cutShort, evidenceOf, noInput, notCarried, noToolCalls, onEmptySchema, partOf, placedCalls, tooLarge } from './calls.ts';
 import type { OnEmpty, PlacedCall } from './calls.ts';
-import type { Answer, DataBlock, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
-import { blockMax, callsText, cut } from './judge-data.ts';
+import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
+import { blocksOf } from './judge-blocks.ts';
+import { callsText } from './judge-data.ts';
 import { notAsked } from './judge-evidence.ts';
 import { explanationOf, isYes, judgeFailed, verdictListSchema, verdictsFault, verdictsOn } from './numbered-verdicts.ts';
 import { lacksSources, tracedCalls } from './provenance.ts';
@@ -82,15 +83,8 @@ function literallyGrounded(trace: AgentTrace, calls: readonly PlacedCall[]): Rea
 }
 
 function asked(trace: AgentTrace, input: string, numbers: readonly number[]): { readonly question: Question; readonly truncated: boolean } {
-  const whole: readonly DataBlock[] = [
-    ...(trace.systemPrompt === undefined ? [] : [{ title: 'system prompt', text: trace.systemPrompt }]),
-    { title: 'user input', text: input },
-    { title: 'tool calls', text: callsText(trace) },
-  ];
-  return {
-    question: { id: 'judge', instruction: `${instruction} ${numbers.join(', ')}.`, data: whole.map(({ title, text }) => ({ title, text: cut(text, blockMax) })), answerSchema, check: (answer) => faultOf(answer, numbers) },
-    truncated: whole.some(({ text }) => text.length > blockMax),
-  };
+  const { data, truncated } = blocksOf({ 'system prompt': trace.systemPrompt, 'user input': input, 'tool calls': callsText(trace) });
+  return { question: { id: 'judge', instruction: `${instruction} ${numbers.join(', ')}.`, data, answerSchema, check: (answer) => faultOf(answer, numbers) }, truncated };
 }
 
 function faultOf(answer: JsonValue, numbers: readonly number[]): string | undefined {
