@@ -1,10 +1,12 @@
 /** The answer of a judge with a question of the user's own: a label with a score, a number in a range, or a schema of its own. */
 import { isJsonArray, isJsonObject, member } from '../src/model/json.ts';
 import type { JsonValue } from '../src/model/json.ts';
+import { labelSchema, objectSchema } from './answer-schemas.ts';
 import type { EvaluationContext, JsonSchema } from './evaluator.ts';
 import type { Fault } from './expectation.ts';
+import { explanationIn } from './numbered-verdicts.ts';
 import { schemaFaults } from './options.ts';
-import { faulty, labelSchema, objectSchema, readLabel, type Reading } from './strict-answers.ts';
+import { faulty, readLabel, type Reading } from './strict-answers.ts';
 
 export interface CustomAnswerOptions {
   /** Scores by label. */
@@ -90,11 +92,6 @@ function scored(answer: JsonValue, given: JsonValue | undefined, { range: [least
   if (explanation === undefined) return faulty('the answer has no explanation');
   if (typeof given !== 'number' || !(given >= least && given <= most)) return faulty(`the score is not a number from ${least} to ${most}`);
   return { kind: 'read', value: { score: (given - least) / (most - least), explanation, given } };
-}
-
-function explanationIn(answer: JsonValue): string | undefined {
-  const explanation = isJsonObject(answer) ? member(answer, 'explanation') : undefined;
-  return typeof explanation === 'string' && explanation.trim() !== '' ? explanation : undefined;
 }
 
 /** Members by name and places in lists by number, with dots between them. */

@@ -3,9 +3,10 @@ import type { ToolDefinition } from '../src/model/agent-trace.ts';
 import { isJsonObject, member } from '../src/model/json.ts';
 import type { JsonObject, JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
+import { objectSchema } from './answer-schemas.ts';
 import { cutShort, skipped } from './calls.ts';
 import type { OnEmpty } from './calls.ts';
-import type { Answer, DataBlock, JsonSchema, Question } from './evaluator.ts';
+import type { Answer, DataBlock, Question } from './evaluator.ts';
 import { cut } from './judge-data.ts';
 import { mean, numberOf, rational } from './rational.ts';
 import { count, listed, quoted } from './wording.ts';
@@ -94,7 +95,7 @@ function questionOf(definition: ToolDefinition, { judged, instruction, data }: D
     id: 'judge',
     instruction: `${instruction} First explain in one sentence, then decide for each criterion whether it holds:\n${criteria}`,
     data: data(definition).map(({ title, text }) => ({ title, text: cut(text, blockMax) })),
-    answerSchema: answerSchemaOf(properties),
+    answerSchema: objectSchema(properties),
     check: (answer) => missingVerdict(answer, names),
   };
 }
@@ -103,11 +104,7 @@ function isCut(definitions: readonly ToolDefinition[], { data }: DefinitionCheck
   return definitions.slice(0, questionsMax).some((definition) => data(definition).some(({ text }) => text.length > blockMax));
 }
 
-/** Structured output wants every member required; an answer that lacks some is read all the same, and `check` names the fault. */
-function answerSchemaOf(properties: JsonObject): JsonSchema {
-  return { type: 'object', additionalProperties: false, required: Object.keys(properties), properties };
-}
-
+/** Names the fault of an answer that lacks some; it is read all the same. */
 function missingVerdict(answer: JsonValue, names: readonly string[]): string | undefined {
   const missing = names.find((name) => !isJsonObject(answer) || typeof member(answer, name) !== 'boolean');
   return missing === undefined ? undefined : `${missing} has no verdict`;

@@ -7,13 +7,15 @@ import type { Expectation } from '../src/model/expectation.ts';
 import { isJsonObject, member, plainText } from '../src/model/json.ts';
 import type { JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
+import { labelListSchema } from './answer-schemas.ts';
 import { executedCalls, noToolCalls, notCarried, resultsUnknown, skipped } from './calls.ts';
 import type { Skipped } from './calls.ts';
 import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
 import { blocksOf, lacking, numbered, truncatedDetail } from './judge-blocks.ts';
 import { finalText, notAsked } from './judge-evidence.ts';
+import { listIn } from './numbered-verdicts.ts';
 import { runView } from './run-view.ts';
-import { faulty, labelListSchema, listIn, readLabels, strictly, type Labelled, type Reading } from './strict-answers.ts';
+import { faulty, readLabels, strictly, type Labelled, type Reading } from './strict-answers.ts';
 import { count, listed, quoted } from './wording.ts';
 
 export type EntityCorrectnessOptions = { readonly [option: string]: never };
@@ -82,7 +84,7 @@ function readEntities(answer: JsonValue, response: string): Reading<readonly Ent
   const entries = listIn(answer, 'entities');
   if (entries === undefined) return faulty('entities is not a list');
   if (entries.length > entitiesMax) return faulty(`more than ${entitiesMax} entities`);
-  const read = readLabels(answer, { list: 'entities', numbers: entries.map((_, at) => at + 1), labels, what: 'entity' });
+  const read = readLabels(answer, { list: 'entities', numbers: entries.map((_, at) => at + 1), what: 'entity' }, labels);
   if (read.kind === 'faulty') return read;
   const text = folded(response);
   const all: Entity[] = [];

@@ -1,17 +1,18 @@
 /** One label that a judge gives each of several numbered things of a run: tool calls, documents, turns, blocks of code. */
 import type { SpanId } from '../src/model/ids.ts';
-import { isJsonArray, isJsonObject, member } from '../src/model/json.ts';
-import type { JsonObject, JsonValue } from '../src/model/json.ts';
+import type { JsonObject } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
+import { verdictListSchema } from './answer-schemas.ts';
 import { callDetails, partOf, skipped } from './calls.ts';
 import type { PlacedCall, Skipped } from './calls.ts';
 import type { Answer, Question } from './evaluator.ts';
+import { blocksShown, truncatedDetail } from './judge-blocks.ts';
 import { notAsked } from './judge-evidence.ts';
-import { faulty, labelProperties, readLabelled } from './labels.ts';
-import type { Labelled, LabelForm, Read } from './labels.ts';
-import { answerInvalid, judgeFailed, numberOf as numberIn, verdictListSchema, verdictsFault } from './numbered-verdicts.ts';
+import { labelProperties, readLabelled } from './labels.ts';
+import type { LabelForm, ScoredLabel } from './labels.ts';
 import { mean, numberOf, rational } from './rational.ts';
 import type { Shown } from './shown.ts';
+import { readEach, strictly } from './strict-answers.ts';
 import { callName, count, listed, quoted, saidBriefly } from './wording.ts';
 
 export interface Item {
@@ -46,21 +47,23 @@ const itemsMax = 100;
 export function* labelledItems(about: LabelOfItems): Generator<Question, Outcome, Answer> {
   const large = tooMany(about);
   if (large !== undefined) return large;
-  const numbers = about.items.map(({ number }) => number);
-  const answer = yield {
-    id: 'judge',
-    instruction: `${about.instruction} Judge the ${about.what}s with these numbers and no others, each in exactly one entry: ${numbers.join(', ')}.`,
-    data: about.shown.map(({ title, text }) => ({ title, text })),
-    answerSchema: verdictListSchema(about.list, { number: { type: 'integer' }, ...labelProperties(about) }),
-    check: (value) => {
-      const read = readItems(value, about);
-      return read.kind === 'faulty' ? read.fault : undefined;
+  const wanted = { list: about.list, numbers: about.items.map(({ number }) => number), what: about.what };
+  const { data, truncated } = blocksShown(about.shown);
+  const judged = yield* strictly(
+    {
+      id: 'judge',
+      instruction: `${about.instruction} Judge the ${about.what}s with these numbers and no others, each in exactly one entry: ${wanted.numbers.join(', ')}.`,
+      data,
+      answerSchema: verdictListSchema(about.list, { number: { type: 'integer' }, ...labelProperties(about) }),
     },
-  };
-  if (answer.kind === 'failed') return judgeFailed(answer.error);
-  const read = readItems(answer.value, about);
-  if (read.kind === 'faulty') return answerInvalid(read.fault);
-  return verdict(about, read.value, answer.truncated || about.shown.some(({ isCut }) => isCut));
+    (answer) => readEach(answer, wanted, (entry, who) => readLabelled(entry, about, who)),
+  );
+  if (judged.kind === 'failed') return judged.outcome;
+  const all = judged.value.flatMap((label, at): readonly JudgedItem[] => {
+    const item = about.items[at];
+    return item === undefined ? [] : [{ item, ...label }];
+  });
+  return verdict(about, all, truncated || judged.truncated);
 }
 
 export function callItems(calls: readonly PlacedCall[]): readonly Item[] {
@@ -74,24 +77,8 @@ function tooMany({ items, what }: LabelOfItems): Skipped | undefined {
   return items.length <= itemsMax ? undefined : skipped('too_large', `${items.length} ${what}s are more than the ${itemsMax} that a judge is asked about in one run.`, { ...notAsked, items: items.length, items_max: itemsMax });
 }
 
-interface JudgedItem extends Labelled {
+interface JudgedItem extends ScoredLabel {
   readonly item: Item;
-}
-
-/** Exactly one verdict on each item, or the first fault that there is. */
-function readItems(answer: JsonValue, about: LabelOfItems): Read<readonly JudgedItem[]> {
-  const entries = isJsonObject(answer) ? member(answer, about.list) : undefined;
-  if (!isJsonArray(entries)) return faulty(`${about.list} is not a list`);
-  const fault = verdictsFault(about.items.map(({ number }) => number), entries, about.what);
-  if (fault !== undefined) return faulty(fault);
-  const judged: JudgedItem[] = [];
-  for (const item of about.items) {
-    const entry = entries.find((one) => numberIn(one) === item.number) ?? null;
-    const read = readLabelled(entry, about, `${about.what} ${item.number}`);
-    if (read.kind === 'faulty') return read;
-    judged.push({ item, ...read.value });
-  }
-  return { kind: 'read', value: judged };
 }
 
 function verdict(about: LabelOfItems, judged: readonly JudgedItem[], truncated: boolean): Outcome {
@@ -105,7 +92,7 @@ function verdict(about: LabelOfItems, judged: readonly JudgedItem[], truncated: 
     explanation: explained(about, judged, bad),
     evidence,
     parts: judged.flatMap((one) => (one.item.placed === undefined ? [] : [{ ...partOf(one.item.placed, one.score === 1, `${one.item.name} is ${inWords(about, one.label)}: ${reason(one)}.`), score: one.score }])),
-    details: { judge_called: true, total: judged.length, full: judged.length - bad.length, [about.list]: judged.map((one) => itemDetails(one, about.faults)), ...about.details, ...(truncated ? { truncated: true } : {}) },
+    details: { judge_called: true, total: judged.length, full: judged.length - bad.length, [about.list]: judged.map((one) => itemDetails(one, about.faults)), ...about.details, ...truncatedDetail(truncated) },
   };
 }
 

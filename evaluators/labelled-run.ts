@@ -3,11 +3,14 @@ import type { SpanId } from '../src/model/ids.ts';
 import { isJsonObject, member } from '../src/model/json.ts';
 import type { JsonObject, JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import type { Answer, JsonSchema, Question } from './evaluator.ts';
-import { faulty, labelProperties, readExplanation, readLabelled } from './labels.ts';
-import type { LabelForm, Read } from './labels.ts';
-import { answerInvalid, judgeFailed } from './numbered-verdicts.ts';
+import { objectSchema } from './answer-schemas.ts';
+import type { Answer, Question } from './evaluator.ts';
+import { blocksShown, truncatedDetail } from './judge-blocks.ts';
+import { keptExplanation, labelProperties, readLabelled } from './labels.ts';
+import type { LabelForm } from './labels.ts';
+import { explanationIn } from './numbered-verdicts.ts';
 import type { Shown } from './shown.ts';
+import { faulty, strictly, type Judged, type Reading } from './strict-answers.ts';
 import { listed, quoted, saidBriefly } from './wording.ts';
 
 interface AboutRun {
@@ -28,9 +31,9 @@ export interface ScoreOfRun extends AboutRun {
 }
 
 export function* labelledRun(about: LabelOfRun): Generator<Question, Outcome, Answer> {
-  const read = yield* readOf(about, labelProperties(about), (answer) => readLabelled(answer, about, 'the answer'));
-  if (read.kind !== 'read') return read;
-  const { label, score, explanation, faults } = read.value;
+  const judged = yield* readOf(about, labelProperties(about), (answer) => readLabelled(answer, about, 'the answer'));
+  if (judged.kind === 'failed') return judged.outcome;
+  const { label, score, explanation, faults } = judged.value;
   const reason = saidBriefly(explanation);
   return {
     kind: 'scored',
@@ -38,49 +41,36 @@ export function* labelledRun(about: LabelOfRun): Generator<Question, Outcome, An
     label,
     explanation: `${about.what} is ${label}: ${faults.length === 0 ? reason : `${listed(faults.map(quoted))} (${reason})`}.`,
     evidence: score < 1 ? (about.evidence ?? []) : [],
-    details: { judge_called: true, label, explanation, ...(about.faults === undefined ? {} : { [about.faults]: faults }), ...about.details, ...read.marks },
+    details: { judge_called: true, label, explanation, ...(about.faults === undefined ? {} : { [about.faults]: faults }), ...about.details, ...truncatedDetail(judged.truncated) },
   };
 }
 
 export function* scoredRun(about: ScoreOfRun): Generator<Question, Outcome, Answer> {
   const score: JsonObject = about.steps === undefined ? { type: 'number', minimum: 0, maximum: 1 } : { type: 'number', enum: about.steps };
-  const read = yield* readOf(about, { explanation: { type: 'string' }, score }, (answer) => readScore(answer, about.steps));
-  if (read.kind !== 'read') return read;
-  const { score: given, explanation } = read.value;
+  const judged = yield* readOf(about, { explanation: { type: 'string' }, score }, (answer) => readScore(answer, about.steps));
+  if (judged.kind === 'failed') return judged.outcome;
+  const { score: given, explanation } = judged.value;
   return {
     kind: 'scored',
     score: given,
     explanation: `${about.what} is rated ${given}: ${saidBriefly(explanation)}.`,
     evidence: given < 1 ? (about.evidence ?? []) : [],
-    details: { judge_called: true, explanation, ...about.details, ...read.marks },
+    details: { judge_called: true, explanation, ...about.details, ...truncatedDetail(judged.truncated) },
   };
 }
 
-interface Answered<Value> {
-  readonly kind: 'read';
-  readonly value: Value;
-  readonly marks: JsonObject;
+/** The one question about the run. */
+function* readOf<Value>({ instruction, shown }: AboutRun, properties: JsonObject, read: (answer: JsonValue) => Reading<Value>): Generator<Question, Judged<Value>, Answer> {
+  const { data, truncated } = blocksShown(shown);
+  const judged = yield* strictly({ id: 'judge', instruction, data, answerSchema: objectSchema(properties) }, read);
+  return judged.kind === 'failed' ? judged : { ...judged, truncated: truncated || judged.truncated };
 }
 
-/** The answer as it was read, or a failed outcome. */
-function* readOf<Value>(about: AboutRun, properties: JsonObject, read: (answer: JsonValue) => Read<Value>): Generator<Question, Answered<Value> | Extract<Outcome, { readonly kind: 'failed' }>, Answer> {
-  const answerSchema: JsonSchema = { type: 'object', additionalProperties: false, required: Object.keys(properties), properties };
-  const answer = yield { id: 'judge', instruction: about.instruction, data: about.shown.map(({ title, text }) => ({ title, text })), answerSchema, check: (value) => faultOf(read(value)) };
-  if (answer.kind === 'failed') return judgeFailed(answer.error);
-  const found = read(answer.value);
-  if (found.kind === 'faulty') return answerInvalid(found.fault);
-  return { ...found, marks: answer.truncated || about.shown.some(({ isCut }) => isCut) ? { truncated: true } : {} };
-}
-
-function faultOf(read: Read<unknown>): string | undefined {
-  return read.kind === 'faulty' ? read.fault : undefined;
-}
-
-function readScore(answer: JsonValue, steps: readonly number[] | undefined): Read<{ readonly score: number; readonly explanation: string }> {
-  const explanation = readExplanation(answer, 'the answer');
-  if (explanation.kind === 'faulty') return explanation;
+function readScore(answer: JsonValue, steps: readonly number[] | undefined): Reading<{ readonly score: number; readonly explanation: string }> {
+  const explanation = explanationIn(answer);
+  if (explanation === undefined) return faulty('the answer has no explanation');
   const score = isJsonObject(answer) ? member(answer, 'score') : undefined;
   if (typeof score !== 'number' || !(score >= 0 && score <= 1)) return faulty('the score is no number from 0 to 1');
   if (steps !== undefined && !steps.includes(score)) return faulty(`the score is none of ${steps.join(', ')}`);
-  return { kind: 'read', value: { score, explanation: explanation.value } };
+  return { kind: 'read', value: { score, explanation: keptExplanation(explanation) } };
 }

@@ -1,13 +1,11 @@
 /** Answers of a judge that hold one verdict for each of several numbered things. */
-import { isJsonObject, member } from '../src/model/json.ts';
-import type { JsonObject, JsonValue } from '../src/model/json.ts';
+import { isJsonArray, isJsonObject, member } from '../src/model/json.ts';
+import type { JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import type { JsonSchema } from './evaluator.ts';
 
-/** An object with one list of verdicts. As structured output wants it: every member required, no others. */
-export function verdictListSchema(name: string, properties: JsonObject): JsonSchema {
-  const items = { type: 'object', additionalProperties: false, required: Object.keys(properties), properties };
-  return { type: 'object', additionalProperties: false, required: [name], properties: { [name]: { type: 'array', items } } };
+export function listIn(answer: JsonValue, list: string): readonly JsonValue[] | undefined {
+  const entries = isJsonObject(answer) ? member(answer, list) : undefined;
+  return isJsonArray(entries) ? entries : undefined;
 }
 
 /** The first verdict on each thing, by its number; by its place where the answer does not number from 1. Others are ignored. */
@@ -38,16 +36,16 @@ export function isYes(entry: JsonValue | undefined, name: string): boolean {
 
 export function explanationOf(entry: JsonValue | undefined): string {
   if (entry === undefined) return 'the judge gave no verdict on it';
-  const explanation = isJsonObject(entry) ? member(entry, 'explanation') : undefined;
-  return typeof explanation === 'string' && explanation.trim() !== '' ? explanation : 'the judge gave no explanation';
+  return explanationIn(entry) ?? 'the judge gave no explanation';
+}
+
+/** Undefined: it has none, or a blank one. */
+export function explanationIn(answer: JsonValue): string | undefined {
+  const explanation = isJsonObject(answer) ? member(answer, 'explanation') : undefined;
+  return typeof explanation === 'string' && explanation.trim() !== '' ? explanation : undefined;
 }
 
 /** A judge that does not answer says nothing about the agent. */
 export function judgeFailed(error: string): Extract<Outcome, { readonly kind: 'failed' }> {
   return { kind: 'failed', error, explanation: `The judge gave no usable answer: ${error}.`, details: { judge_called: true, judge_error: true } };
-}
-
-/** An answer that stayed faulty after the correction. The fault repeats nothing of it. */
-export function answerInvalid(fault: string): Extract<Outcome, { readonly kind: 'failed' }> {
-  return judgeFailed(`judge_answer_invalid: ${fault}`);
 }

@@ -1,11 +1,12 @@
 /** The agent did what it planned, by the judgement of a model, step of the plan by step of the plan. Without a plan there is nothing to keep to. */
 import type { Outcome } from '../src/model/verdict.ts';
+import { labelListSchema } from './answer-schemas.ts';
 import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
 import { blocksOf, lacking, numbered, truncatedDetail } from './judge-blocks.ts';
 import { finalText } from './judge-evidence.ts';
 import { planExpectation, planOf } from './plan.ts';
 import { runView } from './run-view.ts';
-import { labelListSchema, readLabels, strictly } from './strict-answers.ts';
+import { readLabels, strictly } from './strict-answers.ts';
 import { count, listed, quoted } from './wording.ts';
 
 export type PlanAdherenceOptions = { readonly [option: string]: never };
@@ -36,8 +37,8 @@ function* evaluate({ trace, expected }: Subject, _options: PlanAdherenceOptions,
   if (found.kind === 'none') return found.outcome;
   const { items, source, truncated: planCut } = found.plan;
   const { data, truncated } = blocksOf({ 'user input': trace.input, plan: numbered(items), 'steps taken': runView(trace), 'final response': finalText(trace) });
-  const read = { list: 'steps', numbers: items.map((_, at) => at + 1), labels, what: 'step' };
-  const judged = yield* strictly({ id: 'judge', instruction, data, answerSchema: labelListSchema('steps', labels) }, (answer) => readLabels(answer, read));
+  const wanted = { list: 'steps', numbers: items.map((_, at) => at + 1), what: 'step' };
+  const judged = yield* strictly({ id: 'judge', instruction, data, answerSchema: labelListSchema('steps', labels) }, (answer) => readLabels(answer, wanted, labels));
   if (judged.kind === 'failed') return judged.outcome;
   const steps = judged.value.map(({ label, explanation }, at) => ({ number: at + 1, step: items[at] ?? '', label, explanation }));
   const open = steps.filter(({ label }) => label !== 'followed');

@@ -2,10 +2,11 @@
 import { isJsonArray, member } from '../src/model/json.ts';
 import type { JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
+import { labelSchema } from './answer-schemas.ts';
 import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
 import { blocksOf, definitionsText, lacking, numbered, truncatedDetail } from './judge-blocks.ts';
 import { planExpectation, planOf } from './plan.ts';
-import { faulty, labelSchema, readLabel, strictly, type Reading } from './strict-answers.ts';
+import { faulty, readLabel, strictly, type Reading } from './strict-answers.ts';
 import { count, listed } from './wording.ts';
 
 export type PlanQualityOptions = { readonly [option: string]: never };

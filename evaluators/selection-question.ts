@@ -1,5 +1,6 @@
 /** The question whether the tools that were called were the right ones to choose from those that are defined. */
 import type { AgentTrace } from '../src/model/agent-trace.ts';
+import { objectSchema } from './answer-schemas.ts';
 import { placedCalls } from './calls.ts';
 import type { Question } from './evaluator.ts';
 import { blocksShown } from './judge-blocks.ts';
@@ -22,7 +23,7 @@ export function selectionQuestion(trace: AgentTrace): { readonly question: Quest
       id: 'tool_selection',
       instruction: selectionInstruction,
       data,
-      answerSchema: { type: 'object', additionalProperties: false, required: ['reason', 'score'], properties: { reason: { type: 'string' }, score: { type: 'number', minimum: 0, maximum: 1 } } },
+      answerSchema: objectSchema({ reason: { type: 'string' }, score: { type: 'number', minimum: 0, maximum: 1 } }),
     },
     truncated,
   };

@@ -4,13 +4,14 @@
  */
 import type { AgentTrace } from '../src/model/agent-trace.ts';
 import type { Outcome } from '../src/model/verdict.ts';
+import { labelListSchema } from './answer-schemas.ts';
 import { callDetails, evidenceOf, executedCalls, partOf, skipped } from './calls.ts';
 import type { PlacedCall } from './calls.ts';
 import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
 import { blocksOf, lacking, truncatedDetail } from './judge-blocks.ts';
 import { finalText, notAsked } from './judge-evidence.ts';
 import { outlineText, runView, type RunView } from './run-view.ts';
-import { labelListSchema, readLabels, strictly, type Labelled } from './strict-answers.ts';
+import { readLabels, strictly, type Labelled } from './strict-answers.ts';
 import { callName, count, listed } from './wording.ts';
 
 export type StepEfficiencyOptions = { readonly [option: string]: never };
@@ -49,7 +50,7 @@ function* evaluate({ trace }: Subject, _options: StepEfficiencyOptions, context:
   for (const { steps: some, view } of parts) {
     const numbers = some.map(({ index }) => index + 1);
     const blocks = blocksOf({ 'user input': trace.input, ...(parts.length === 1 ? {} : { 'outline of all steps': outlineText(trace, outlineMax) }), 'steps taken': view, 'final response': finalText(trace) || '(none)' });
-    const answer = yield* strictly({ id: 'judge', instruction: `${instruction} ${numbers.join(', ')}.`, data: blocks.data, answerSchema: labelListSchema('steps', labels) }, (value) => readLabels(value, { list: 'steps', numbers, labels, what: 'step' }));
+    const answer = yield* strictly({ id: 'judge', instruction: `${instruction} ${numbers.join(', ')}.`, data: blocks.data, answerSchema: labelListSchema('steps', labels) }, (value) => readLabels(value, { list: 'steps', numbers, what: 'step' }, labels));
     if (answer.kind === 'failed') return answer.outcome;
     judged.push(...answer.value);
     truncated ||= blocks.truncated || answer.truncated;

@@ -2,12 +2,13 @@
  * Answers of a judge that are taken whole or not at all: a label that is none of the set, an explanation that is missing, or an item
  * without exactly one verdict is named to the judge once, and then the evaluation has failed. Nothing is guessed, clamped or counted as 0.
  */
-import { isJsonArray, isJsonObject, member } from '../src/model/json.ts';
+import { isJsonObject, member } from '../src/model/json.ts';
 import type { JsonObject, JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import type { Answer, JsonSchema, Question } from './evaluator.ts';
-import { judgeFailed, verdictListSchema, verdictsFault } from './numbered-verdicts.ts';
+import type { Answer, Question } from './evaluator.ts';
+import { explanationIn, judgeFailed, listIn, numberOf, verdictsFault } from './numbered-verdicts.ts';
 
+/** `fault` says in words what is wrong with the answer; it repeats nothing of it. */
 export type Reading<Value> = { readonly kind: 'read'; readonly value: Value } | { readonly kind: 'faulty'; readonly fault: string };
 
 export type Judged<Value> = { readonly kind: 'judged'; readonly value: Value; readonly truncated: boolean } | { readonly kind: 'failed'; readonly outcome: Outcome };
@@ -32,49 +33,42 @@ export function* strictly<Value>(question: Omit<Question, 'check'>, read: (answe
   return { kind: 'judged', value: reading.value, truncated: answer.truncated };
 }
 
-/** An object with these members, in this order, and no others. */
-export function objectSchema(properties: JsonObject): JsonSchema {
-  return { type: 'object', additionalProperties: false, required: Object.keys(properties), properties };
-}
-
-/** The explanation comes first, so that the label follows from it. */
-export function labelSchema(labels: readonly string[], more: JsonObject = {}): JsonSchema {
-  return objectSchema({ explanation: { type: 'string' }, ...more, label: { enum: [...labels] } });
-}
-
-export function labelListSchema(list: string, labels: readonly string[], more: JsonObject = {}): JsonSchema {
-  return verdictListSchema(list, { number: { type: 'integer' }, ...more, explanation: { type: 'string' }, label: { enum: [...labels] } });
-}
-
-export function readLabel(answer: JsonValue, labels: readonly string[], what = 'the answer'): Reading<Labelled> {
-  if (!isJsonObject(answer)) return faulty(`${what} is not an object`);
-  const explanation = member(answer, 'explanation');
-  if (typeof explanation !== 'string' || explanation.trim() === '') return faulty(`${what} has no explanation`);
+/** `who` is whose label it is, for the fault. Case and blanks around a label are not what it is told by. */
+export function readLabel(answer: JsonValue, labels: readonly string[], who = 'the answer'): Reading<Labelled> {
+  if (!isJsonObject(answer)) return faulty(`${who} is not an object`);
+  const explanation = explanationIn(answer);
+  if (explanation === undefined) return faulty(`${who} has no explanation`);
   const given = member(answer, 'label');
   const word = typeof given === 'string' ? given.trim().toLowerCase() : undefined;
   const label = labels.find((one) => one.toLowerCase() === word);
-  return label === undefined ? faulty(`the label of ${what} is none of ${labels.join(', ')}`) : { kind: 'read', value: { explanation, label, entry: answer } };
+  return label === undefined ? faulty(`the label of ${who} is none of ${labels.join(', ')}`) : { kind: 'read', value: { explanation, label, entry: answer } };
 }
 
-/** Exactly one verdict on each number, in the order of the numbers. */
-export function readLabels(answer: JsonValue, { list, numbers, labels, what }: { readonly list: string; readonly numbers: readonly number[]; readonly labels: readonly string[]; readonly what: string }): Reading<readonly Labelled[]> {
+/** A list in an answer that must hold exactly one verdict on each number. */
+export interface NumberedList {
+  readonly list: string;
+  readonly numbers: readonly number[];
+  /** What has a number, in the singular. */
+  readonly what: string;
+}
+
+/** What is read of each verdict, in the order of the numbers, or the first fault that there is. */
+export function readEach<Value>(answer: JsonValue, { list, numbers, what }: NumberedList, read: (entry: JsonValue, who: string) => Reading<Value>): Reading<readonly Value[]> {
   const entries = listIn(answer, list);
   if (entries === undefined) return faulty(`${list} is not a list`);
   const fault = verdictsFault(numbers, entries, what);
   if (fault !== undefined) return faulty(fault);
-  const found: Labelled[] = [];
+  const found: Value[] = [];
   for (const number of numbers) {
-    const entry = entries.find((one) => isJsonObject(one) && member(one, 'number') === number);
-    const reading = readLabel(entry ?? null, labels, `${what} ${number}`);
+    const reading = read(entries.find((one) => numberOf(one) === number) ?? null, `${what} ${number}`);
     if (reading.kind === 'faulty') return reading;
     found.push(reading.value);
   }
   return { kind: 'read', value: found };
 }
 
-export function listIn(answer: JsonValue, list: string): readonly JsonValue[] | undefined {
-  const entries = isJsonObject(answer) ? member(answer, list) : undefined;
-  return isJsonArray(entries) ? entries : undefined;
+export function readLabels(answer: JsonValue, wanted: NumberedList, labels: readonly string[]): Reading<readonly Labelled[]> {
+  return readEach(answer, wanted, (entry, who) => readLabel(entry, labels, who));
 }
 
 export function faulty(fault: string): Extract<Reading<never>, { readonly kind: 'faulty' }> {

@@ -4,15 +4,16 @@
  */
 import type { AgentTrace } from '../src/model/agent-trace.ts';
 import type { Expectation } from '../src/model/expectation.ts';
-import { isJsonArray, isJsonObject, member, plainText } from '../src/model/json.ts';
+import { isJsonObject, member, plainText } from '../src/model/json.ts';
 import type { JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
+import { verdictListSchema } from './answer-schemas.ts';
 import { cutShort, noInput, skipped, tooLarge } from './calls.ts';
 import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
 import { blocksOf, numbered } from './judge-blocks.ts';
 import { callsText } from './judge-data.ts';
 import { notAsked } from './judge-evidence.ts';
-import { explanationOf, isYes, judgeFailed, verdictListSchema, verdictsFault, verdictsOn } from './numbered-verdicts.ts';
+import { explanationOf, isYes, judgeFailed, listIn, verdictsFault, verdictsOn } from './numbered-verdicts.ts';
 import { count, listed, quoted } from './wording.ts';
 
 export interface TaskCompletionOptions {
@@ -56,8 +57,8 @@ function* evaluate({ trace, expected }: Subject, options: TaskCompletionOptions,
   const { question, truncated } = asked(trace, trace.input, expected, tasks);
   const answer = yield question;
   if (answer.kind === 'failed') return judgeFailed(answer.error);
-  const entries = isJsonObject(answer.value) ? member(answer.value, 'tasks') : undefined;
-  if (!isJsonArray(entries)) return judgeFailed('the answer lists no tasks');
+  const entries = listIn(answer.value, 'tasks');
+  if (entries === undefined) return judgeFailed('the answer lists no tasks');
   return verdict(tasks ?? derived(entries), entries, { derived: tasks === undefined, truncated: truncated || answer.truncated });
 }
 
@@ -92,8 +93,8 @@ const derivedSchema = verdictListSchema('tasks', { number: { type: 'integer' }, 
 
 /** Exactly one verdict a task; undefined when that holds. */
 function faultOf(answer: JsonValue, total: number | undefined): string | undefined {
-  const entries = isJsonObject(answer) ? member(answer, 'tasks') : undefined;
-  if (!isJsonArray(entries)) return 'tasks is not a list';
+  const entries = listIn(answer, 'tasks');
+  if (entries === undefined) return 'tasks is not a list';
   if (total === undefined) return entries.length > derivedTasksMax ? `more than ${derivedTasksMax} tasks` : undefined;
   return verdictsFault(upTo(total), entries, 'task');
 }

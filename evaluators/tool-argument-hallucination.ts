@@ -3,16 +3,16 @@
  * values stand there literally need no judge; one question asks about the rest.
  */
 import type { AgentTrace } from '../src/model/agent-trace.ts';
-import { isJsonArray, isJsonObject, member } from '../src/model/json.ts';
 import type { JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
+import { verdictListSchema } from './answer-schemas.ts';
 import { argumentsUnknown, callDetails, cutShort, evidenceOf, noInput, notCarried, noToolCalls, onEmptySchema, partOf, placedCalls, tooLarge } from './calls.ts';
 import type { OnEmpty, PlacedCall } from './calls.ts';
 import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
 import { blocksOf } from './judge-blocks.ts';
 import { callsText } from './judge-data.ts';
 import { notAsked } from './judge-evidence.ts';
-import { explanationOf, isYes, judgeFailed, verdictListSchema, verdictsFault, verdictsOn } from './numbered-verdicts.ts';
+import { explanationOf, isYes, judgeFailed, listIn, verdictsFault, verdictsOn } from './numbered-verdicts.ts';
 import { lacksSources, tracedCalls } from './provenance.ts';
 import { callName, count, listed } from './wording.ts';
 
@@ -64,8 +64,8 @@ function* evaluate({ trace }: Subject, options: ToolArgumentHallucinationOptions
   const { question, truncated } = asked(trace, trace.input, numbers);
   const answer = yield question;
   if (answer.kind === 'failed') return judgeFailed(answer.error);
-  const entries = isJsonObject(answer.value) ? member(answer.value, 'calls') : undefined;
-  if (!isJsonArray(entries)) return judgeFailed('the answer lists no calls');
+  const entries = listIn(answer.value, 'calls');
+  if (entries === undefined) return judgeFailed('the answer lists no calls');
   const verdicts = verdictsOn(numbers, entries);
   const judged = doubtful.map((placed, at): Judged => ({ placed, grounded: isYes(verdicts[at], 'grounded'), explanation: explanationOf(verdicts[at]) }));
   return verdict([...clear, ...judged].toSorted((one, other) => one.placed.index - other.placed.index), { judge_called: true, asked: doubtful.length, ...(truncated || answer.truncated ? { truncated: true } : {}) });
@@ -88,8 +88,8 @@ function asked(trace: AgentTrace, input: string, numbers: readonly number[]): { 
 }
 
 function faultOf(answer: JsonValue, numbers: readonly number[]): string | undefined {
-  const entries = isJsonObject(answer) ? member(answer, 'calls') : undefined;
-  return isJsonArray(entries) ? verdictsFault(numbers, entries, 'call') : 'calls is not a list';
+  const entries = listIn(answer, 'calls');
+  return entries === undefined ? 'calls is not a list' : verdictsFault(numbers, entries, 'call');
 }
 
 function verdict(judged: readonly Judged[], about: { readonly judge_called: boolean; readonly asked?: number; readonly truncated?: boolean }): Outcome {

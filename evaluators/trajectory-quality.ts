@@ -2,11 +2,13 @@
 import { isJsonObject, member } from '../src/model/json.ts';
 import type { JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
+import { objectSchema } from './answer-schemas.ts';
 import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
 import { blocksOf, expectedText, lacking, truncatedDetail } from './judge-blocks.ts';
 import { finalText } from './judge-evidence.ts';
+import { explanationIn } from './numbered-verdicts.ts';
 import { runView } from './run-view.ts';
-import { faulty, objectSchema, strictly, type Reading } from './strict-answers.ts';
+import { faulty, strictly, type Reading } from './strict-answers.ts';
 
 export type TrajectoryQualityOptions = { readonly [option: string]: never };
 
@@ -61,8 +63,9 @@ function* evaluate({ trace, expected }: Subject, _options: TrajectoryQualityOpti
 
 /** Exactly one of the five; nothing is rounded to one. */
 function readScore(answer: JsonValue): Reading<{ readonly score: number; readonly explanation: string }> {
-  const [explanation, score] = isJsonObject(answer) ? [member(answer, 'explanation'), member(answer, 'score')] : [];
-  if (typeof explanation !== 'string' || explanation.trim() === '') return faulty('the answer has no explanation');
+  const explanation = explanationIn(answer);
+  const score = isJsonObject(answer) ? member(answer, 'score') : undefined;
+  if (explanation === undefined) return faulty('the answer has no explanation');
   if (typeof score !== 'number' || !(score >= 0 && score <= 1) || !Number.isInteger(score / step)) return faulty('the score is none of 0, 0.25, 0.5, 0.75 and 1');
   return { kind: 'read', value: { score, explanation } };
 }
