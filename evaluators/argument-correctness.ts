@@ -4,7 +4,7 @@ import { argumentsUnknown, placedCalls } from './calls.ts';
 import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
 import { inputText, lacking, notAsked, sourcesCut } from './judge-evidence.ts';
 import { callItems, labelledItems } from './labelled-items.ts';
-import { hasArguments, shown, shownCalls, shownHistory } from './shown.ts';
+import { hasArguments, shown, shownBefore, shownCalls } from './shown.ts';
 
 export interface ArgumentCorrectnessOptions {}
 
@@ -36,7 +36,7 @@ function* evaluate({ trace }: Subject, _options: ArgumentCorrectnessOptions, con
   if (cut !== undefined) return cut;
   return yield* labelledItems({
     instruction,
-    shown: [...(trace.systemPrompt === undefined ? [] : [shown('system prompt', trace.systemPrompt)]), ...shownHistory(trace), shown('user input', inputText(trace)), shownCalls(calls)],
+    shown: [...shownBefore(trace), shown('user input', inputText(trace)), shownCalls(calls)],
     items: callItems(judged),
     labels: { yes: 1, no: 0 },
     what: 'tool call',

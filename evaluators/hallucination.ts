@@ -8,7 +8,7 @@ import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } fro
 import { contextForms, finalText, inputText, lacking, notAsked } from './judge-evidence.ts';
 import { labelledRun } from './labelled-run.ts';
 import { retrievedIn } from './retrieved.ts';
-import { shown, shownCalls, shownHistory, shownList } from './shown.ts';
+import { shown, shownBefore, shownCalls, shownList } from './shown.ts';
 import type { Shown } from './shown.ts';
 import { count } from './wording.ts';
 
@@ -42,7 +42,7 @@ function* evaluate({ trace, expected }: Subject, _options: HallucinationOptions,
   if (sources.kind === 'skipped') return { ...sources, details: notAsked };
   return yield* labelledRun({
     instruction,
-    shown: [...(trace.systemPrompt === undefined ? [] : [shown('system prompt', trace.systemPrompt)]), ...shownHistory(trace), shown('last message of the user', inputText(trace)), ...sources.shown, shown('final response', finalText(trace))],
+    shown: [...shownBefore(trace), shown('last message of the user', inputText(trace)), ...sources.shown, shown('final response', finalText(trace))],
     labels: { factual: 1, hallucinated: 0 },
     faults: 'unsupported_claims',
     what: 'The final response',

@@ -6,7 +6,7 @@ import type { Skipped } from './calls.ts';
 import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
 import { inputText, lacking, notAsked, sourcesCut } from './judge-evidence.ts';
 import { callItems, labelledItems } from './labelled-items.ts';
-import { hasArguments, shown, shownCalls, shownDefinitions, shownHistory } from './shown.ts';
+import { hasArguments, shown, shownBefore, shownCalls, shownDefinitions } from './shown.ts';
 
 export interface ParameterExtractionOptions {}
 
@@ -44,8 +44,7 @@ function* evaluate({ trace }: Subject, _options: ParameterExtractionOptions, con
   return yield* labelledItems({
     instruction,
     shown: [
-      ...(trace.systemPrompt === undefined ? [] : [shown('system prompt', trace.systemPrompt)]),
-      ...shownHistory(trace),
+      ...shownBefore(trace),
       shown('last message of the user', inputText(trace)),
       shownDefinitions(definitions, () => true, 'tools that were called'),
       shownCalls(calls),

@@ -6,7 +6,7 @@ import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } fro
 import { inputText, lacking, notAsked, sourcesCut } from './judge-evidence.ts';
 import { callItems, labelledItems } from './labelled-items.ts';
 import { labelledRun } from './labelled-run.ts';
-import { shown, shownCalls, shownDefinitions, shownHistory } from './shown.ts';
+import { shown, shownBefore, shownCalls, shownDefinitions } from './shown.ts';
 import type { Shown } from './shown.ts';
 
 export interface RouterOptions {
@@ -56,8 +56,7 @@ function conversation(trace: AgentTrace): readonly Shown[] {
   const called = new Set(trace.toolCalls.map(({ name }) => name));
   const withSchema = (name: string): boolean => called.has(name);
   return [
-    ...(trace.systemPrompt === undefined ? [] : [shown('system prompt', trace.systemPrompt)]),
-    ...shownHistory(trace),
+    ...shownBefore(trace),
     shown('last message of the user', inputText(trace)),
     shownDefinitions(trace.toolDefinitions, withSchema),
   ];

@@ -89,6 +89,11 @@ export function shownDefinitions(definitions: readonly ToolDefinition[], withSch
   );
 }
 
+/** What stood before the last message of the user: the system prompt and earlier messages, as far as they are known. */
+export function shownBefore(trace: AgentTrace): readonly Shown[] {
+  return [...(trace.systemPrompt === undefined ? [] : [shown('system prompt', trace.systemPrompt)]), ...shownHistory(trace)];
+}
+
 /** What was said before the last message of the user, the newest of it; no block where nothing is known of that. */
 export function shownHistory({ messages = [] }: AgentTrace): readonly Shown[] {
   const last = messages.findLastIndex(({ role }) => role === 'user');
