@@ -27,6 +27,11 @@ export function executedCalls(trace: AgentTrace): readonly PlacedCall[] {
   return placedCalls(trace).filter(({ call }) => call.executed);
 }
 
+/** The spans tell what was sent, if only as a text. */
+export function hasArguments({ call }: PlacedCall): boolean {
+  return call.arguments !== undefined || call.argumentsText !== undefined;
+}
+
 export function skipped(reason: Skipped['reason'], explanation: string, details?: JsonObject): Skipped {
   return details === undefined ? { kind: 'skipped', reason, explanation } : { kind: 'skipped', reason, explanation, details };
 }

@@ -13,7 +13,7 @@ import type { Skipped } from './calls.ts';
 import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
 import { blocksOf, lacking, numbered, truncatedDetail } from './judge-blocks.ts';
 import { finalText, notAsked } from './judge-evidence.ts';
-import { listIn } from './numbered-verdicts.ts';
+import { listIn, upTo } from './numbered-verdicts.ts';
 import { runView } from './run-view.ts';
 import { faulty, readLabels, strictly, type Labelled, type Reading } from './strict-answers.ts';
 import { count, listed, quoted } from './wording.ts';
@@ -84,7 +84,7 @@ function readEntities(answer: JsonValue, response: string): Reading<readonly Ent
   const entries = listIn(answer, 'entities');
   if (entries === undefined) return faulty('entities is not a list');
   if (entries.length > entitiesMax) return faulty(`more than ${entitiesMax} entities`);
-  const read = readLabels(answer, { list: 'entities', numbers: entries.map((_, at) => at + 1), what: 'entity' }, labels);
+  const read = readLabels(answer, { list: 'entities', numbers: upTo(entries.length), what: 'entity' }, labels);
   if (read.kind === 'faulty') return read;
   const text = folded(response);
   const all: Entity[] = [];

@@ -3,6 +3,11 @@ import { isJsonArray, isJsonObject, member } from '../src/model/json.ts';
 import type { JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
 
+/** 1, 2, 3 … */
+export function upTo(total: number): readonly number[] {
+  return Array.from({ length: total }, (_, at) => at + 1);
+}
+
 export function listIn(answer: JsonValue, list: string): readonly JsonValue[] | undefined {
   const entries = isJsonObject(answer) ? member(answer, list) : undefined;
   return isJsonArray(entries) ? entries : undefined;

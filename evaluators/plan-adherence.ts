@@ -4,6 +4,7 @@ import { labelListSchema } from './answer-schemas.ts';
 import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
 import { blocksOf, lacking, numbered, truncatedDetail } from './judge-blocks.ts';
 import { finalText } from './judge-evidence.ts';
+import { upTo } from './numbered-verdicts.ts';
 import { planExpectation, planOf } from './plan.ts';
 import { runView } from './run-view.ts';
 import { readLabels, strictly } from './strict-answers.ts';
@@ -37,7 +38,7 @@ function* evaluate({ trace, expected }: Subject, _options: PlanAdherenceOptions,
   if (found.kind === 'none') return found.outcome;
   const { items, source, truncated: planCut } = found.plan;
   const { data, truncated } = blocksOf({ 'user input': trace.input, plan: numbered(items), 'steps taken': runView(trace), 'final response': finalText(trace) });
-  const wanted = { list: 'steps', numbers: items.map((_, at) => at + 1), what: 'step' };
+  const wanted = { list: 'steps', numbers: upTo(items.length), what: 'step' };
   const judged = yield* strictly({ id: 'judge', instruction, data, answerSchema: labelListSchema('steps', labels) }, (answer) => readLabels(answer, wanted, labels));
   if (judged.kind === 'failed') return judged.outcome;
   const steps = judged.value.map(({ label, explanation }, at) => ({ number: at + 1, step: items[at] ?? '', label, explanation }));

@@ -60,11 +60,6 @@ export function shownCalls(calls: readonly PlacedCall[], title = 'tool calls'): 
   );
 }
 
-/** The spans tell what was sent, if only as a text. */
-export function hasArguments({ call }: PlacedCall): boolean {
-  return call.arguments !== undefined || call.argumentsText !== undefined;
-}
-
 function sentText({ arguments: sent, argumentsText, truncated }: ToolCall): string {
   if (sent !== undefined && sent !== null) return jsonText(sent);
   return argumentsText ?? (truncated?.arguments === undefined ? 'arguments not recorded' : `${truncated.arguments} [cut before it was recorded]`);

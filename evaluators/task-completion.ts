@@ -13,7 +13,7 @@ import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } fro
 import { blocksOf, numbered } from './judge-blocks.ts';
 import { callsText } from './judge-data.ts';
 import { notAsked } from './judge-evidence.ts';
-import { explanationOf, isYes, judgeFailed, listIn, verdictsFault, verdictsOn } from './numbered-verdicts.ts';
+import { explanationOf, isYes, judgeFailed, listIn, upTo, verdictsFault, verdictsOn } from './numbered-verdicts.ts';
 import { count, listed, quoted } from './wording.ts';
 
 export interface TaskCompletionOptions {
@@ -120,8 +120,4 @@ function verdict(tasks: readonly string[], entries: readonly JsonValue[], marks:
     evidence: [],
     details: { judge_called: true, completed, total: judged.length, derived: marks.derived, tasks: judged, ...(marks.truncated ? { truncated: true } : {}) },
   };
-}
-
-function upTo(total: number): readonly number[] {
-  return Array.from({ length: total }, (_, at) => at + 1);
 }

@@ -6,7 +6,7 @@ import type { AgentTrace } from '../src/model/agent-trace.ts';
 import type { JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
 import { verdictListSchema } from './answer-schemas.ts';
-import { argumentsUnknown, callDetails, cutShort, evidenceOf, noInput, notCarried, noToolCalls, onEmptySchema, partOf, placedCalls, tooLarge } from './calls.ts';
+import { argumentsUnknown, callDetails, cutShort, evidenceOf, hasArguments, noInput, notCarried, noToolCalls, onEmptySchema, partOf, placedCalls, tooLarge } from './calls.ts';
 import type { OnEmpty, PlacedCall } from './calls.ts';
 import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
 import { blocksOf } from './judge-blocks.ts';
@@ -53,7 +53,7 @@ function* evaluate({ trace }: Subject, options: ToolArgumentHallucinationOptions
   const calls = placedCalls(trace);
   if (calls.length === 0) return options.onEmpty === 'skip' ? noToolCalls(trace) : verdict([], { judge_called: false });
   if (trace.input === undefined || trace.input.trim() === '') return noInput(notAsked);
-  const carried = calls.filter(({ call }) => call.arguments !== undefined || call.argumentsText !== undefined);
+  const carried = calls.filter(hasArguments);
   if (carried.length === 0) return argumentsUnknown(trace, 'The spans carry no arguments of tool calls; switch on the capture of tool inputs.', notAsked);
   const plain = options.precheck ? literallyGrounded(trace, carried) : new Set<number>();
   const doubtful = carried.filter(({ index }) => !plain.has(index));

@@ -6,7 +6,7 @@ import type { ToolDefinition } from '../src/model/agent-trace.ts';
 import { isJsonObject } from '../src/model/json.ts';
 import type { JsonObject, JsonValue } from '../src/model/json.ts';
 import type { Outcome, PartVerdict } from '../src/model/verdict.ts';
-import { argumentsUnknown, callDetails, cutShort, evidenceOf, notCarried, noToolCalls, onEmptySchema, partOf, placedCalls, skipped, tooLarge } from './calls.ts';
+import { argumentsUnknown, callDetails, cutShort, evidenceOf, hasArguments, notCarried, noToolCalls, onEmptySchema, partOf, placedCalls, skipped, tooLarge } from './calls.ts';
 import type { OnEmpty, PlacedCall } from './calls.ts';
 import type { CompiledSchema, EvaluationContext, RuleEvaluator, SchemaProblem, Subject, Work } from './evaluator.ts';
 import { closedSchema } from './schema-closing.ts';
@@ -70,7 +70,7 @@ function evaluate({ trace }: Subject, options: ToolCallValidityOptions, context:
   // Where spans lost a part, a tool that is not among the definitions may have been offered all the same.
   const known = trace.truncated?.includes('spans') === true ? calls.filter(({ call }) => definitions.has(call.name)) : calls;
   if (calls.length > 0 && known.length === 0) return cutShort('tool definitions');
-  const carried = known.filter(({ call }) => call.arguments !== undefined || call.argumentsText !== undefined);
+  const carried = known.filter(hasArguments);
   if (known.length > 0 && carried.length === 0) return argumentsUnknown(trace, 'The spans carry no arguments of tool calls; switch on the capture of tool inputs.');
   const notes = new Map<string, readonly string[]>();
   const work: Work = { steps: runStepsMax };
