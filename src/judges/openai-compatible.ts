@@ -7,13 +7,11 @@ import { embedder } from './embedder.ts';
 import type { Judge } from './judge.ts';
 import type { Tokens } from './openai-client.ts';
 import { untilSettled, type Patience } from './patience.ts';
-import { correctionText, promptOf } from './prompt.ts';
+import { correctionText, promptBounds, promptOf } from './prompt.ts';
 import type { JudgeParts, JudgeSettings } from './settings.ts';
 import { paid, tokensMost } from './till.ts';
 import { turnstile } from './turnstile.ts';
 
-const blockCharsMax = 40_000;
-const promptCharsMax = 200_000;
 /** Sendings of one request while the endpoint is busy. */
 const attemptsMax = 5;
 /** The answer and one correction. */
@@ -67,7 +65,7 @@ export function openAiCompatibleJudge(settings: JudgeSettings, parts: JudgeParts
   }
 
   async function answered(question: Question): Promise<Answer> {
-    const prompt = promptOf(question, { nonce: parts.nonce(), blockCharsMax, promptCharsMax });
+    const prompt = promptOf(question, { nonce: parts.nonce(), ...promptBounds });
     const messages: Message[] = [
       { role: 'system', content: prompt.system },
       { role: 'user', content: prompt.user },

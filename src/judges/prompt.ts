@@ -22,6 +22,9 @@ export interface Prompt {
   readonly truncated: boolean;
 }
 
+/** As judges cut what they are shown. */
+export const promptBounds = { blockCharsMax: 40_000, promptCharsMax: 200_000 } as const satisfies Omit<PromptLimits, 'nonce'>;
+
 const blocksMax = 100;
 const titleCharsMax = 200;
 

@@ -4,7 +4,7 @@ import { priceOf } from '../../../evaluators/prices.ts';
 import type { ConfiguredEvaluator } from '../../../evaluators/configured.ts';
 import type { Config, EvaluatorConfig } from '../../config/config.ts';
 import type { Run } from '../../model/agent-trace.ts';
-import { promptOf } from '../../judges/prompt.ts';
+import { promptBounds, promptOf } from '../../judges/prompt.ts';
 import { rateByScores } from '../../pipeline/raising.ts';
 import type { Micros, RunPlace, RunRow, Store } from '../../stores/store.ts';
 import { givenTraces } from '../eval/given-traces.ts';
@@ -50,8 +50,8 @@ const dayMicros = 86_400_000_000;
 const hourMicros = 3_600_000_000;
 const charsPerToken = 4;
 const outputTokensUsual = 200;
-/** As the judges themselves cut what they are shown. */
-const promptLimits = { nonce: 'x'.repeat(24), blockCharsMax: 40_000, promptCharsMax: 200_000 } as const;
+/** As long as that of a judge. */
+const nonce = 'x'.repeat(24);
 
 export async function storedTraffic(store: Pick<Store, 'runs' | 'run'>, { from, to }: { readonly from: Micros; readonly to: Micros }): Promise<Traffic> {
   const runs: RunRow[] = [];
@@ -123,7 +123,7 @@ function firstQuestion(configured: ConfiguredEvaluator, run: Run): number | unde
     const step = asking.next();
     if (step.done === true || step.value.kind === 'call') return undefined;
     if (step.value.kind === 'embed') return step.value.texts.join('').length;
-    const { system, user } = promptOf(step.value, promptLimits);
+    const { system, user } = promptOf(step.value, { nonce, ...promptBounds });
     return system.length + user.length;
   } catch {
     return undefined;
