@@ -9,6 +9,7 @@ import type { JudgeAnswerStore, KeptAnswer } from '../model/judge-store.ts';
 import type { Clock } from '../model/clock.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { JudgeSettings } from './settings.ts';
+import { weighedCache } from './weighed-cache.ts';
 
 type Answered = Extract<Answer, { readonly kind: 'answered' }>;
 
@@ -37,39 +38,21 @@ const pruneEveryMs = 600_000;
 export const cacheMsMax = 90 * 86_400_000;
 
 export function answerCache({ telemetry, clock, onFault = () => undefined, entriesMax = 10_000, charsMax = 16 * 1024 * 1024 }: AnswerCacheOptions): AnswerCache {
-  /** The least recently used first. */
-  const held = new Map<string, KeptAnswer>();
+  const held = weighedCache<KeptAnswer>({ weightOf: ({ value }) => value.length, weightMax: charsMax, entriesMax });
   const underWay = new Map<string, Promise<Answer>>();
-  let chars = 0;
   let store: JudgeAnswerStore | undefined;
   let prunedMs = -Infinity;
   let mayBeStored: (text: string) => boolean = () => true;
 
-  function drop(key: string): KeptAnswer | undefined {
-    const one = held.get(key);
-    if (held.delete(key)) chars -= one?.value.length ?? 0;
-    return one;
-  }
-
-  function hold(one: KeptAnswer): void {
-    drop(one.key);
-    held.set(one.key, one);
-    chars += one.value.length;
-    for (const oldest of held.keys()) {
-      if (held.size <= entriesMax && chars <= charsMax) break;
-      drop(oldest);
-    }
-  }
-
   async function known(key: string, since: number): Promise<KeptAnswer | undefined> {
-    const here = drop(key);
+    const here = held.take(key);
     if (here !== undefined && here.answeredAt >= since) {
-      hold(here);
+      held.put(key, here);
       return here;
     }
     try {
       const found = await store?.find(key, since);
-      if (found !== undefined) hold(found);
+      if (found !== undefined) held.put(key, found);
       return found;
     } catch (error) {
       onFault(error);
@@ -81,7 +64,7 @@ export function answerCache({ telemetry, clock, onFault = () => undefined, entri
     const text = jsonText({ value, truncated, ...(model === undefined ? {} : { model }) });
     if (text.length > valueCharsMax) return;
     const one: KeptAnswer = { key, value: text, answeredAt: Math.floor(clock.nowMs() * 1_000) };
-    hold(one);
+    held.put(key, one);
     if (store === undefined || !textsOf(value).every(mayBeStored)) return;
     try {
       await store.keep([one]);

@@ -1,6 +1,7 @@
 /** Vectors by the hash of their text, the least recently used given up first. One for each endpoint and model. */
 import { createHash } from 'node:crypto';
 import type { Vector } from '../../evaluators/matching/vectors.ts';
+import { weighedCache } from './weighed-cache.ts';
 
 export interface EmbeddingCache {
   of(text: string): Vector | undefined;
@@ -11,36 +12,15 @@ export interface EmbeddingCache {
 export const cachedNumbersMax = 4_000_000;
 
 export function embeddingCache(numbersMax: number = cachedNumbersMax): EmbeddingCache {
-  const kept = new Map<string, Vector>();
-  let numbers = 0;
-
-  function drop(key: string): Vector | undefined {
-    const vector = kept.get(key);
-    if (kept.delete(key)) numbers -= vector?.length ?? 0;
-    return vector;
-  }
-
-  function put(key: string, vector: Vector): void {
-    kept.set(key, vector);
-    numbers += vector.length;
-    for (const oldest of kept.keys()) {
-      if (numbers <= numbersMax) break;
-      drop(oldest);
-    }
-  }
-
+  const cache = weighedCache<Vector>({ weightOf: ({ length }) => length, weightMax: numbersMax });
   return {
     of(text) {
       const key = hashOf(text);
-      const vector = drop(key);
-      if (vector !== undefined) put(key, vector);
+      const vector = cache.take(key);
+      if (vector !== undefined) cache.put(key, vector);
       return vector;
     },
-    keep(text, vector) {
-      const key = hashOf(text);
-      drop(key);
-      put(key, vector);
-    },
+    keep: (text, vector) => cache.put(hashOf(text), vector),
   };
 }
 
