@@ -3,12 +3,13 @@ import { createHash } from 'node:crypto';
 import type { AgentTrace, Run } from '../../model/agent-trace.ts';
 import { wire } from '../../model/attributes.ts';
 import { noTenant, parseSpanId, parseTraceId, type SpanId, type TraceId } from '../../model/ids.ts';
-import { isJsonObject, jsonText, parseJson, type JsonValue } from '../../model/json.ts';
+import { jsonText, parseJson, type JsonValue } from '../../model/json.ts';
 import { textAttribute, type Span } from '../../model/span.ts';
 import { defaultTaskKey, taskKeys, type TaskKeyOptions, type TaskKeys, type TaskPath } from '../../pipeline/task-keys.ts';
 import { unreadable, type Body } from '../inspect/bodies.ts';
 import { played, type Reading } from '../inspect/played.ts';
 import { readRecorded, type Recorded } from '../inspect/recorded.ts';
+import { givenLines, givenText, isOtlp } from './given-text.ts';
 import { givenTraces, type GivenTrace } from './given-traces.ts';
 import type { EvalItem } from './item.ts';
 
@@ -42,18 +43,13 @@ function withTask(item: Omit<EvalItem, 'task'>, tasks: TaskKeys): EvalItem {
   return { ...item, task: tasks.of(item.run) };
 }
 
-/** A key of an OTLP request near the beginning. */
-const OTLP_KEY = /"resource_?(?:spans|logs|metrics)"/i;
-const otlpKeyBytes = 1_000;
-
 /** The JSON documents of a body: one, or one a line. Undefined: it holds spans, or what is no JSON at all. */
 function givenDocuments({ name, bytes }: Body): readonly { readonly where: string; readonly value: JsonValue }[] | undefined {
-  if (OTLP_KEY.test(bytes.toString('utf8', 0, otlpKeyBytes))) return undefined;
-  const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
-  if (!/^\s*[[{]/.test(text)) return undefined;
+  const text = givenText(bytes);
+  if (text === undefined) return undefined;
   const whole = parseJson(text);
   if (whole !== undefined) return isOtlp(whole) ? undefined : [{ where: name, value: whole }];
-  const lines = text.split('\n').flatMap((line, at) => (line.trim() === '' ? [] : [{ where: `${name}: line ${at + 1}`, text: line }]));
+  const lines = givenLines(name, text);
   const first = parseJson(lines[0]?.text ?? '');
   if (first === undefined || isOtlp(first)) return undefined;
   return lines.map(({ where, text: line }) => {
@@ -61,10 +57,6 @@ function givenDocuments({ name, bytes }: Body): readonly { readonly where: strin
     if (value === undefined) throw unreadable(where, 'it is not JSON.');
     return { where, value };
   });
-}
-
-function isOtlp(value: JsonValue): boolean {
-  return isJsonObject(value) && Object.keys(value).some((key) => OTLP_KEY.test(JSON.stringify(key)));
 }
 
 interface NamedExamples {

@@ -1,5 +1,6 @@
 /** What people say of recorded runs: beside the run in its own object, or in a file of their own, in the form in which the API takes annotations. */
 import { isJsonArray, isJsonObject, member, parseJson, type JsonObject, type JsonValue } from '../../model/json.ts';
+import { givenLines, givenText } from '../eval/given-text.ts';
 import { unreadable, type Body } from '../inspect/bodies.ts';
 
 export interface Label {
@@ -15,9 +16,6 @@ export interface Label {
   readonly score: number | undefined;
 }
 
-/** Keys of OTLP requests, near the beginning: these hold no labels. */
-const OTLP_KEY = /"resource_?(?:spans|logs|metrics)"/i;
-const otlpKeyBytes = 1_000;
 const labelsMax = 100_000;
 
 /** Throws INPUT_UNREADABLE with the place. */
@@ -32,17 +30,16 @@ interface Document {
   readonly value: JsonValue;
 }
 
-/** One value, the entries of a list, or one a line. Bodies that hold no JSON hold no labels. */
+/** One value, the entries of a list, or one a line. Bodies that hold spans, or no JSON, hold no labels. */
 function documents(name: string, bytes: Buffer): readonly Document[] {
-  if (OTLP_KEY.test(bytes.toString('utf8', 0, otlpKeyBytes))) return [];
-  const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
-  if (!/^\s*[[{]/.test(text)) return [];
+  const text = givenText(bytes);
+  if (text === undefined) return [];
   const whole = parseJson(text);
   if (isJsonArray(whole)) return whole.map((value, at) => ({ where: `${name}[${at}]`, value }));
   if (whole !== undefined) return [{ where: name, value: whole }];
-  return text.split('\n').flatMap((line, at) => {
-    const value = line.trim() === '' ? undefined : parseJson(line);
-    return value === undefined ? [] : [{ where: `${name}: line ${at + 1}`, value }];
+  return givenLines(name, text).flatMap(({ where, text: line }) => {
+    const value = parseJson(line);
+    return value === undefined ? [] : [{ where, value }];
   });
 }
 
