@@ -81,8 +81,8 @@ export function stressWatch(options: StressWatchOptions): StressWatch {
 
   return {
     admission(isModest): Admission {
-      if (levels.level() !== 'refuse' || (isModest && !levels.refusesAll())) return 'open';
-      const strain = levels.cause() ?? 'closing';
+      if (isModest ? !levels.refusesAll() : levels.level() !== 'refuse' && options.random() >= levels.easing().share) return 'open';
+      const strain = levels.level() === 'refuse' ? (levels.cause() ?? 'closing') : levels.easing().strain;
       return { refuse: strain === 'journal' ? 'journal_full' : 'overloaded', retryAfterSeconds: refusedFor(strain) };
     },
     putOff: refusedFor,

@@ -66,8 +66,8 @@ const longestRestMs = 30_000;
 const pruneEveryMs = 60_000;
 const pruneStepRuns = 200;
 const restBetweenStepsMs = 20;
-/** Share of what may wait from which on the store is behind. Content is given up before that (`strains.ts`), which makes it faster. */
-const behindShare = 0.4;
+/** Share of what may wait from which on the store is behind: a scored run takes more memory than the spans of one that is still open. */
+const behindShare = 0.1;
 
 interface Held {
   readonly item: StoreItem;

@@ -71,6 +71,24 @@ test('stress: what bears most is named, in parts of what refuses for it', () => 
   expect(at.levels.cause()).toBe('in_flight');
 });
 
+test('stress: the share of requests that is refused grows from where a strain begins to ease to where it refuses', () => {
+  const at = watched();
+  const { ease, refuse } = strainBounds.memory;
+  const shares = [ease - 0.01, ease, (ease + refuse) / 2, refuse, refuse * 2].map((memory) => {
+    at.see({ memory, closing: 0.55, journal: 2 });
+    return at.levels.easing();
+  });
+  expect(shares).toEqual([
+    { share: expect.closeTo(0.1), strain: 'closing' },
+    { share: expect.closeTo(0.1), strain: 'closing' },
+    { share: expect.closeTo(0.5), strain: 'memory' },
+    { share: expect.closeTo(1), strain: 'memory' },
+    { share: 1, strain: 'memory' },
+  ]);
+  at.see({});
+  expect(at.levels.easing().share).toBe(0);
+});
+
 const strainsOf = fc.record(Object.fromEntries(strainNames.map((name) => [name, fc.double({ min: 0, max: 2, noNaN: true })])) as { readonly [name in StrainName]: fc.Arbitrary<number> });
 
 test('stress: whatever comes, more strain never means a lower level, and no level is left before its time', () => {

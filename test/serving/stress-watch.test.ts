@@ -11,12 +11,12 @@ afterEach(async () => {
   for (const stop of stops.splice(0)) await stop();
 });
 
-function watched() {
+function watched(random = () => 0.5) {
   const clock = manualClock();
   const sleeper = manualSleep();
   const telemetry = metricRegistry();
   let readings = atRest;
-  const watch = stressWatch({ clock, sleep: sleeper.sleep, random: () => 0.5, telemetry, closingLagMs: 2_000, retryAfterMaxSeconds: 30, read: () => readings });
+  const watch = stressWatch({ clock, sleep: sleeper.sleep, random, telemetry, closingLagMs: 2_000, retryAfterMaxSeconds: 30, read: () => readings });
   watch.start();
   stops.push(watch.stop);
   return {
@@ -57,11 +57,28 @@ test('stress watch: the longer the backlog, the longer clients are told to stay 
 test('stress watch: who sends little is let in for longer, but not without end', async () => {
   const of = watched();
   const seen = [];
-  for (const overdueMs of [1_900, 2_000, 3_900, 4_000]) {
+  for (const overdueMs of [900, 2_000, 3_900, 4_000]) {
     await of.look({ overdueMs });
     seen.push([of.watch.admission(false) === 'open', of.watch.admission(true) === 'open']);
   }
   expect(seen).toEqual([[true, true], [false, true], [false, true], [false, false]]);
+});
+
+test('stress watch: before all requests are refused some are, and none of who sends little', async () => {
+  const chances = [0.05, 0.35, 0.65, 0.95];
+  const of = watched(() => chances[0] ?? 0);
+  const seen = [];
+  for (const overdueMs of [1_000, 1_300, 1_500, 1_900]) {
+    await of.look({ overdueMs });
+    seen.push(chances.map(() => {
+      const isOpen = of.watch.admission(false) === 'open';
+      chances.push(chances.shift() ?? 0);
+      return isOpen;
+    }));
+  }
+  expect(seen).toEqual([[true, true, true, true], [false, true, true, true], [false, false, true, true], [false, false, false, true]]);
+  expect(of.watch.admission(true)).toBe('open');
+  expect(of.counted('tracejury.stress.refused')).toEqual(['closing 6']);
 });
 
 test('stress watch: a full journal is told by its own name', async () => {

@@ -155,7 +155,7 @@ test('keeper: what is old is let go, in steps, by the clock', async () => {
 });
 
 test('keeper: it is behind when much waits for a store that writes, not for one that fails', async () => {
-  const { keeping, sleep, fail } = bench({ itemsMax: 25 });
+  const { keeping, sleep, fail } = bench({ itemsMax: 100 });
   for (let number = 1; number <= 10; number++) keeping.offer(item(number));
   expect(keeping.isBehind()).toBe(false);
   keeping.offer(item(11));
