@@ -133,7 +133,8 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
     journalFill: () => records.intake()?.fill() ?? 0,
     storeFill: () => keeping?.fill() ?? 0,
   });
-  const journalled = journalledIngest({ journaling: records, clock, wake: ticker.wake, putOff: pressed.putOff, ...fairShare({ clock }), admission: (isModest) => (state.stopping ? { refuse: 'stopping', retryAfterSeconds: stoppingRetryAfterSeconds } : pressed.admission(isModest)) });
+  const shares = fairShare({ clock });
+  const journalled = journalledIngest({ journaling: records, clock, wake: ticker.wake, putOff: pressed.putOff, ...shares, took(sender, bytes) { shares.took(sender, bytes); pressed.took(bytes); }, admission: (isModest) => (state.stopping ? { refuse: 'stopping', retryAfterSeconds: stoppingRetryAfterSeconds } : pressed.admission(isModest)) });
   const receivers = receiversOf(config, leases, { telemetry, logger, ingest: annotatedIngest({ ingest: journalled, annotating: () => annotations, clock }) });
   let web: ReturnType<typeof consoleOf> | undefined;
 

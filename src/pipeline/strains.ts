@@ -5,7 +5,7 @@ export interface StrainBounds {
   readonly shedJudges: number;
   /** From here on the store keeps verdicts alone, no content. */
   readonly shedContent: number;
-  /** From here on some requests are refused, the more the nearer it comes to refusing all: what is taken settles at what can be done, instead of by turns too much and nothing. */
+  /** From here on no more is taken than gets done. */
   readonly ease: number;
   /** From here on requests are refused. */
   readonly refuse: number;
@@ -29,7 +29,7 @@ export const strainBounds = {
   /** Bytes of the journal that hold records, of `limits.journal_bytes`. Judges and content take none of them. */
   journal: { shedJudges: never, shedContent: never, ease: never, refuse: 1, refuseAll: 1, leaveShare: 0.8 },
   /** Runs that wait for the store, of those that may. Refusing would not help: it drops the oldest by itself when it cannot be written. */
-  store: { shedJudges: 0.3, shedContent: 0.3, ease: never, refuse: never, refuseAll: never, leaveShare: 0.8 },
+  store: { shedJudges: 0.3, shedContent: 0.3, ease: 0.05, refuse: never, refuseAll: never, leaveShare: 0.8 },
   /** Resident memory of the process, of `limits.memory_bytes`. Closed traces go before anything is shed, so it is never far below. */
   memory: { shedJudges: 0.95, shedContent: 1, ease: 1, refuse: 1.03, refuseAll: 1.07, leaveShare: 0.95 },
 } as const satisfies { readonly [name: string]: StrainBounds };

@@ -20,15 +20,10 @@ export interface Stress {
   cause(): StrainName | undefined;
   /** The cause's strain, in parts of what it takes to refuse for it. */
   burden(): number;
-  /** Of the requests, those that are refused before all are: 0..1, and what for. */
-  easing(): Easing;
+  /** What presses so much that no more is to be taken than gets done; undefined: nothing does. */
+  pressing(): StrainName | undefined;
   /** True: not even senders that take little are let in. */
   refusesAll(): boolean;
-}
-
-export interface Easing {
-  readonly share: number;
-  readonly strain: StrainName;
 }
 
 export interface StressOptions {
@@ -44,7 +39,7 @@ export function stress({ clock, telemetry }: StressOptions): Stress {
   let cause: StrainName | undefined;
   let burden = 0;
   let isFull = false;
-  let easing = easingOf(undefined);
+  let pressing: StrainName | undefined;
   let seenMs = clock.nowMs();
   /** Since when all strains would allow a lower level, and the highest that they allowed since. */
   let lower: { readonly sinceMs: number; readonly level: number } | undefined;
@@ -75,7 +70,7 @@ export function stress({ clock, telemetry }: StressOptions): Stress {
       settle(nowMs, levelOf(strains, () => 1), levelOf(strains, (name) => strainBounds[name].leaveShare));
       cause = level === 0 ? undefined : mostOf(strains);
       burden = cause === undefined ? 0 : strains[cause] / refuseAt(cause);
-      easing = easingOf(strains);
+      pressing = strainNames.find((name) => strains[name] >= strainBounds[name].ease);
       isFull = strainNames.some((name) => strains[name] >= strainBounds[name].refuseAll);
       telemetry.set('tracejury.stress.level', level);
       for (const name of strainNames) telemetry.set('tracejury.stress.strain', strains[name], { 'tracejury.strain': name });
@@ -83,7 +78,7 @@ export function stress({ clock, telemetry }: StressOptions): Stress {
     level: () => stressLevels[level] ?? 'refuse',
     cause: () => cause,
     burden: () => burden,
-    easing: () => easing,
+    pressing: () => pressing,
     refusesAll: () => isFull,
   };
 }
@@ -95,17 +90,6 @@ function levelOf(strains: Strains, shareOf: (name: StrainName) => number): numbe
     const own = [shedJudges, shedContent, refuse].findLastIndex((bound) => strains[name] >= bound * shareOf(name)) + 1;
     return Math.max(highest, own);
   }, 0);
-}
-
-function easingOf(strains: Strains | undefined): Easing {
-  return strainNames.reduce<Easing>(
-    (most, strain) => {
-      const { ease, refuse } = strainBounds[strain];
-      const share = Number.isFinite(ease) ? Math.max(0, Math.min(1, ((strains?.[strain] ?? 0) - ease) / (refuse - ease))) : 0;
-      return share > most.share ? { share, strain } : most;
-    },
-    { share: 0, strain: 'closing' },
-  );
 }
 
 /** Those that refuse by themselves do it at what they can bear. */

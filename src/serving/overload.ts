@@ -76,6 +76,7 @@ export function overload(options: OverloadOptions): Overload {
     read: () => ({
       in_flight: leases.fill(),
       open_traces: openTraces(),
+      openBytes: flow.openBytes(),
       overdueMs: Math.max(0, clock.nowMs() - (flow.nextDueMs() ?? Infinity)),
       journal: options.journalFill(),
       store: options.storeFill(),

@@ -1,5 +1,6 @@
 /** Looks at what bears on the service, ten times a second, and says what is given up for it. */
 import type { Clock, Sleep } from '../model/clock.ts';
+import { intakePace } from '../pipeline/intake-pace.ts';
 import { retryAfter } from '../pipeline/retry-after.ts';
 import type { StrainName, Strains } from '../pipeline/strains.ts';
 import { stress, stressLevels, type StressLevel } from '../pipeline/stress.ts';
@@ -10,6 +11,8 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 export interface Readings extends Omit<Strains, 'closing' | 'event_loop'> {
   /** How late the closing of runs is; 0: in time. */
   readonly overdueMs: number;
+  /** Of spans that were taken and whose runs are not closed. */
+  readonly openBytes: number;
 }
 
 export interface StressWatchOptions {
@@ -24,6 +27,8 @@ export interface StressWatchOptions {
 }
 
 export interface StressWatch extends Required<Pick<Ingest, 'admission' | 'putOff'>> {
+  /** A request was taken, of so many bytes. */
+  readonly took: (bytes: number) => void;
   /** False: a run goes without judges. Counts what is given up. */
   readonly keepsJudges: () => boolean;
   /** True: nothing has to be given up. */
@@ -42,12 +47,15 @@ const loopLagMs = 1_000;
 export function stressWatch(options: StressWatchOptions): StressWatch {
   const { clock, sleep, telemetry, closingLagMs, read } = options;
   const levels = stress(options);
+  const pace = intakePace(options);
   const away = retryAfter({ maxSeconds: options.retryAfterMaxSeconds, random: options.random });
   const ended = new AbortController();
   let overdueMs = 0;
   /** A single look at a huge trace is no overload: of two lags in a row the smaller one counts. */
   let lagMs = 0;
   let refusingSinceMs: number | undefined;
+  /** What the pace was last bound for. */
+  let paced: StrainName = 'closing';
   let watching: Promise<void> | undefined;
 
   async function watch(): Promise<void> {
@@ -59,10 +67,13 @@ export function stressWatch(options: StressWatchOptions): StressWatch {
   }
 
   function look(lateMs: number): void {
-    const { overdueMs: overdue, ...shares } = read();
+    const { overdueMs: overdue, openBytes, ...shares } = read();
     overdueMs = overdue;
     levels.observe({ ...shares, closing: overdue / closingLagMs, event_loop: Math.min(lagMs, lateMs) / loopLagMs });
     lagMs = lateMs;
+    const pressing = levels.level() === 'refuse' ? levels.cause() : levels.pressing();
+    paced = pressing ?? paced;
+    pace.observe({ openBytes, isPressed: pressing !== undefined });
     if (levels.level() !== 'refuse') refusingSinceMs = undefined;
     else refusingSinceMs ??= clock.nowMs();
   }
@@ -81,11 +92,13 @@ export function stressWatch(options: StressWatchOptions): StressWatch {
 
   return {
     admission(isModest): Admission {
-      if (isModest ? !levels.refusesAll() : levels.level() !== 'refuse' && options.random() >= levels.easing().share) return 'open';
-      const strain = levels.level() === 'refuse' ? (levels.cause() ?? 'closing') : levels.easing().strain;
+      const refusesAny = levels.level() === 'refuse';
+      if (isModest ? !levels.refusesAll() : !refusesAny && pace.admits()) return 'open';
+      const strain = refusesAny ? (levels.cause() ?? 'closing') : paced;
       return { refuse: strain === 'journal' ? 'journal_full' : 'overloaded', retryAfterSeconds: refusedFor(strain) };
     },
     putOff: refusedFor,
+    took: pace.took,
     keepsJudges: () => keeps('judge', 'shed_judges'),
     isCalm: () => levels.level() === 'calm',
     keepsContent: () => keeps('content', 'shed_content'),

@@ -5,18 +5,18 @@ import { stressWatch, type Readings } from '../../src/serving/stress-watch.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { manualSleep } from '../builders/manual-sleep.ts';
 
-const atRest: Readings = { in_flight: 0, open_traces: 0, overdueMs: 0, journal: 0, store: 0, memory: 0 };
+const atRest: Readings = { in_flight: 0, open_traces: 0, overdueMs: 0, openBytes: 0, journal: 0, store: 0, memory: 0 };
 const stops: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const stop of stops.splice(0)) await stop();
 });
 
-function watched(random = () => 0.5) {
+function watched() {
   const clock = manualClock();
   const sleeper = manualSleep();
   const telemetry = metricRegistry();
   let readings = atRest;
-  const watch = stressWatch({ clock, sleep: sleeper.sleep, random, telemetry, closingLagMs: 2_000, retryAfterMaxSeconds: 30, read: () => readings });
+  const watch = stressWatch({ clock, sleep: sleeper.sleep, random: () => 0.5, telemetry, closingLagMs: 2_000, retryAfterMaxSeconds: 30, read: () => readings });
   watch.start();
   stops.push(watch.stop);
   return {
@@ -64,21 +64,27 @@ test('stress watch: who sends little is let in for longer, but not without end',
   expect(seen).toEqual([[true, true], [false, true], [false, true], [false, false]]);
 });
 
-test('stress watch: before all requests are refused some are, and none of who sends little', async () => {
-  const chances = [0.05, 0.35, 0.65, 0.95];
-  const of = watched(() => chances[0] ?? 0);
-  const seen = [];
-  for (const overdueMs of [1_000, 1_300, 1_500, 1_900]) {
-    await of.look({ overdueMs });
-    seen.push(chances.map(() => {
-      const isOpen = of.watch.admission(false) === 'open';
-      chances.push(chances.shift() ?? 0);
-      return isOpen;
-    }));
+test('stress watch: while something presses no more is taken than gets done, of whoever sends little everything', async () => {
+  const of = watched();
+  const [perRequest, perLook] = [1_000, 100];
+  let [openBytes, taken, modest] = [0, 0, 0];
+  for (let look = 0; look < 300; look++) {
+    for (let request = 0; request < perLook; request++) {
+      if (of.watch.admission(false) !== 'open') continue;
+      of.watch.took(perRequest);
+      openBytes += perRequest;
+      taken++;
+    }
+    modest += of.watch.admission(true) === 'open' ? 1 : 0;
+    // A tenth of what is offered gets done.
+    openBytes = Math.max(0, openBytes - (perRequest * perLook) / 10);
+    await of.look({ openBytes, store: openBytes > 50_000 ? 0.06 : 0.01 });
   }
-  expect(seen).toEqual([[true, true, true, true], [false, true, true, true], [false, false, true, true], [false, false, false, true]]);
-  expect(of.watch.admission(true)).toBe('open');
-  expect(of.counted('tracejury.stress.refused')).toEqual(['closing 6']);
+  expect(taken / 300).toBeGreaterThan(perLook / 10 - 2);
+  expect(taken / 300).toBeLessThan(perLook / 10 + 3);
+  expect(modest).toBe(300);
+  expect(of.counted('tracejury.stress.refused')).toEqual([`store ${300 * perLook - taken}`]);
+  expect(of.watch.isCalm()).toBe(true);
 });
 
 test('stress watch: a full journal is told by its own name', async () => {
