@@ -8,7 +8,6 @@ import type { Prints } from './config/prints.ts';
 import type { ScoredRun } from './exporters/exporter.ts';
 import { roughBytes } from './model/weight.ts';
 import { contentNotices } from './pipeline/content-notices.ts';
-import { fairShare } from './pipeline/fair-share.ts';
 import { defaultGroupLimits } from './pipeline/group-limits.ts';
 import { pipeline } from './pipeline/pipeline.ts';
 import type { TaskGroups } from './pipeline/task-groups.ts';
@@ -133,8 +132,7 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
     journalFill: () => records.intake()?.fill() ?? 0,
     storeFill: () => keeping?.fill() ?? 0,
   });
-  const shares = fairShare({ clock });
-  const journalled = journalledIngest({ journaling: records, clock, wake: ticker.wake, putOff: pressed.putOff, ...shares, took(sender, bytes) { shares.took(sender, bytes); pressed.took(bytes); }, admission: (isModest) => (state.stopping ? { refuse: 'stopping', retryAfterSeconds: stoppingRetryAfterSeconds } : pressed.admission(isModest)) });
+  const journalled = journalledIngest({ journaling: records, clock, wake: ticker.wake, ...pressed.shares, putOff: pressed.putOff, admission: (isModest) => (state.stopping ? { refuse: 'stopping', retryAfterSeconds: stoppingRetryAfterSeconds } : pressed.admission(isModest)) });
   const receivers = receiversOf(config, leases, { telemetry, logger, ingest: annotatedIngest({ ingest: journalled, annotating: () => annotations, clock }) });
   let web: ReturnType<typeof consoleOf> | undefined;
 

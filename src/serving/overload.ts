@@ -1,6 +1,7 @@
 /** What bounds the service as a whole: memory, closing, journal, store, and how hard these press. */
 import type { Config } from '../config/config.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
+import { fairShare, type FairShare } from '../pipeline/fair-share.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
 import { strainBounds } from '../pipeline/strains.ts';
 import type { DoorLeases } from '../receivers/in-flight.ts';
@@ -37,6 +38,8 @@ export interface OverloadOptions {
 }
 
 export interface Overload extends StressWatch {
+  /** What each sender sends. */
+  readonly shares: FairShare;
   readonly spareBytesMax: () => number;
 }
 
@@ -83,5 +86,16 @@ export function overload(options: OverloadOptions): Overload {
       memory: memoryStrain(),
     }),
   });
-  return { ...watch, spareBytesMax: guard.spareBytesMax };
+  const shares = fairShare({ clock });
+  return {
+    ...watch,
+    shares: {
+      ...shares,
+      took(sender, bytes) {
+        shares.took(sender, bytes);
+        watch.took(bytes);
+      },
+    },
+    spareBytesMax: guard.spareBytesMax,
+  };
 }
