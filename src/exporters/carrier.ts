@@ -2,7 +2,7 @@
  * The carrier span: a finished span cannot be amended, so a run's verdicts travel on a span of ours in the same trace. Pure: the same
  * item gives the same carrier, id included, so that a repeat is the same span.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { wire } from '../model/attributes.ts';
 import { parseSpanId, type SpanId } from '../model/ids.ts';
 import { type Evaluation, type EvaluationKey, evaluationKeyText, type PartVerdict, runTargetId } from '../model/verdict.ts';
@@ -56,7 +56,7 @@ export function carrierOf(item: ExportItem): Carrier | undefined {
 
 /** The first 8 bytes of a hash over the evaluation keys, in any order, and the revision. */
 export function carrierSpanId(keys: readonly EvaluationKey[], revision: number): SpanId {
-  const digest = createHash('sha256').update(JSON.stringify([keys.map(evaluationKeyText).sort(), revision])).digest('hex');
+  const digest = hash('sha256', JSON.stringify([keys.map(evaluationKeyText).sort(), revision]), 'hex');
   for (let at = 0; at + 16 <= digest.length; at += 16) {
     const id = parseSpanId(digest.slice(at, at + 16));
     if (id !== undefined) return id;
@@ -141,7 +141,7 @@ function flatAttributes({ key, evaluatorKind, verdict }: Evaluation, at: number)
     ...(verdict.label === '' ? {} : { [`${annotation}${wire.annotationLabel}`]: verdict.label }),
     ...(verdict.explanation === '' ? {} : { [`${annotation}${wire.annotationExplanation}`]: cut(verdict.explanation) }),
     [`${annotation}${wire.annotationKind}`]: evaluatorKind === 'judge' ? 'LLM' : 'CODE',
-    [`${annotation}${wire.annotationIdentifier}`]: createHash('sha256').update(evaluationKeyText(key)).digest('hex').slice(0, 32),
+    [`${annotation}${wire.annotationIdentifier}`]: hash('sha256', evaluationKeyText(key), 'hex').slice(0, 32),
   };
 }
 

@@ -1,5 +1,5 @@
 /** Scores as metrics: never a trace id in a label; exemplars lead from a bucket to a run that failed. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type RunKey } from '../model/agent-trace.ts';
 import { wire } from '../model/attributes.ts';
 import { unreachable } from '../model/ids.ts';
@@ -19,7 +19,7 @@ export function metricsExporter(_settings: ExporterSettings, { telemetry }: Expo
 
   /** What changed since the revision before: `changed`, `same`, or `unknown` when that was too long ago. */
   function change(evaluation: Evaluation): string {
-    const id = createHash('sha256').update(evaluationKeyText(evaluation.key)).digest('base64');
+    const id = hash('sha256', evaluationKeyText(evaluation.key), 'base64');
     const now = fingerprint(evaluation.verdict);
     const before = verdicts.get(id);
     verdicts.set(id, now);

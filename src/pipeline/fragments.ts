@@ -3,7 +3,7 @@
  * SDKs even make one of every span. What ties such parts together is what they say: a later request repeats the calls that an earlier
  * one asked for, under the same ids, or at least the same history; a tool's span has the id of the call; a graph's span has them all.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Message } from '../../collectors/collector.ts';
 import { jsonText } from '../model/json.ts';
 import { canonical, messagesAfterUser } from './asked-calls.ts';
@@ -112,14 +112,16 @@ function turnOf(messages: readonly Message[]): string | undefined {
 function answersIn(turn: string | undefined, messages: readonly Message[]): readonly string[] {
   if (turn === undefined) return [];
   const found: string[] = [];
-  const hash = createHash('sha256').update(turn);
+  let history = turn;
   for (const { role, text = '', asked, told } of messages) {
-    hash.update(jsonText([role, text.trim(), asked.map((call) => [call.name, canonical(call)]), told.map(({ result = null }) => result)]));
-    if (role === 'assistant') found.push(`end ${hash.copy().digest('base64')}`);
+    history += jsonText([role, text.trim(), asked.map((call) => [call.name, canonical(call)]), told.map(({ result = null }) => result)]);
+    if (role !== 'assistant') continue;
+    history = hash('sha256', history, 'base64');
+    found.push(`end ${history}`);
   }
   return found.slice(-answersBackMax);
 }
 
 function hashed(parts: readonly string[]): string {
-  return createHash('sha256').update(JSON.stringify(parts)).digest('base64');
+  return hash('sha256', JSON.stringify(parts), 'base64');
 }

@@ -1,5 +1,5 @@
 /** Log records that were sent twice count once. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { jsonText, type JsonValue } from '../model/json.ts';
 import type { AttributeValue, LogRecord } from '../model/span.ts';
 
@@ -7,7 +7,7 @@ import type { AttributeValue, LogRecord } from '../model/span.ts';
 export function recordKey(record: LogRecord): string {
   const attributes = record.attributeKeys().map((key) => `${key}=${textOf(record.attribute(key))}`);
   const content = `${record.spanId} ${record.timeUnixNano} ${record.eventName} ${textOf(record.body())} ${attributes.join(' ')}`;
-  return createHash('sha256').update(content).digest('base64');
+  return hash('sha256', content, 'base64');
 }
 
 function textOf(value: AttributeValue | undefined): string {

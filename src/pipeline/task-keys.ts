@@ -1,5 +1,5 @@
 /** Which task a run worked on, by the place that the configuration names: runs with the same text there are runs of the same task. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Run } from '../model/agent-trace.ts';
 import type { SpanId, Tenant } from '../model/ids.ts';
 import { jsonText, member, type JsonValue } from '../model/json.ts';
@@ -86,5 +86,5 @@ function taskText(value: AttributeValue | JsonValue | undefined, redacted: (text
 
 /** Tells texts apart without repeating them: what an agent was asked has no place in a label. */
 function hashOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 12);
+  return hash('sha256', text, 'hex').slice(0, 12);
 }
