@@ -10,7 +10,7 @@ export const answerFormats = ['json_schema', 'json_object', 'text'] as const;
 export type AnswerFormat = (typeof answerFormats)[number];
 
 export interface Message {
-  readonly role: 'system' | 'user' | 'assistant';
+  readonly role: 'system' | 'user';
   readonly content: string;
 }
 

@@ -16,8 +16,6 @@ import { turnstile } from './turnstile.ts';
 const attemptsMax = 5;
 /** The answer and one correction. */
 const answersMax = 2;
-/** Characters of an unusable answer that it is shown again. */
-const quotedCharsMax = 10_000;
 /** Questions that may wait for their turn, for each one that is being asked. */
 const waitingPerPlace = 100;
 
@@ -66,16 +64,17 @@ export function openAiCompatibleJudge(settings: JudgeSettings, parts: JudgeParts
 
   async function answered(question: Question): Promise<Answer> {
     const prompt = promptOf(question, { nonce: parts.nonce(), ...promptBounds });
-    const messages: Message[] = [
-      { role: 'system', content: prompt.system },
-      { role: 'user', content: prompt.user },
-    ];
+    /** The second time the first answer is quoted as foreign text. It is no turn of a conversation: some endpoints want these to alternate, and a model holds its own turns to be its own words. */
+    let user = prompt.user;
     let tokens: Tokens | undefined;
     /** Usable but faulty: taken when the correction brings nothing better. */
     let usable: { readonly value: JsonValue } | undefined;
     let error = '';
     for (let attempt = 1; attempt <= answersMax; attempt++) {
-      const { completion, tokens: told } = await asked(question, messages);
+      const { completion, tokens: told } = await asked(question, [
+        { role: 'system', content: prompt.system },
+        { role: 'user', content: user },
+      ]);
       tokens = sum(tokens, told);
       if (completion.kind === 'failed') {
         error = completion.error;
@@ -86,7 +85,7 @@ export function openAiCompatibleJudge(settings: JudgeSettings, parts: JudgeParts
       const fault = read.kind === 'answered' ? read.fault : read.error;
       if (fault === undefined) break;
       error = `judge_answer_invalid: ${fault}`;
-      messages.push({ role: 'assistant', content: completion.text.slice(0, quotedCharsMax).toWellFormed() }, { role: 'user', content: correctionText(`${fault}.`) });
+      user = `${prompt.user}\n\n${correctionText({ fault, answer: completion.text, nonce: parts.nonce() })}`;
     }
     const used = tokens === undefined ? {} : { tokens };
     return usable === undefined ? { kind: 'failed', error, ...used } : { kind: 'answered', value: usable.value, truncated: prompt.truncated, ...used };

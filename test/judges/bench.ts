@@ -18,13 +18,13 @@ export interface Bench {
 }
 
 /** Closed when the test that asked for it is over. */
-export async function bench(script: readonly Play[], settings: Partial<JudgeSettings> = {}, till?: Till): Promise<Bench> {
+export async function bench(script: readonly Play[], settings: Partial<JudgeSettings> = {}, till?: Till, nonce = () => 'n0nce'): Promise<Bench> {
   const server = await chatServer(...script);
   const telemetry = metricRegistry();
   const slept: number[] = [];
   const judge = judges.openai_compatible(
     { name: 'main', baseUrl: server.baseUrl, model: 'm', apiKey: 'k', concurrency: 2, timeoutMs: 5000, ...settings },
-    { telemetry, clock: manualClock(Date.parse('2026-01-01T00:00:00Z')), random: () => 0, nonce: () => 'n0nce', sleep: async (ms) => void slept.push(ms), ...(till === undefined ? {} : { till }) },
+    { telemetry, clock: manualClock(Date.parse('2026-01-01T00:00:00Z')), random: () => 0, nonce, sleep: async (ms) => void slept.push(ms), ...(till === undefined ? {} : { till }) },
   );
   onTestFinished(async () => {
     await judge.stop();
