@@ -1,12 +1,12 @@
 /** Goldens and test cases of DeepEval as JSON: a list, or an object with `goldens` or `test_cases`. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../../model/json.ts';
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../../model/json.ts';
 import { callsIn, filled, listIn, others, told, toldText, type CallNames } from './entries.ts';
 import type { ImportedExample, ImportedSet, SetFormat } from './set-format.ts';
 
 export const deepeval: SetFormat = { name: 'deepeval', summary: 'goldens and test cases of DeepEval', read };
 
 const calls: CallNames = { name: 'name', arguments: 'input_parameters', result: 'output' };
-const taken = ['id', 'name', 'input', 'expected_output', 'expected_tools', 'actual_output', 'tools_called', 'tags'];
+const taken = ['id', 'name', 'input', 'expected_output', 'expected_tools', 'context', 'actual_output', 'tools_called', 'tags'];
 
 function read(value: JsonValue): ImportedSet {
   const faults: string[] = [];
@@ -29,7 +29,7 @@ function read(value: JsonValue): ImportedSet {
 
 function example(entry: JsonObject, where: string, faults: string[]): ImportedExample {
   const input = toldText(entry, 'input') ?? '';
-  const expect = filled({ tool_calls: callsIn(told(entry, 'expected_tools'), `${where}.expected_tools`, calls, faults), output: told(entry, 'expected_output') });
+  const expect = filled({ tool_calls: callsIn(told(entry, 'expected_tools'), `${where}.expected_tools`, calls, faults), output: told(entry, 'expected_output'), context: contextIn(entry, where, faults) });
   const made = callsIn(told(entry, 'tools_called'), `${where}.tools_called`, calls, faults);
   const answer = told(entry, 'actual_output');
   const id = toldText(entry, 'id') ?? toldText(entry, 'name');
@@ -44,4 +44,14 @@ function example(entry: JsonObject, where: string, faults: string[]): ImportedEx
     // A golden has a blank answer and no calls before an agent has run.
     ...((made === undefined || made.length === 0) && (answer === undefined || answer === '') ? {} : { run: filled({ input, tool_calls: made ?? [], final_response: answer }) ?? {} }),
   };
+}
+
+/** What the answer may rest on, in one text or several. What was retrieved in fact is `retrieval_context`, and no expectation. */
+function contextIn(entry: JsonObject, where: string, faults: string[]): readonly string[] | undefined {
+  const context = told(entry, 'context') ?? [];
+  const given: readonly JsonValue[] = isJsonArray(context) ? context : [context];
+  const texts = given.filter((text) => typeof text === 'string');
+  if (texts.length < given.length) faults.push(`${where}.context is no list of texts`);
+  const filledTexts = texts.filter((text) => text.trim() !== '');
+  return filledTexts.length === 0 ? undefined : filledTexts;
 }
