@@ -107,6 +107,8 @@ export interface Question {
   readonly answerSchema: JsonSchema;
   /** Checks beyond the schema (for example one verdict per task). Gives the fault in words, to be named in the retry. */
   readonly check?: (answer: JsonValue) => string | undefined;
+  /** Of several votes on the same question, which one, from 2 on; evaluators leave it out. A vote is not answered with what another one was answered. */
+  readonly vote?: number;
 }
 
 /** Texts whose vectors in an embedding model are wanted. */

@@ -3,6 +3,7 @@ import type { ConfiguredEvaluator } from '../../evaluators/configured.ts';
 import type { PriceTable } from '../../evaluators/prices.ts';
 import type { JudgeSettings } from '../judges/settings.ts';
 import type { ToolDefinition } from '../model/agent-trace.ts';
+import type { Panel } from '../pipeline/panel.ts';
 import type { Raise } from '../pipeline/raising.ts';
 import type { TaskGroupSettings } from '../pipeline/task-groups.ts';
 import type { Tls } from '../receivers/tls.ts';
@@ -79,8 +80,10 @@ export interface EvaluatorConfig {
   readonly configured: ConfiguredEvaluator;
   /** Absent: every run. */
   readonly when?: RunCondition;
-  /** Name of a judge; there for judge evaluators, and only for these. */
+  /** Name of a judge; judge evaluators have one of the two, and only these. */
   readonly judge?: string;
+  /** Several votes. */
+  readonly panel?: Panel;
   /** 1 for rules. */
   readonly sampleRate: number;
   /** Higher rates for runs on which rules have found something. */

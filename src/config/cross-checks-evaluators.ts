@@ -1,9 +1,10 @@
 /** `evaluators` against one another, against the judges and against what each evaluator takes. */
 import { configuredEvaluator } from '../../evaluators/configured.ts';
-import type { AnyEvaluator, RuleEvaluator } from '../../evaluators/evaluator.ts';
+import type { AnyEvaluator } from '../../evaluators/evaluator.ts';
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
 import { parseScoreCondition } from './conditions.ts';
 import type { CrossCheck } from './cross-check.ts';
+import { isRule, judgeFindings } from './cross-checks-juries.ts';
 import { entryOf, evaluatorEntry } from './evaluator-entry.ts';
 import type { Finding, Path } from './fault.ts';
 import { nearest } from './nearest.ts';
@@ -46,38 +47,6 @@ function sameNames(entries: readonly Entry[]): readonly Finding[] {
   });
 }
 
-function judgeFindings({ path, written, member: evaluator }: Entry, judges: readonly string[]): readonly Finding[] {
-  const judge = member(written, 'judge');
-  if (isRule(evaluator, judge)) {
-    return ['judge', 'sample']
-      .filter((key) => isGiven(written, key))
-      .map((key) => ({ path: [...path, key], at: 'key', problem: `is not for ${evaluator.id}, which is a rule`, todo: key === 'sample' && evaluator.evaluateWithJudge !== undefined ? 'Name a judge, or leave it out: without one it looks at every run.' : 'Leave it out: a rule looks at every run and asks no judge.' }) as const);
-  }
-  if (evaluator?.kind === 'http') return judge === undefined ? [] : [{ path: [...path, 'judge'], at: 'key', problem: `is not for ${evaluator.id}, which asks its own endpoint`, todo: 'Leave it out.' }];
-  if (typeof judge === 'string' && !judges.includes(judge)) {
-    const guess = nearest(judge, judges);
-    const known = judges.length === 0 ? 'Add it under judges.' : `Judges: ${judges.join(', ')}.`;
-    return [{ path: [...path, 'judge'], at: 'value', problem: `${JSON.stringify(judge)} is not a judge of this file`, todo: guess === undefined ? known : `Did you mean ${guess}?` }];
-  }
-  if (evaluator?.kind !== 'judge' || judge !== undefined) return [];
-  const todo = judges.length === 0 ? 'Add a judge under judges and name it here: { use: …, judge: NAME }.' : `Add judge: ${judges[0] ?? ''}.`;
-  return [{ path, at: 'value', problem: `${evaluator.id} asks a judge, and none is named`, todo }];
-}
-
-/** A rule that can ask a judge is one until its entry names a judge. */
-function isRule(evaluator: AnyEvaluator | undefined, judge: JsonValue | undefined): evaluator is RuleEvaluator<unknown> {
-  return evaluator?.kind === 'rule' && (evaluator.evaluateWithJudge === undefined || judge === undefined);
-}
-
-/** The default of `sample` is filled in before this is asked. */
-function isGiven(written: JsonObject, key: string): boolean {
-  const value = member(written, key);
-  if (key !== 'sample') return value !== undefined;
-  if (!isJsonObject(value)) return false;
-  const raise = member(value, 'raise');
-  return member(value, 'rate') !== undefined || !isJsonArray(raise) || raise.length > 0;
-}
-
 function isRefused(path: Path, refused: readonly Path[]): boolean {
   return refused.some((other) => path.every((part, index) => other[index] === part));
 }
@@ -103,7 +72,7 @@ function successFindings(groups: JsonObject, entries: readonly Entry[]): readonl
 function raiseFindings({ path, written }: Entry, entries: readonly Entry[]): readonly Finding[] {
   const sample = member(written, 'sample');
   const raise = isJsonObject(sample) ? member(sample, 'raise') : undefined;
-  const rules = entries.filter((entry) => isRule(entry.member, member(entry.written, 'judge'))).map(({ name }) => name);
+  const rules = entries.filter((entry) => isRule(entry.member, entry.written)).map(({ name }) => name);
   return (isJsonArray(raise) ? raise : []).flatMap((item, index): readonly Finding[] => {
     const when = isJsonObject(item) ? member(item, 'when') : undefined;
     if (typeof when !== 'string') return [];

@@ -19,11 +19,11 @@ import { addressOf, type Address } from './address.ts';
 import { parseScoreCondition, runCondition } from './conditions.ts';
 import type { Config, EvaluatorConfig, ExporterConfig, JudgeConfig } from './config.ts';
 import { environmentHeaders, traceEndpoint } from './endpoint.ts';
-import { entryOf, evaluatorEntry } from './evaluator-entry.ts';
+import { askedBy, entryOf, evaluatorEntry } from './evaluator-entry.ts';
 import { exporterName } from './exporter-name.ts';
 import { asObject, listAt, objectAt } from './reading.ts';
 import { ownMembers } from './schema.ts';
-import { sampleRateDefaults } from './sections/evaluators.ts';
+import { sampleRateDefaults, whoIsAskedSchema } from './sections/evaluators.ts';
 import { answerTokensDefault } from './sections/judges.ts';
 import type { Environment } from './substitution.ts';
 
@@ -77,7 +77,7 @@ export function effectiveValue({ value, members }: Omit<Checked, 'env' | 'tools'
       ['use', used.id],
       ['name', name],
       ...Object.entries(written).filter(([key]) => ['when', 'expect', 'on_empty'].includes(key)),
-      ...Object.entries(written).filter(([key]) => key === 'judge' && kind === 'judge'),
+      ...Object.entries(written).filter(([key]) => Object.hasOwn(whoIsAskedSchema, key) && kind === 'judge'),
       ...(kind === 'rule' ? [] : [['sample', { ...objectAt(written, 'sample'), rate: sampleRate(kind, written) }] as const]),
       ['options', snakeMembers(used.optionsSchema, options)],
       ['threshold', threshold],
@@ -91,14 +91,14 @@ export function effectiveValue({ value, members }: Omit<Checked, 'env' | 'tools'
 
 function evaluator(entry: JsonValue, members: readonly AnyEvaluator[]): EvaluatorConfig {
   const written = entryOf(entry);
-  const [when, judgeName] = [member(written, 'when'), member(written, 'judge')];
+  const when = member(written, 'when');
   const evaluatorOf = configured(entry, members);
   return {
     configured: evaluatorOf,
     sampleRate: sampleRate(evaluatorOf.kind, written),
     raise: listAt(objectAt(written, 'sample'), 'raise').flatMap((item) => raised(asObject(item))),
     ...(isJsonObject(when) ? { when: runCondition(when) } : {}),
-    ...(typeof judgeName === 'string' ? { judge: judgeName } : {}),
+    ...(evaluatorOf.kind === 'judge' ? askedBy(written) : {}),
   };
 }
 

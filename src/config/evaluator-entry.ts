@@ -1,6 +1,9 @@
 /** An entry of `evaluators` in its long form. */
 import type { EvaluatorEntry } from '../../evaluators/configured.ts';
 import { isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
+import type { PlannedEvaluator } from '../pipeline/evaluate.ts';
+import type { Escalation } from '../pipeline/panel.ts';
+import { listAt } from './reading.ts';
 
 export function entryOf(entry: JsonValue): JsonObject {
   if (typeof entry === 'string') return { use: entry };
@@ -10,9 +13,27 @@ export function entryOf(entry: JsonValue): JsonObject {
 /** What concerns the evaluator itself. */
 export function evaluatorEntry(written: JsonObject): EvaluatorEntry {
   const [use, name] = [member(written, 'use'), member(written, 'name')];
-  const rest = (['options', 'expect', 'threshold', 'on_empty', 'include_explanation', 'judge'] as const).flatMap((key) => {
+  const rest = (['options', 'expect', 'threshold', 'on_empty', 'include_explanation'] as const).flatMap((key) => {
     const value = member(written, key);
     return value === undefined ? [] : [[key, value] as const];
   });
-  return { use: typeof use === 'string' ? use : '', ...(typeof name === 'string' ? { name } : {}), ...Object.fromEntries(rest) };
+  const judge = member(written, 'judge') ?? member(written, 'judges');
+  return { use: typeof use === 'string' ? use : '', ...(typeof name === 'string' ? { name } : {}), ...Object.fromEntries(rest), ...(judge === undefined ? {} : { judge }) };
+}
+
+/** Who is asked: nothing, a judge, or several votes. */
+export function askedBy(written: JsonObject): Pick<PlannedEvaluator, 'judge' | 'panel'> {
+  const [judge, several, votes] = [member(written, 'judge'), listAt(written, 'judges'), member(written, 'votes') ?? 1];
+  const judges = (several.length === 0 && judge !== undefined ? [judge] : several).filter((name) => typeof name === 'string');
+  const escalate = escalation(member(written, 'escalate'));
+  const [only] = judges;
+  if (only === undefined) return {};
+  if (judges.length === 1 && votes === 1 && escalate === undefined) return { judge: only };
+  return { panel: { judges, votes: Number(votes), ...(escalate === undefined ? {} : { escalate }) } };
+}
+
+function escalation(written: JsonValue | undefined): Escalation | undefined {
+  if (!isJsonObject(written)) return undefined;
+  const [to, below] = [member(written, 'to'), member(written, 'below')];
+  return { to: String(to), onDisagreement: member(written, 'on_disagreement') !== false, ...(typeof below === 'number' ? { below } : {}) };
 }

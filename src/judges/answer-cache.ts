@@ -135,7 +135,7 @@ function cachedAnswer(kept: KeptAnswer | undefined, question: Question): Answere
 }
 
 /** The texts as they are shown; the schema by its members, in whatever order. */
-function keyOf(baseUrl: string, model: string, { id, instruction, data, answerSchema }: Question): string {
-  const asked = [baseUrl, model, id, instruction, jsonText(answerSchema, { sortKeys: true }), ...data.flatMap(({ title, text }) => [title, text])];
+function keyOf(baseUrl: string, model: string, { id, instruction, data, answerSchema, vote }: Question): string {
+  const asked = [baseUrl, model, id, instruction, jsonText(answerSchema, { sortKeys: true }), ...(vote === undefined ? [] : [vote]), ...data.flatMap(({ title, text }) => [title, text])];
   return createHash('sha256').update(jsonText(asked)).digest('base64');
 }

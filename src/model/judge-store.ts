@@ -63,7 +63,7 @@ export interface NewJudgeJob {
   readonly name: string;
   readonly evaluator: string;
   readonly evaluatorKind: EvaluatorKind;
-  /** Whose places it takes: name of a judge, or `http:` and the name of the evaluator. */
+  /** Whose places it takes: name of a judge, `jury:` and the name of an evaluator that asks several, or `http:` and that of one that asks an endpoint. */
   readonly party: string;
   /** Of the evaluator as it was chosen. */
   readonly optionsHash: string;

@@ -9,6 +9,7 @@ import { wire } from '../model/attributes.ts';
 import type { Clock } from '../model/clock.ts';
 import { runTargetId, type Decision, type Evaluation, type Verdict } from '../model/verdict.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
+import { ofQuorum, seatsOf, type Panel } from './panel.ts';
 import { raisedRate, type Raise } from './raising.ts';
 import { sampleDecision } from './sample.ts';
 
@@ -17,8 +18,10 @@ export interface PlannedEvaluator {
   readonly configured: ConfiguredEvaluator;
   /** Absent: every run. */
   readonly when?: (run: Run) => boolean;
-  /** Name of the judge; for judge evaluators, and only for these. */
+  /** Name of the judge; for judge evaluators that ask one once, and only for these. */
   readonly judge?: string;
+  /** Instead of `judge`: several votes. */
+  readonly panel?: Panel;
   /** Share 0..1 of the received runs that an evaluator asks about; rules look at all. */
   readonly sampleRate: number;
   /** Higher rates for runs on which rules have found something. */
@@ -28,8 +31,9 @@ export interface PlannedEvaluator {
 /** An evaluator that asks somebody, and that was sampled for a run. */
 export interface ToJudge {
   readonly configured: ConfiguredAsking;
-  /** There for judge evaluators, and only for these. */
+  /** For judge evaluators one of the two, and only for these. */
   readonly judge?: string;
+  readonly panel?: Panel;
   readonly expected: Expectation;
   readonly probability: number;
 }
@@ -58,22 +62,35 @@ export function evaluateRun(run: Run, plan: readonly PlannedEvaluator[], options
   const decisions: RunDecision[] = [];
   const toJudge: ToJudge[] = [];
   for (const planned of plan) {
-    const { configured, judge, sampleRate, raise = [] } = planned;
+    const { configured, sampleRate, raise = [] } = planned;
+    const asked = whoIsAsked(planned);
     const verdict = verdicts.get(configured.name);
     if (!wanted.includes(planned)) decisions.push(decision(configured, 'filtered', 'when'));
     else if (configured.kind === 'rule') {
       if (verdict !== undefined) decisions.push(decisionOf(configured, verdict));
     } else {
       const rate = raisedRate(sampleRate, raise, verdicts);
-      const left = judge === undefined ? 1 : (options.pace?.(judge) ?? 1);
+      const left = paceOf(planned, options.pace);
       const { sampled, probability } = sampleDecision({ traceId: run.traceId, traceState: run.traceState, rate: rate * left });
       // Without a judge there is nobody to ask; the configuration refuses that, so this is a plan made by hand.
-      if (configured.kind === 'judge' && judge === undefined) decisions.push(decision(configured, 'filtered', 'no_judge'));
-      else if (sampled) toJudge.push({ configured, ...(judge === undefined ? {} : { judge }), expected, probability });
+      if (configured.kind === 'judge' && asked === undefined) decisions.push(decision(configured, 'filtered', 'no_judge'));
+      else if (sampled) toJudge.push({ configured, ...asked, expected, probability });
       else decisions.push(left === 0 && rate > 0 ? decision(configured, 'over_budget', 'usd_per_day') : decision(configured, 'sampled_out'));
     }
   }
   return { evaluations, decisions, toJudge };
+}
+
+/** Of a judge evaluator; undefined: nobody that the plan names. */
+export function whoIsAsked({ judge, panel }: Pick<PlannedEvaluator, 'judge' | 'panel'>): Pick<PlannedEvaluator, 'judge' | 'panel'> | undefined {
+  if (panel !== undefined) return { panel };
+  return judge === undefined ? undefined : { judge };
+}
+
+/** Of several judges what a quorum of them can keep up: one whose budget is spent gives no vote, and the others go on. */
+function paceOf({ judge, panel }: PlannedEvaluator, pace: (judge: string) => number = () => 1): number {
+  if (panel !== undefined) return ofQuorum(seatsOf(panel).map((seat) => pace(seat.judge)));
+  return judge === undefined ? 1 : pace(judge);
 }
 
 /** What the run itself says is expected of it. */

@@ -3,12 +3,13 @@
  * configuration redacts. Without rules of redaction nothing is done at all.
  */
 import type { ConfiguredAsking } from '../../evaluators/configured.ts';
-import type { Asking, EvaluatorRequest } from '../../evaluators/evaluator.ts';
+import type { EvaluatorRequest } from '../../evaluators/evaluator.ts';
 import { readExpectation } from '../../evaluators/expectation.ts';
 import type { ScoredRun } from '../exporters/exporter.ts';
 import type { Run } from '../model/agent-trace.ts';
 import type { Verdict } from '../model/verdict.ts';
 import type { Redaction } from '../redaction/redaction.ts';
+import { changedRequests } from './changed-requests.ts';
 import type { ToJudge } from './evaluate.ts';
 
 export interface Leaving {
@@ -35,21 +36,8 @@ export function leaving(run: Run, redaction: Redaction | undefined): Leaving {
 function withRedactedRequests(configured: ConfiguredAsking, redaction: Redaction): ConfiguredAsking {
   return {
     ...configured,
-    *judge(trace, expected, context, run) {
-      return yield* redactedRequests(configured.judge(trace, expected, context, run), redaction);
-    },
+    judge: (trace, expected, context, run) => changedRequests(configured.judge(trace, expected, context, run), (request) => ({ request: redactedRequest(request, redaction) })),
   };
-}
-
-function* redactedRequests(asking: Asking<Verdict>, redaction: Redaction): Asking<Verdict> {
-  try {
-    let step = asking.next();
-    while (step.done !== true) step = asking.next(yield redactedRequest(step.value, redaction));
-    return step.value;
-  } finally {
-    // Whoever drives this one may end it early; a generator that is done does not mind.
-    asking.return({ kind: 'failed', error: 'not_asked', explanation: '', details: {} });
-  }
 }
 
 /** Instructions are not of the run. A call holds the run as a document, whose values have been searched one by one. */

@@ -20,7 +20,7 @@ import type { Redaction } from '../redaction/redaction.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { NewJudgeJob } from '../model/judge-store.ts';
 import { countCosts } from './agent-costs.ts';
-import { decision, decisionOf, evaluateRun, expectedOf, evaluationOf, recordDuration, type PlannedEvaluator, type ToJudge } from './evaluate.ts';
+import { decision, decisionOf, evaluateRun, expectedOf, evaluationOf, recordDuration, whoIsAsked, type PlannedEvaluator, type ToJudge } from './evaluate.ts';
 import { gathering } from './group.ts';
 import type { GatheringSettings } from './gathering-settings.ts';
 import { type GroupLimits } from './group-limits.ts';
@@ -132,10 +132,10 @@ export function pipeline(options: PipelineOptions): Pipeline {
     if (as !== undefined && as.kind !== 'judged') return deliverAs({ decision: as.kind, reason: as.reason });
     const planned = plan.find(({ configured }) => configured.name === job.name);
     if (planned === undefined || planned.configured.kind === 'rule') return deliverAs({ decision: 'filtered', reason: 'not_configured' });
-    const { configured, judge } = planned;
+    const { configured } = planned;
     // Another question than the one that this run was chosen for.
     if (configured.optionsHash !== job.optionsHash) return deliverAs({ decision: 'filtered', reason: 'reconfigured' });
-    const asked: ToJudge = { configured, ...(judge === undefined ? {} : { judge }), expected: expectedOf(run), probability: job.probability };
+    const asked: ToJudge = { configured, ...whoIsAsked(planned), expected: expectedOf(run), probability: job.probability };
     ask(run, work(asked), (end) => {
       if (end.kind === 'overload' && waitsOn.has(end.reason)) return done(false);
       answered({ run, item, asked, askedMs: job.offeredAt / 1_000, groups }, end);

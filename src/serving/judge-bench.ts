@@ -4,19 +4,24 @@
  * or a pace, holds for what waits as well.
  */
 import { randomBytes } from 'node:crypto';
+import type { ConfiguredHttp } from '../../evaluators/configured.ts';
 import { evaluationContext } from '../../evaluators/context.ts';
+import type { Asking } from '../../evaluators/evaluator.ts';
 import type { JudgeConfig } from '../config/config.ts';
 import { answerCache } from '../judges/answer-cache.ts';
 import { guard, type Guard } from '../judges/guard.ts';
 import { endpointParty, httpCalls } from '../judges/http-calls.ts';
 import { judges } from '../judges/index.ts';
 import type { Judge } from '../judges/judge.ts';
-import { judgeLane, type JudgeLane, type Party } from '../judges/lane.ts';
+import { juryEnd } from '../judges/jury.ts';
+import { judgeLane, type JudgeJob, type JudgeLane, type Party } from '../judges/lane.ts';
 import { ledger } from '../judges/ledger.ts';
 import { jsonText, type JsonValue } from '../model/json.ts';
 import type { Run } from '../model/agent-trace.ts';
+import type { Verdict } from '../model/verdict.ts';
 import { askOf } from '../pipeline/ask.ts';
 import type { ToJudge } from '../pipeline/evaluate.ts';
+import { judgesOf, panelModel, type Panel } from '../pipeline/panel.ts';
 import type { AskEnd } from '../pipeline/pipeline.ts';
 import { memorySpend } from '../stores/memory-judges.ts';
 import type { Store } from '../stores/store.ts';
@@ -45,6 +50,9 @@ const leavingMax = 16;
 
 /** Of a judge that is not configured any more: what waits for it is told so. */
 const placesOfNobody = 8;
+
+/** As a judge is asked it. */
+type Question = Pick<JudgeJob, 'name' | 'agent' | 'threshold'> & { readonly questions: () => Asking<Verdict> };
 
 interface Seat {
   config: JudgeConfig;
@@ -130,10 +138,44 @@ export function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry
     if (seat.jobs === 0 && leaving.delete(seat)) void seat.client.stop();
   }
 
-  function partyOf({ configured }: ToJudge, seat: Seat | undefined): Party | undefined {
-    if (configured.kind === 'judge') return seat?.party;
-    const name = endpointParty(configured.name);
-    return { name, concurrency: configured.concurrency, answer: askOf({}, async (request) => await endpoints.call(name, request)) };
+  function partyOf({ name: evaluator, concurrency }: ConfiguredHttp): Party {
+    const name = endpointParty(evaluator);
+    return { name, concurrency, answer: askOf({}, async (request) => await endpoints.call(name, request)) };
+  }
+
+  function askOne(seat: Seat | undefined, question: Question, done: (end: AskEnd) => void): void {
+    if (seat === undefined) return done({ kind: 'overload', reason: 'no_such_judge' });
+    seat.jobs++;
+    const ended = (end: AskEnd): void => {
+      seat.jobs--;
+      release(seat);
+      done(end);
+    };
+    lane.offer({ ...question, party: seat.party, done: ended });
+  }
+
+  /** All that may be asked stay until it is over, although the configuration changes meanwhile. */
+  async function juryOf(panel: Panel, question: Question): Promise<AskEnd> {
+    const own = new Map(judgesOf(panel).flatMap((name) => {
+      const seat = seats.get(name);
+      return seat === undefined ? [] : [[name, seat] as const];
+    }));
+    for (const seat of own.values()) seat.jobs++;
+    const end = await juryEnd({
+      name: question.name,
+      panel,
+      model: panelModel(panel, (judge) => own.get(judge)?.config.model),
+      questions: question.questions,
+      ask: (judge, questions) => new Promise((resolve) => askOne(own.get(judge), { ...question, questions }, resolve)),
+      identity: (judge) => jsonText([own.get(judge)?.config.baseUrl ?? judge, own.get(judge)?.config.model ?? '']),
+      price: (judge) => own.get(judge)?.config.price,
+      telemetry,
+    });
+    for (const seat of own.values()) {
+      seat.jobs--;
+      release(seat);
+    }
+    return end;
   }
 
   prepare(configs)();
@@ -141,19 +183,11 @@ export function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry
     lane,
     prepare,
     ask(run, work, done) {
-      const { configured, expected, judge } = work;
-      const seat = configured.kind === 'judge' ? seats.get(judge ?? '') : undefined;
-      const party = partyOf(work, seat);
-      if (party === undefined) return done({ kind: 'overload', reason: 'no_such_judge' });
-      if (seat !== undefined) seat.jobs++;
-      const ended = (end: AskEnd): void => {
-        if (seat !== undefined) {
-          seat.jobs--;
-          release(seat);
-        }
-        done(end);
-      };
-      lane.offer({ name: configured.name, agent: run.trace.agent, party, threshold: configured.threshold, questions: () => configured.judge(run.trace, expected, context, run), done: ended });
+      const { configured, expected, judge, panel } = work;
+      const question: Question = { name: configured.name, agent: run.trace.agent, threshold: configured.threshold, questions: () => configured.judge(run.trace, expected, context, run) };
+      if (configured.kind === 'http') lane.offer({ ...question, party: partyOf(configured), done });
+      else if (panel === undefined) askOne(seats.get(judge ?? ''), question, done);
+      else void juryOf(panel, question).then(done);
     },
     pace(judge) {
       const { usdPerDay } = seats.get(judge)?.config ?? {};

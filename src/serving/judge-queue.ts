@@ -2,7 +2,8 @@
 import type { Config } from '../config/config.ts';
 import { desk, type Desk, type DeskOptions } from '../judges/desk.ts';
 import { endpointParty } from '../judges/http-calls.ts';
-import type { ToJudge } from '../pipeline/evaluate.ts';
+import type { PlannedEvaluator, ToJudge } from '../pipeline/evaluate.ts';
+import { ofQuorum, seatsOf } from '../pipeline/panel.ts';
 import type { Pipeline, Queued } from '../pipeline/pipeline.ts';
 import type { Keeper } from '../stores/keeper.ts';
 import type { Store } from '../stores/store.ts';
@@ -33,8 +34,10 @@ export function judgeQueue({ bench, config, flow, keeper, pressed, ...options }:
 
   function places(party: string): number {
     if (!pressed().isCalm()) return 0;
-    const planned = config().evaluators.find(({ configured }) => configured.kind === 'http' && endpointParty(configured.name) === party);
-    return planned?.configured.kind === 'http' ? planned.configured.concurrency : bench.places(party);
+    const planned = config().evaluators.find((one) => (one.configured.kind === 'http' || one.panel !== undefined) && partyOf(one) === party);
+    if (planned?.configured.kind === 'http') return planned.configured.concurrency;
+    // As long as no quorum of them is there, asking the others would cost money and come to nothing.
+    return planned?.panel === undefined ? bench.places(party) : ofQuorum(seatsOf(planned.panel).map(({ judge }) => bench.places(judge)));
   }
 
   return {
@@ -42,9 +45,9 @@ export function judgeQueue({ bench, config, flow, keeper, pressed, ...options }:
       if (!pressed().keepsJudges()) return { kind: 'overload', reason: 'stress' };
       if (own === undefined) return undefined;
       if (!own.admits()) return { kind: 'overload', reason: 'queue_full' };
-      const { configured, judge = '', probability } = work;
+      const { configured, probability } = work;
       const { name, evaluator, kind, optionsHash } = configured;
-      return { kind: 'job', job: { name, evaluator: evaluator.id, evaluatorKind: kind, party: kind === 'judge' ? judge : endpointParty(name), optionsHash, probability, offeredAt: Math.floor(clock.nowMs() * 1_000) } };
+      return { kind: 'job', job: { name, evaluator: evaluator.id, evaluatorKind: kind, party: partyOf(work), optionsHash, probability, offeredAt: Math.floor(clock.nowMs() * 1_000) } };
     },
     open(store) {
       if (!store.isDurable) return;
@@ -55,4 +58,12 @@ export function judgeQueue({ bench, config, flow, keeper, pressed, ...options }:
       await own?.stop();
     },
   };
+}
+
+/** No judge is named with a colon. Votes of one judge wait in its own line, those of several in one of the evaluator. */
+function partyOf({ configured: { kind, name }, judge = '', panel }: Pick<PlannedEvaluator, 'configured' | 'judge' | 'panel'>): string {
+  if (kind !== 'judge') return endpointParty(name);
+  if (panel === undefined) return judge;
+  const [only] = panel.judges;
+  return panel.judges.length === 1 && only !== undefined ? only : `jury:${name}`;
 }

@@ -6,6 +6,7 @@ export interface BadConfig {
 }
 
 const judge = 'judges: { main: { model: m } }\n';
+const two = 'judges: { cheap: { model: m }, dear: { model: d } }\n';
 
 export const badConfigs: readonly BadConfig[] = [
   { name: 'unknown section', text: 'listne:\n  console: 127.0.0.1:1\n' },
@@ -94,6 +95,20 @@ export const badConfigs: readonly BadConfig[] = [
   { name: 'a judge evaluator without any judge', text: 'evaluators:\n  - use: task_completion\n' },
   { name: 'an unknown judge', text: `${judge}evaluators:\n  - { use: task_completion, judge: mian }\n` },
   { name: 'an unknown judge where there is none', text: 'evaluators:\n  - { use: task_completion, judge: main }\n' },
+  { name: 'unknown judges of a jury', text: `${two}evaluators:\n  - use: task_completion\n    judges: [ cheap, deer, main ]\n    escalate: { to: mian }\n` },
+  { name: 'a judge and judges', text: `${two}evaluators:\n  - { use: task_completion, judge: cheap, judges: [ cheap, dear ] }\n` },
+  { name: 'a judge named twice', text: `${two}evaluators:\n  - { use: task_completion, judges: [ cheap, dear, cheap ] }\n` },
+  { name: 'no judges', text: `${two}evaluators:\n  - { use: task_completion, judges: [] }\n` },
+  { name: 'a jury that is one name', text: `${two}evaluators:\n  - { use: task_completion, judges: cheap }\n` },
+  { name: 'no votes, and too many of one judge', text: `${two}evaluators:\n  - { use: task_completion, judge: cheap, votes: 0 }\n  - { use: task_completion, name: more, judge: cheap, votes: 10 }\n` },
+  { name: 'too many votes of several', text: `${two}evaluators:\n  - { use: task_completion, judges: [ cheap, dear ], votes: 8 }\n` },
+  { name: 'votes of nobody', text: `${two}evaluators:\n  - { use: task_completion, votes: 3 }\n` },
+  { name: 'an escalation to a judge that votes', text: `${two}evaluators:\n  - use: task_completion\n    judges: [ cheap, dear ]\n    escalate: { to: dear }\n` },
+  { name: 'an escalation of one vote that agrees with itself', text: `${two}evaluators:\n  - { use: task_completion, judge: cheap, escalate: { to: dear } }\n` },
+  { name: 'an escalation that never happens', text: `${two}evaluators:\n  - { use: task_completion, judge: cheap, votes: 3, escalate: { to: dear, on_disagreement: false, below: 0 } }\n` },
+  { name: 'an escalation to nobody, in percent', text: `${two}evaluators:\n  - { use: task_completion, judge: cheap, escalate: { below: 70 } }\n` },
+  { name: 'a jury for a rule', text: `${two}evaluators:\n  - { use: tool_error, judges: [ cheap, dear ], votes: 2 }\n` },
+  { name: 'a jury for an evaluator over HTTP', text: `${two}evaluators:\n  - { use: http, name: mine, judges: [ cheap ], escalate: { to: dear }, options: { url: "http://127.0.0.1:1/" } }\n` },
   { name: 'a judge for a rule', text: `${judge}evaluators:\n  - { use: tool_error, judge: main }\n` },
   { name: 'a sample for a rule', text: 'evaluators:\n  - use: tool_error\n    sample: { rate: 0.5 }\n' },
   { name: 'a sample rate in percent', text: `${judge}evaluators:\n  - { use: task_completion, judge: main, sample: { rate: 5 } }\n` },

@@ -115,6 +115,28 @@ test('config: what is shown is a configuration again, with the same effect', () 
   expect(load(stringify(shown)).shown).toEqual(shown);
 });
 
+const asked: readonly (readonly [written: string, want: object])[] = [
+  ['judge: a', { judge: 'a' }],
+  ['judges: [ a ], votes: 1', { judge: 'a' }],
+  ['judge: a, votes: 3', { panel: { judges: ['a'], votes: 3 } }],
+  ['judges: [ b, a ]', { panel: { judges: ['b', 'a'], votes: 1 } }],
+  ['judges: [ a, b ], votes: 2, escalate: { to: c }', { panel: { judges: ['a', 'b'], votes: 2, escalate: { to: 'c', onDisagreement: true } } }],
+  ['judge: a, escalate: { to: c, below: 0.7, on_disagreement: false }', { panel: { judges: ['a'], votes: 1, escalate: { to: 'c', below: 0.7, onDisagreement: false } } }],
+];
+for (const [written, want] of asked) {
+  test(`config: who is asked: ${written}`, () => {
+    const { config, shown } = load(`judges: { a: { model: m }, b: { model: m }, c: { model: n } }\nevaluators: [ { use: task_completion, ${written} } ]`);
+    const [{ judge: one, panel } = {}] = config.evaluators;
+    expect({ ...(one === undefined ? {} : { judge: one }), ...(panel === undefined ? {} : { panel }) }).toEqual(want);
+    expect(load(stringify(shown)).config.evaluators).toMatchObject([want]);
+  });
+}
+
+test('config: a rule that a condition may look at is one that asks nobody, a jury neither', () => {
+  const raised = (who: string) => () => load(`${judge}evaluators: [ { use: task_completion, name: asks, ${who} }, { use: task_completion, judge: main, sample: { raise: [ { when: "asks < 1", to: 1 } ] } } ]`);
+  for (const who of ['judge: main', 'judges: [ main ], votes: 3']) expect(raised(who)).toThrow(/asks is not a rule evaluator/);
+});
+
 const run: Run = {
   tenant: noTenant,
   traceId: parseTraceId('0123456789abcdef0123456789abcdef') ?? fail(),

@@ -45,6 +45,7 @@ const others: readonly { readonly name: string; readonly question?: Partial<Ques
   { name: 'whose texts are cut elsewhere', question: { data: [{ title: 'Ab', text: '' }] } },
   { name: 'about one text more', question: { data: [{ title: 'A', text: 'b' }, { title: '', text: '' }] } },
   { name: 'with another schema', question: { answerSchema: { type: 'object' } } },
+  { name: 'that is another vote', question: { vote: 2 } },
   { name: 'to another model', who: { model: 'n' } },
   { name: 'to another endpoint', who: { baseUrl: 'http://b/v1' } },
 ];

@@ -6,7 +6,9 @@ import type { AnyEvaluator } from '../../../evaluators/evaluator.ts';
 import { readExpectation, type Fault } from '../../../evaluators/expectation.ts';
 import { schemaFaults } from '../../../evaluators/options.ts';
 import type { EvaluatorConfig } from '../../config/config.ts';
-import { evaluatorEntry } from '../../config/evaluator-entry.ts';
+import { juryFindings, unknownJudges } from '../../config/cross-checks-juries.ts';
+import { askedBy, evaluatorEntry } from '../../config/evaluator-entry.ts';
+import { whoIsAskedSchema } from '../../config/sections/evaluators.ts';
 import { withShared } from '../../config/shared-options.ts';
 import { JuryError } from '../../model/errors.ts';
 import { isJsonArray, isJsonObject, member, parseJson, type JsonObject, type JsonValue } from '../../model/json.ts';
@@ -100,10 +102,21 @@ function planned(entry: JsonValue, { members, plan, judges, shared = {} }: Datas
   const written: JsonObject = typeof entry === 'string' ? { use: entry } : isJsonObject(entry) ? entry : {};
   const made = configuredEvaluator(evaluatorEntry(withShared(written, members, shared)), members);
   if (made.kind === 'faulty') return { faults: made.faults };
-  const judge = member(written, 'judge');
   if (made.evaluator.kind !== 'judge') return { evaluator: { configured: made.evaluator, sampleRate: 1 }, faults: [] };
-  if (typeof judge !== 'string' || !judges.includes(judge)) return { faults: [{ path: ['judge'], problem: `must name a judge of the configuration; there are ${judges.length === 0 ? 'none' : judges.join(', ')}` }] };
-  return { evaluator: { configured: made.evaluator, judge, sampleRate: 1 }, faults: [] };
+  const faults = whoIsAskedFaults(written, judges);
+  return faults.length > 0 ? { faults } : { evaluator: { configured: made.evaluator, ...askedBy(written), sampleRate: 1 }, faults: [] };
+}
+
+/** Who is asked must be there, and be known by the configuration. */
+function whoIsAskedFaults(written: JsonObject, judges: readonly string[]): readonly Fault[] {
+  const asked = Object.fromEntries(Object.entries(written).filter(([key]) => Object.hasOwn(whoIsAskedSchema, key)));
+  const faults = schemaFaults({ type: 'object', properties: whoIsAskedSchema }, asked);
+  if (faults.length > 0) return faults;
+  const unknown = askedBy(asked).judge === undefined && askedBy(asked).panel === undefined ? [['judge']] : unknownJudges([], asked, judges).map(({ path }) => path);
+  return [
+    ...unknown.map((path) => ({ path, problem: `must name a judge of the configuration; there are ${judges.length === 0 ? 'none' : judges.join(', ')}` })),
+    ...juryFindings([], asked).map(({ path, problem, todo }) => ({ path, problem: `${problem}. ${todo}` })),
+  ];
 }
 
 function textOf(file: string): string {

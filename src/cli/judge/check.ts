@@ -5,6 +5,7 @@ import type { Config } from '../../config/config.ts';
 import { readConfig } from '../../config/load.ts';
 import { configuredRedaction } from '../../config/redaction.ts';
 import type { Environment } from '../../config/substitution.ts';
+import { panelModel } from '../../pipeline/panel.ts';
 import { judgeBench } from '../../serving/judge-bench.ts';
 import { noTelemetry } from '../../telemetry/telemetry.ts';
 import { UsageError, type CommandInput, type ExitCode } from '../command.ts';
@@ -70,9 +71,13 @@ interface Side {
 async function side(file: string, { evaluator }: CheckSettings, env: Environment): Promise<Side> {
   const { config } = await readConfig({ file, env, evaluators });
   const plan = config.evaluators.filter(({ configured }) => (evaluator === undefined ? configured.kind === 'judge' : configured.name === evaluator && configured.kind !== 'rule')).map(({ when: _when, ...planned }) => planned);
-  const checked = plan.map(({ configured, judge }) => ({ name: configured.name, evaluator: configured.evaluator.id, version: configured.evaluator.version, model: config.judges.find(({ name }) => name === judge)?.model }));
+  const checked = plan.map(({ configured, judge = '', panel }) => ({ name: configured.name, evaluator: configured.evaluator.id, version: configured.evaluator.version, model: panel === undefined ? modelOf(config, judge) : panelModel(panel, (name) => modelOf(config, name)) }));
   if (plan.length === 0) throw new UsageError(evaluator === undefined ? `${file} has no evaluator that asks a judge.` : `${file} has no evaluator ${JSON.stringify(evaluator)} that asks somebody.`);
   return { config, plan, checked };
+}
+
+function modelOf({ judges }: Config, judge: string): string | undefined {
+  return judges.find(({ name }) => name === judge)?.model;
 }
 
 function names({ checked }: Side): string {

@@ -4,7 +4,9 @@ import { priceOf } from '../../../evaluators/prices.ts';
 import type { ConfiguredEvaluator } from '../../../evaluators/configured.ts';
 import type { Config, EvaluatorConfig } from '../../config/config.ts';
 import type { Run } from '../../model/agent-trace.ts';
+import type { TokenPrice } from '../../judges/money.ts';
 import { promptBounds, promptOf } from '../../judges/prompt.ts';
+import { panelModel, seatsOf, type Panel } from '../../pipeline/panel.ts';
 import { rateByScores } from '../../pipeline/raising.ts';
 import type { Micros, RunPlace, RunRow, Store } from '../../stores/store.ts';
 import { givenTraces } from '../eval/given-traces.ts';
@@ -26,17 +28,22 @@ export interface Forecast {
   readonly asked: number;
   /** Of the runs. */
   readonly share: number;
-  /** Of one verdict. */
+  /** That are asked for one verdict. */
+  readonly votes: number;
+  /** Of one verdict, all its votes together. */
   readonly inputTokens: number;
   readonly outputTokens: number;
   /** Where the input tokens come from. */
   readonly basis: 'given' | 'estimated';
   /** A day; undefined: the model has no price. */
   readonly usd: number | undefined;
+  /** If every verdict were passed on to another judge; undefined: none is, or that judge has no price. */
+  readonly usdEscalated: number | undefined;
 }
 
 export interface ForecastWith {
   readonly config: Pick<Config, 'judges' | 'prices'>;
+  /** Of one vote. */
   readonly inputTokens: number | undefined;
   readonly outputTokens: number | undefined;
 }
@@ -100,9 +107,10 @@ async function wholeRun(store: Pick<Store, 'run'>, row: RunRow): Promise<Run | u
   }
 }
 
-export function forecastOf({ configured, judge = '', sampleRate, raise, when }: EvaluatorConfig, { runs, days, whole }: Traffic, { config, inputTokens, outputTokens = outputTokensUsual }: ForecastWith): Forecast {
-  const entry = config.judges.find(({ name }) => name === judge);
-  const model = entry?.model ?? judge;
+export function forecastOf(planned: EvaluatorConfig, { runs, days, whole }: Traffic, { config, inputTokens, outputTokens = outputTokensUsual }: ForecastWith): Forecast {
+  const { configured, sampleRate, raise, when, judge = '' } = planned;
+  const panel: Panel = planned.panel ?? { judges: [judge], votes: 1 };
+  const judges = seatsOf(panel).map((seat) => seat.judge);
   const meant = when === undefined ? whole : whole.filter(when);
   const questions = meant.flatMap((run) => firstQuestion(configured, run) ?? []);
   // Of the runs with content; where there are none, every run counts.
@@ -111,8 +119,31 @@ export function forecastOf({ configured, judge = '', sampleRate, raise, when }: 
   const asked = (share * runs.length) / days;
   const estimated = questions.length === 0 ? 0 : questions.reduce((sum, chars) => sum + chars, 0) / questions.length / charsPerToken;
   const input = inputTokens ?? estimated;
-  const price = entry?.price ?? priceOf(model, config.prices);
-  return { name: configured.name, model, asked, share, inputTokens: input, outputTokens, basis: inputTokens === undefined ? 'estimated' : 'given', usd: price === undefined ? undefined : (asked * (input * price.inputPerMillion + outputTokens * price.outputPerMillion)) / 1_000_000 };
+  const usdOf = (names: readonly string[]): number | undefined => {
+    const prices = names.flatMap((name) => priceOfJudge(config, name) ?? []);
+    return prices.length < names.length ? undefined : (asked * prices.reduce((sum, price) => sum + input * price.inputPerMillion + outputTokens * price.outputPerMillion, 0)) / 1_000_000;
+  };
+  return {
+    name: configured.name,
+    model: panelModel(panel, (name) => modelOf(config, name)),
+    asked,
+    share,
+    votes: judges.length,
+    inputTokens: input * judges.length,
+    outputTokens: outputTokens * judges.length,
+    basis: inputTokens === undefined ? 'estimated' : 'given',
+    usd: usdOf(judges),
+    usdEscalated: panel.escalate === undefined ? undefined : usdOf([...judges, panel.escalate.to]),
+  };
+}
+
+function modelOf({ judges }: Pick<Config, 'judges'>, judge: string): string {
+  return judges.find(({ name }) => name === judge)?.model ?? judge;
+}
+
+/** Its own comes first. */
+function priceOfJudge(config: ForecastWith['config'], judge: string): TokenPrice | undefined {
+  return config.judges.find(({ name }) => name === judge)?.price ?? priceOf(modelOf(config, judge), config.prices);
 }
 
 /** Characters of what is asked first; undefined: nothing is asked about this run. */

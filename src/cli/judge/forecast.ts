@@ -57,8 +57,19 @@ function forecastText({ runs, days, sampled }: Traffic, forecasts: readonly Fore
   ].join('\n');
 }
 
-function forecastLines({ name, model, asked, share, inputTokens, outputTokens, usd }: Forecast): readonly string[] {
-  return [`${name} (${model})`, `  ${asked.toFixed(1)} verdicts a day, ${(share * 100).toFixed(1)} % of the runs`, `  ${Math.round(inputTokens)} input and ${Math.round(outputTokens)} output tokens a verdict`, usd === undefined ? `  no price: give the judge one, or name ${model} under prices` : `  ${usd.toFixed(2)} USD a day`];
+function forecastLines(forecast: Forecast): readonly string[] {
+  const { name, model, asked, share, votes, inputTokens, outputTokens } = forecast;
+  return [
+    `${name} (${model})`,
+    `  ${asked.toFixed(1)} verdicts a day, ${(share * 100).toFixed(1)} % of the runs${votes === 1 ? '' : `, ${votes} votes each`}`,
+    `  ${Math.round(inputTokens)} input and ${Math.round(outputTokens)} output tokens a verdict`,
+    `  ${costText(forecast)}`,
+  ];
+}
+
+function costText({ model, votes, usd, usdEscalated }: Forecast): string {
+  if (usd === undefined) return votes === 1 ? `no price: give the judge one, or name ${model} under prices` : 'no price: give each of its judges one, or name their models under prices';
+  return `${usd.toFixed(2)} USD a day${usdEscalated === undefined ? '' : `, ${usdEscalated.toFixed(2)} if every verdict were passed on`}`;
 }
 
 function totalText(forecasts: readonly Forecast[]): string {
@@ -68,5 +79,5 @@ function totalText(forecasts: readonly Forecast[]): string {
 }
 
 function forecastJson({ runs, days, sampled }: Traffic, forecasts: readonly Forecast[]): string {
-  return jsonText({ runs: runs.length, days, runs_with_content: sampled, evaluators: forecasts.map(({ name, model, asked, share, inputTokens, outputTokens, basis, usd }) => ({ name, model, verdicts_per_day: asked, share, input_tokens: inputTokens, output_tokens: outputTokens, basis, usd_per_day: usd ?? null })) });
+  return jsonText({ runs: runs.length, days, runs_with_content: sampled, evaluators: forecasts.map(({ name, model, asked, share, votes, inputTokens, outputTokens, basis, usd, usdEscalated }) => ({ name, model, verdicts_per_day: asked, share, votes, input_tokens: inputTokens, output_tokens: outputTokens, basis, usd_per_day: usd ?? null, usd_per_day_escalated: usdEscalated ?? null })) });
 }

@@ -2,6 +2,7 @@
 import type { AnyEvaluator, JsonSchema } from '../../../evaluators/evaluator.ts';
 import type { JsonValue } from '../../model/json.ts';
 import type { EvaluatorKind } from '../../model/verdict.ts';
+import { panelJudgesMax, seatsMax, votesMax } from '../../pipeline/panel.ts';
 import type { Section } from './section.ts';
 
 const text = { type: 'string', maxLength: 10_000 } as const;
@@ -73,6 +74,26 @@ const sample = {
   },
 } as const;
 
+const judgeName = { type: 'string', maxLength: 100 } as const;
+
+/** Who is asked, and how often. */
+export const whoIsAskedSchema = {
+  judge: { ...judgeName, description: 'Name under `judges`. For judge evaluators, and for rules that can ask one besides.' },
+  judges: { type: 'array', minItems: 1, maxItems: panelJudgesMax, items: judgeName, description: 'Names of several, instead of `judge`: each has a vote.' },
+  votes: { type: 'integer', minimum: 1, maximum: votesMax, 'x-unit': 'votes', description: `How often each judge is asked, once when left out. At most ${seatsMax} votes of all judges together.` },
+  escalate: {
+    type: 'object',
+    description: 'Whom to ask when the votes are not sure: its verdict counts instead of theirs.',
+    additionalProperties: false,
+    required: ['to'],
+    properties: {
+      to: { ...judgeName, description: 'Name of a judge that has no vote.' },
+      below: { type: 'number', minimum: 0, maximum: 1, 'x-unit': 'share', description: 'A confidence below which it is asked; the judges are then asked for their confidence too. Left out: confidence does not matter.' },
+      on_disagreement: { type: 'boolean', default: true, description: 'Whether it is asked when votes differ.' },
+    },
+  },
+} as const;
+
 export function evaluatorsSection(members: readonly AnyEvaluator[]): Section {
   const ids = members.map((member) => member.id);
   const byDefault = members.filter((member) => member.onByDefault).map((member) => member.id);
@@ -98,7 +119,7 @@ export function evaluatorsSection(members: readonly AnyEvaluator[]): Section {
           threshold: { type: ['number', 'null'], minimum: 0, maximum: 1, 'x-unit': 'score', description: 'Scores from here on pass; `null` is a raw metric that neither passes nor fails. Left out: the threshold of the evaluator.' },
           on_empty: { enum: ['skip', 'original'], description: 'A run without tool calls is skipped, or scored as the systems that the rule comes from score it.' },
           include_explanation: { type: 'boolean', default: true, description: 'False leaves explanations out of what is sent.' },
-          judge: { type: 'string', maxLength: 100, description: 'Name under `judges`. For judge evaluators, and for rules that can ask one besides.' },
+          ...whoIsAskedSchema,
           sample,
         },
         allOf: members.map(ofMember),

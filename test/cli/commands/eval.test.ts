@@ -181,6 +181,15 @@ test('eval: --sample keeps the same traces each time, a larger share all of a sm
   expect(least).toHaveLength(1);
 });
 
+test('eval: votes of a judge are counted offline as they are in the service', async () => {
+  const task = (completed: boolean) => says(JSON.stringify({ tasks: [{ number: 1, explanation: 'So.', completed }] }));
+  const judge = await chatServer(task(false), task(true), task(true));
+  const config = file('votes.yaml', `evaluators: [ { use: task_completion, judge: main, votes: 3, expect: { tasks: [ "book" ] } } ]\njudges: { main: { base_url: "${judge.baseUrl}", model: small } }\n`);
+  const { code, evaluators } = await report(file('voted.json', { ...good, final_response: 'done' }), '-c', config);
+  expect([code, judge.requests.length, evaluators]).toMatchObject([0, 3, [{ name: 'task_completion', passed: 1, errors: 0 }]]);
+  await judge.close();
+});
+
 test('eval: a judge of the configuration is asked about every run, and one that gives no answer is neither pass nor fail', async () => {
   const yes = JSON.stringify({ tasks: [{ number: 1, explanation: 'It says so.', completed: true }] });
   for (const { reply, wants } of [{ reply: yes, wants: { passed: 1, failed: 0, errors: 0 } }, { reply: 'perhaps', wants: { passed: 0, failed: 0, errors: 1 } }]) {

@@ -85,6 +85,14 @@ test('judge check: against another configuration it says which is better, and a 
   expect(out).toMatch(/ {4}better: 1\.000 \(.*\) in accuracy, p = 0\.000; only this one right 20, only the other 0/);
 });
 
+test('judge check: a jury is checked as one judge, under the name of all its models', async () => {
+  const [sharp, blunt] = [readFileSync(configs.sharp, 'utf8'), readFileSync(configs.blunt, 'utf8')].map((text) => /base_url: "([^"]+)"/.exec(text)?.[1] ?? '');
+  const jury = file('jury.yaml', `evaluators: [ { use: task_completion, name: done, judges: [ sharp, blunt ], escalate: { to: last }, expect: { tasks: [ "answer" ] } } ]\njudges: { sharp: { base_url: "${sharp}", model: sharp }, blunt: { base_url: "${blunt}", model: blunt }, last: { base_url: "${sharp}", model: last } }\n`);
+  const { code, evaluators } = await checked(file('tried.jsonl', lines(set)), '-c', jury, '--against', configs.blunt);
+  expect(code).toBe(0);
+  expect(evaluators).toMatchObject([{ labelled: 20, unanswered: 0, agreement: { model: 'blunt + sharp -> last', both_pass: 10, both_fail: 10 }, comparison: { word: 'better' } }]);
+});
+
 test('judge check: labels may stand in a file of their own, by trace, and name the evaluator', async () => {
   const spans = [1, 2].map((trace) => agentSpan({ id: 1, trace, start: 0, end: 9, agent: 'a', input: `it is ${trace === 1 ? 'fine' : 'wrong'}`, output: 'answer' }));
   const recorded = join(folder, 'recorded.json');
@@ -139,7 +147,7 @@ for (const [name, words, message] of faulty) {
 interface Forecast {
   readonly runs: number;
   readonly days: number;
-  readonly evaluators: readonly { readonly verdicts_per_day: number; readonly share: number; readonly input_tokens: number; readonly basis: string; readonly usd_per_day: number }[];
+  readonly evaluators: readonly { readonly verdicts_per_day: number; readonly share: number; readonly input_tokens: number; readonly model: string; readonly basis: string; readonly usd_per_day: number; readonly usd_per_day_escalated: number | null }[];
 }
 
 test('judge forecast: runs × probability × tokens × price, with what rules raise', async () => {
@@ -171,6 +179,25 @@ test('judge forecast: runs × probability × tokens × price, with what rules ra
   expect(out).toMatch(/Total: 0\.\d\d USD a day/);
   // One in ten has failed a rule: 0.1 · 1 + 0.9 · 0.1.
   expect((await forecast(config('', '{ rate: 0.1, raise: [ { when: "tool_error < 1", to: 1.0 } ] }'), ...given)).evaluators[0]?.share).toBeCloseTo(0.19, 10);
+});
+
+test('judge forecast: votes are multiplied, each by the price of its judge, and what an escalation may add is told', async () => {
+  const path = join(folder, 'voted.db');
+  const store = await sqliteStore(path);
+  const start = BigInt(Date.now() - 86_400_000) * 1_000_000n;
+  await store.write([scoredRun({}, run({ trace: agentTrace({ input: 'Where is it?', finalResponse: 'There.' }), startUnixNano: start, endUnixNano: start + 1n }))]);
+  await store.stop();
+  const config = file('voted.yaml', `evaluators: [ { use: answer_relevance, name: voted, judges: [ a, b ], votes: 2, escalate: { to: c, below: 0.7 }, sample: { rate: 1 } }, { use: answer_relevance, name: unpriced, judges: [ a, c ], votes: 1, escalate: { to: d }, sample: { rate: 1 } } ]\njudges: { a: { model: small, price: { input_per_million: 1, output_per_million: 10 } }, b: { model: middle }, c: { model: large }, d: { model: unknown } }\nprices: { middle: { input_per_million: 2, output_per_million: 20 }, large: { input_per_million: 100, output_per_million: 1000 } }\nstore: { url: "sqlite:${path}" }\n`);
+  const words = ['forecast', '-c', config, '--input-tokens', '1000000', '--output-tokens', '100000'];
+  const { out } = await judge(...words, '--format', 'json');
+  const [voted, unpriced] = (JSON.parse(out) as Forecast).evaluators;
+  // A vote costs 2 of the small judge, 4 of the middle one, 200 of the large one.
+  const each = (one: typeof voted) => [(one?.usd_per_day ?? NaN) / (one?.verdicts_per_day ?? NaN), (one?.usd_per_day_escalated ?? NaN) / (one?.verdicts_per_day ?? NaN)];
+  expect(voted).toMatchObject({ model: 'middle*2 + small*2 -> large', votes: 4, input_tokens: 4_000_000, output_tokens: 400_000 });
+  expect(each(voted)).toEqual([expect.closeTo(12, 9), expect.closeTo(212, 9)]);
+  expect(unpriced).toMatchObject({ model: 'large + small -> unknown', votes: 2, usd_per_day_escalated: null });
+  expect(each(unpriced)[0]).toBeCloseTo(202, 9);
+  expect((await judge(...words)).out).toMatch(/voted \(middle\*2 \+ small\*2 -> large\)\n {2}1\.0 verdicts a day, 100\.0 % of the runs, 4 votes each\n {2}4000000 input and 400000 output tokens a verdict\n {2}1\d\.\d\d USD a day, 21\d\.\d\d if every verdict were passed on\n/);
 });
 
 test('judge forecast: a store without runs of the last days is exit 1', async () => {

@@ -67,6 +67,11 @@ test('dataset: the example of docs/ci.md is one', () => {
   expect(read(example).map(({ id, plan }) => [id, plan?.map(({ configured }) => configured.name)])).toEqual([['paris', undefined], ['refund', ['tool_error', 'tool_trajectory']]]);
 });
 
+test('dataset: an example may have a jury of its own', () => {
+  const [example] = read('[{"evaluators": [{"use": "task_completion", "judge": "main", "votes": 3}, {"use": "answer_relevance", "judges": ["main"]}]}]');
+  expect(example?.plan).toMatchObject([{ panel: { judges: ['main'], votes: 3 } }, { judge: 'main' }]);
+});
+
 test('dataset: long whole numbers stay exact in JSON and YAML, an id left out is the place', () => {
   for (const content of ['[{"expect": {"output": 1234567890123456789}}]', '- expect: { output: 1234567890123456789 }']) {
     expect(read(content)).toMatchObject([{ id: '1', expect: { output: 1234567890123456789n } }]);
@@ -80,6 +85,9 @@ const faults: readonly { readonly name: string; readonly content: string; readon
   { name: 'an unknown evaluator', content: '[{}, {"evaluators": ["tool_eror"]}]', says: 'examples[1].evaluators[0].use names no evaluator' },
   { name: 'a faulty option', content: '[{"evaluators": [{"use": "tool_trajectory", "options": {"mode": "x"}}]}]', says: 'examples[0].evaluators[0].options.mode must be one of' },
   { name: 'a judge evaluator without a judge', content: '[{"evaluators": ["task_completion"]}]', says: 'examples[0].evaluators[0].judge must name a judge of the configuration; there are main' },
+  { name: 'a jury with a judge that is not there', content: '[{"evaluators": [{"use": "task_completion", "judges": ["main", "dear"]}]}]', says: 'examples[0].evaluators[0].judges[1] must name a judge of the configuration; there are main' },
+  { name: 'a jury that is no list', content: '[{"evaluators": [{"use": "task_completion", "judges": "main"}]}]', says: 'examples[0].evaluators[0].judges must be array' },
+  { name: 'an escalation to whoever has voted', content: '[{"evaluators": [{"use": "task_completion", "judge": "main", "votes": 3, "escalate": {"to": "main"}}]}]', says: 'examples[0].evaluators[0].escalate.to "main" has a vote already. Name a judge that has none' },
   { name: 'one id twice', content: '[{"id": "a"}, {"id": "a"}]', says: 'two examples have the id "a"' },
   { name: 'broken YAML', content: 'a: [', says: 'it is no YAML' },
   { name: 'aliases of aliases', content: `a: &a [x, x]\n${'bcdefghij'.split('').map((name, at) => `${name}: &${name} [${'abcdefghi'[at]}, ${'abcdefghi'[at]}]`.replaceAll(/\[(\w), (\w)\]/g, '[*$1, *$2]')).join('\n')}\n`, says: 'too many aliases' },

@@ -1,0 +1,54 @@
+/** Who is asked about a run where one answer of one judge is not enough: several judges, or one several times, and whoever decides when these are not sure. */
+export interface Panel {
+  /** Names of judges, each once; in the order in which they are told of. */
+  readonly judges: readonly string[];
+  /** How often each of them is asked. */
+  readonly votes: number;
+  readonly escalate?: Escalation;
+}
+
+export interface Escalation {
+  /** Name of a judge that has no vote. */
+  readonly to: string;
+  /** Asked when the confidence of the votes is below it, 0..1. Absent: no vote is asked for its confidence. */
+  readonly below?: number;
+  /** Asked when the votes differ. */
+  readonly onDisagreement: boolean;
+}
+
+export interface Seat {
+  readonly judge: string;
+  /** Of this judge, from 1 on. */
+  readonly vote: number;
+}
+
+export const panelJudgesMax = 9;
+export const votesMax = 9;
+/** Of all judges together: each is a question, or several, that is paid for. */
+export const seatsMax = 15;
+
+export function seatsOf({ judges, votes }: Panel): readonly Seat[] {
+  return judges.flatMap((judge) => Array.from({ length: votes }, (_, at) => ({ judge, vote: at + 1 })));
+}
+
+/** All that may be asked. */
+export function judgesOf({ judges, escalate }: Panel): readonly string[] {
+  return escalate === undefined ? judges : [...judges, escalate.to];
+}
+
+/** Fewer votes are no verdict. */
+export function quorumOf(seats: number): number {
+  return Math.floor(seats / 2) + 1;
+}
+
+/** What a quorum of them reaches at least: the greatest number that so many are not below. */
+export function ofQuorum(values: readonly number[]): number {
+  return values.toSorted((one, other) => other - one)[quorumOf(values.length) - 1] ?? 0;
+}
+
+/** What stands for the model of a verdict: the same whoever answered and whoever decided, whatever the order of the judges. */
+export function panelModel({ judges, votes, escalate }: Panel, modelOf: (judge: string) => string | undefined): string {
+  const named = (judge: string): string => modelOf(judge) ?? judge;
+  const models = judges.map((judge) => `${named(judge)}${votes === 1 ? '' : `*${votes}`}`);
+  return `${models.toSorted().join(' + ')}${escalate === undefined ? '' : ` -> ${named(escalate.to)}`}`;
+}
