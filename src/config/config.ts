@@ -106,4 +106,6 @@ export type ExporterConfig =
       /** Values are secret. */
       readonly headers: { readonly [name: string]: string };
       readonly protocol: 'http/protobuf' | 'http/json';
+      /** Calls to judges as spans. */
+      readonly judgeCalls: boolean;
     };

@@ -192,6 +192,7 @@ function exporter(written: JsonObject, env: Environment): ExporterConfig {
     tracesEndpoint: traceEndpoint(member(written, 'endpoint'), env) ?? '',
     headers: headers.length === 0 ? environmentHeaders(env) : Object.fromEntries(headers),
     protocol: text(written, 'protocol') === 'http/json' ? 'http/json' : 'http/protobuf',
+    judgeCalls: member(written, 'judge_calls') !== false,
   };
 }
 

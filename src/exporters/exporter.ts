@@ -1,5 +1,6 @@
 /** The contract of an exporter: it takes the evaluations of one run and says what became of them. */
 import type { AgentTrace, Run } from '../model/agent-trace.ts';
+import type { JudgeCall } from '../model/judge-call.ts';
 import type { NewJudgeJob } from '../model/judge-store.ts';
 import type { Decision, Evaluation, EvaluatorKind } from '../model/verdict.ts';
 
@@ -14,6 +15,8 @@ export interface ScoredRun {
   readonly jobs?: readonly NewJudgeJob[];
   /** True: this is what came of evaluators that were asked, and ends what waits for them. */
   readonly answered?: true;
+  /** Requests to a judge that led to it. */
+  readonly calls?: readonly JudgeCall[];
 }
 
 /** How one (run, evaluator) pair ended. */
@@ -31,7 +34,7 @@ export interface ExportedRun extends Omit<Run, 'trace' | 'expected' | 'contentHa
 }
 
 /** What an exporter is given. It may come from the store, long after the run is gone from memory: there is no more to it than this. */
-export interface ExportItem extends Pick<ScoredRun, 'evaluations' | 'decisions'> {
+export interface ExportItem extends Pick<ScoredRun, 'evaluations' | 'decisions' | 'calls'> {
   readonly run: ExportedRun;
 }
 

@@ -120,7 +120,9 @@ export function laneKey(run: RunKey): string {
 }
 
 /** What replaces what: the verdicts of the rules come together, each judge's by itself. */
-export function partOf({ run, evaluations }: ExportItem): string {
+export function partOf({ run, evaluations, decisions, calls }: ExportItem): string {
   if (run.partOf !== undefined || evaluations.some(({ evaluatorKind }) => evaluatorKind === 'rule')) return 'rules';
+  // Asked about, and without a verdict.
+  if (evaluations.length === 0 && calls !== undefined) return decisions.map(({ name }) => name).sort().join(',');
   return evaluations.map(({ key }) => key.name).sort().join(',');
 }

@@ -12,8 +12,8 @@ import { jsonSpans } from './write-sent-json.ts';
 import { protobufSpans } from './write-sent-protobuf.ts';
 
 export interface OtlpExporter {
-  /** Resolves; rejects only when the span cannot be written. */
-  send(span: SentSpan): Promise<ExportOutcome>;
+  /** In one request, taken or refused as one. Resolves; rejects only when a span cannot be written. */
+  send(spans: readonly SentSpan[]): Promise<ExportOutcome>;
   /** Ends the connections. */
   stop(): void;
 }
@@ -47,7 +47,7 @@ export function otlpExporter(url: string, settings: ExporterSettings): OtlpExpor
 
   const sendTogether = together({ itemsMax: spansPerRequest, requestsMax, send });
   return {
-    send: async (span) => sendTogether(writer.write(span)),
+    send: async (spans) => sendTogether(writer.write(...spans)),
     stop: () => agent.destroy(),
   };
 }

@@ -7,16 +7,22 @@ export interface SentSpan {
   readonly resource: JsonObject;
   readonly traceId: TraceId;
   readonly spanId: SpanId;
-  /** In another process. */
-  readonly parentSpanId: SpanId;
+  /** Undefined: it is the first of its trace. */
+  readonly parentSpanId: SpanId | undefined;
   /** As it came with the span that it is about. */
   readonly traceState: string;
   readonly name: string;
+  /** Internal when left out. */
+  readonly kind?: 'client';
+  /** True: its trace is of ours. Elsewise its parent is in another process. */
+  readonly ownTrace?: true;
   readonly startUnixNano: bigint;
   readonly endUnixNano: bigint;
   readonly attributes: JsonObject;
   readonly events: readonly SentEvent[];
   readonly links: readonly SentLink[];
+  /** What failed in it; undefined: nothing. */
+  readonly fault?: string;
 }
 
 export interface SentEvent {
@@ -34,14 +40,22 @@ export interface SentLink {
 /** Writes spans, one at a time, and puts them together to a request. */
 export interface SpanWriter {
   readonly contentType: string;
-  /** A part of a request. The same span gives the same bytes. Throws on what cannot be written. */
-  write(span: SentSpan): Buffer;
+  /** A part of a request: at least one span. The same spans give the same bytes. Throws on what cannot be written. */
+  write(...spans: readonly SentSpan[]): Buffer;
   /** Of at least one part. */
   request(parts: readonly Buffer[]): Buffer;
 }
 
 export const scopeName = 'tracejury';
-/** OTLP's number for a span that is neither sent nor received. */
-export const internalKind = 1;
+/** OTLP's numbers of kinds. */
+export const spanKinds = { internal: 1, client: 3 } as const;
+/** OTLP's number of the status of what failed. */
+export const errorStatus = 2;
 /** W3C sampled; and of the parent or the linked span it is known (0x100) that it is in another process (0x200). */
 export const sampledRemote = 0x301;
+/** The same of a parent that is of ours. */
+const sampledHere = 0x101;
+
+export function flagsOf({ ownTrace }: SentSpan): number {
+  return ownTrace === true ? sampledHere : sampledRemote;
+}

@@ -8,6 +8,8 @@ export interface ExporterSettings {
   readonly tracesEndpoint?: string;
   readonly headers?: { readonly [name: string]: string };
   readonly protocol?: 'http/protobuf' | 'http/json';
+  /** False: calls to judges are not told as spans. */
+  readonly judgeCalls?: boolean;
   /** PEM texts. */
   readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string };
   /** Longest time for one request, with everything that belongs to it. */

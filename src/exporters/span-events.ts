@@ -1,10 +1,11 @@
-/** Verdicts as span events, for every tracing backend that takes OTLP; several items in a request when there are several. */
+/** Verdicts as span events, and what judges were asked for them, for every tracing backend that takes OTLP; several items in a request when there are several. */
 import { wire } from '../model/attributes.ts';
 import { JuryError } from '../model/errors.ts';
 import { type Carrier, carrierOf } from './carrier.ts';
-import type { ExportedRun, Exporter } from './exporter.ts';
+import type { Exporter, ExportItem } from './exporter.ts';
+import { judgeSpans, judgeTraceOf } from './judge-spans.ts';
 import { otlpExporter, spansAtOnce } from './otlp-exporter.ts';
-import type { SentSpan } from './sent-span.ts';
+import type { SentLink, SentSpan } from './sent-span.ts';
 import type { ExporterSettings } from './settings.ts';
 
 export function spanEventsExporter(settings: ExporterSettings): Exporter {
@@ -14,8 +15,8 @@ export function spanEventsExporter(settings: ExporterSettings): Exporter {
     itemsAtOnce: spansAtOnce,
     async send(item) {
       try {
-        const carrier = carrierOf(item);
-        return carrier === undefined ? { kind: 'sent' } : await exporter.send(spanOf(carrier, item.run));
+        const spans = spansOf(item, settings.judgeCalls !== false);
+        return spans.length === 0 ? { kind: 'sent' } : await exporter.send(spans);
       } catch (error) {
         return { kind: 'failed', retryable: false, error: error instanceof Error ? error.name : 'unknown' };
       }
@@ -35,8 +36,16 @@ export function tracesUrl({ endpoint, tracesEndpoint }: ExporterSettings): strin
   return url.href;
 }
 
+/** The carrier, linked with the trace of what judges were asked, where that goes along. */
+function spansOf(item: ExportItem, tellsCalls: boolean): readonly SentSpan[] {
+  const carrier = carrierOf(item);
+  const asked = tellsCalls ? judgeTraceOf(item) : undefined;
+  const carriers = carrier === undefined ? [] : [carrierSpan(carrier, item, asked)];
+  return [...carriers, ...(asked === undefined ? [] : judgeSpans(item, carriers.map(({ traceId, spanId, traceState }) => ({ traceId, spanId, traceState }))))];
+}
+
 /** Child of the agent's span and linked to it, at its end: before it, the trace would look different; after it, longer. */
-function spanOf(carrier: Carrier, run: ExportedRun): SentSpan {
+function carrierSpan(carrier: Carrier, { run }: ExportItem, asked: Pick<SentLink, 'traceId' | 'spanId'> | undefined): SentSpan {
   const { traceId, spanTraceId = traceId, spanId, traceState, endUnixNano } = run;
   return {
     resource: run.resourceAttributes,
@@ -50,6 +59,9 @@ function spanOf(carrier: Carrier, run: ExportedRun): SentSpan {
     endUnixNano,
     attributes: carrier.attributes,
     events: carrier.events.map((attributes) => ({ name: wire.evaluationEvent, timeUnixNano: endUnixNano, attributes })),
-    links: [spanId, ...(carrier.replaces === undefined ? [] : [carrier.replaces])].map((linked) => ({ traceId: spanTraceId, spanId: linked, traceState })),
+    links: [
+      ...[spanId, ...(carrier.replaces === undefined ? [] : [carrier.replaces])].map((linked) => ({ traceId: spanTraceId, spanId: linked, traceState })),
+      ...(asked === undefined ? [] : [{ ...asked, traceState: '' }]),
+    ],
   };
 }

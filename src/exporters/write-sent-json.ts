@@ -1,17 +1,21 @@
 /** Spans of ours as OTLP/JSON. */
 import { isJsonArray, type JsonObject, type JsonValue } from '../model/json.ts';
 import { isDouble, sentValue, type SentValue } from './attribute-values.ts';
-import { internalKind, sampledRemote, scopeName, type SentSpan, type SpanWriter } from './sent-span.ts';
+import { errorStatus, flagsOf, sampledRemote, scopeName, spanKinds, type SentSpan, type SpanWriter } from './sent-span.ts';
 
 export function jsonSpans(): SpanWriter {
   return {
     contentType: 'application/json',
-    write: (span) => Buffer.from(JSON.stringify(blockOf(span))),
-    request: (parts) => Buffer.concat([Buffer.from('{"resourceSpans":['), ...parts.flatMap((part, at) => (at === 0 ? [part] : [comma, part])), Buffer.from(']}')]),
+    write: (...spans) => listed(spans.map((span) => Buffer.from(JSON.stringify(blockOf(span))))),
+    request: (parts) => Buffer.concat([Buffer.from('{"resourceSpans":['), listed(parts), Buffer.from(']}')]),
   };
 }
 
 const comma = Buffer.from(',');
+
+function listed(items: readonly Buffer[]): Buffer {
+  return Buffer.concat(items.flatMap((item, at) => (at === 0 ? [item] : [comma, item])));
+}
 
 /** One span with its resource and scope. */
 function blockOf(span: SentSpan): JsonObject {
@@ -23,15 +27,16 @@ function spanOf(span: SentSpan): JsonObject {
     traceId: span.traceId,
     spanId: span.spanId,
     ...(span.traceState === '' ? {} : { traceState: span.traceState }),
-    parentSpanId: span.parentSpanId,
+    ...(span.parentSpanId === undefined ? {} : { parentSpanId: span.parentSpanId }),
     name: span.name,
-    kind: internalKind,
+    kind: spanKinds[span.kind ?? 'internal'],
     startTimeUnixNano: span.startUnixNano.toString(),
     endTimeUnixNano: span.endUnixNano.toString(),
     attributes: pairs(span.attributes),
     events: span.events.map(({ timeUnixNano, name, attributes }) => ({ timeUnixNano: timeUnixNano.toString(), name, attributes: pairs(attributes) })),
     links: span.links.map(({ traceId, spanId, traceState }) => ({ traceId, spanId, ...(traceState === '' ? {} : { traceState }), flags: sampledRemote })),
-    flags: sampledRemote,
+    ...(span.fault === undefined ? {} : { status: { code: errorStatus, message: span.fault } }),
+    flags: flagsOf(span),
   };
 }
 

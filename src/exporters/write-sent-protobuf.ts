@@ -2,16 +2,16 @@
 import { protobufWriter, type ProtobufWriter } from '../otlp/protobuf-writer.ts';
 import type { JsonObject } from '../model/json.ts';
 import { isDouble, sentValue, type SentValue } from './attribute-values.ts';
-import { internalKind, sampledRemote, scopeName, type SentEvent, type SentLink, type SentSpan, type SpanWriter } from './sent-span.ts';
+import { errorStatus, flagsOf, sampledRemote, scopeName, spanKinds, type SentEvent, type SentLink, type SentSpan, type SpanWriter } from './sent-span.ts';
 
 /** The field numbers stand beside the readers, in `otlp/envelope-protobuf.ts` and `otlp/spans-protobuf.ts`. */
 export function protobufSpans(): SpanWriter {
   const out = protobufWriter();
   return {
     contentType: 'application/x-protobuf',
-    write(span) {
+    write(...spans) {
       out.restart();
-      out.message(1, () => writeBlock(out, span));
+      for (const span of spans) out.message(1, () => writeBlock(out, span));
       return out.result();
     },
     // A field that repeats may stand in several pieces.
@@ -32,15 +32,22 @@ function writeSpan(to: ProtobufWriter, span: SentSpan): void {
   to.hex(1, span.traceId);
   to.hex(2, span.spanId);
   if (span.traceState !== '') to.text(3, span.traceState);
-  to.hex(4, span.parentSpanId);
+  if (span.parentSpanId !== undefined) to.hex(4, span.parentSpanId);
   to.text(5, span.name);
-  to.varint(6, internalKind);
+  to.varint(6, spanKinds[span.kind ?? 'internal']);
   to.fixed64(7, span.startUnixNano);
   to.fixed64(8, span.endUnixNano);
   writeAttributes(to, 9, span.attributes);
   for (const event of span.events) to.message(11, () => writeEvent(to, event));
   for (const link of span.links) to.message(13, () => writeLink(to, link));
-  to.fixed32(16, sampledRemote);
+  const { fault } = span;
+  if (fault !== undefined) {
+    to.message(15, () => {
+      to.text(2, fault);
+      to.varint(3, errorStatus);
+    });
+  }
+  to.fixed32(16, flagsOf(span));
 }
 
 function writeEvent(to: ProtobufWriter, event: SentEvent): void {

@@ -1,6 +1,7 @@
 /** One request to a chat completions endpoint, and what it came to. No retry here. */
 import type OpenAI from 'openai';
 import type { JsonSchema } from '../../evaluators/evaluator.ts';
+import type { ResponseNote } from './call-record.ts';
 import { field, isCount, openAiClient, troubleOf, type Failed, type Refused, type Tokens } from './openai-client.ts';
 import type { Busy } from './patience.ts';
 import type { JudgeSettings } from './settings.ts';
@@ -23,7 +24,7 @@ export interface CompletionRequest {
 }
 
 /** Refused: perhaps the format is not known there. */
-export type Completion = { readonly kind: 'text'; readonly text: string; readonly tokens: Tokens | undefined } | Busy | Refused | (Failed & { readonly tokens?: Tokens });
+export type Completion = ({ readonly kind: 'text'; readonly text: string; readonly tokens: Tokens | undefined } | Busy | Refused | (Failed & { readonly tokens?: Tokens })) & { readonly response?: ResponseNote };
 
 export type Complete = (request: CompletionRequest) => Promise<Completion>;
 
@@ -53,7 +54,11 @@ function bodyOf(settings: JudgeSettings, { messages, format, schema, schemaName 
 }
 
 /** The body is whatever the endpoint sent: its declared type is a hope. */
-function completionOf(body: unknown): Completion {
+export function completionOf(body: unknown): Completion {
+  return { ...contentOf(body), response: noteOf(body) };
+}
+
+function contentOf(body: unknown): Completion {
   const counted = tokensOf(field(body, 'usage'));
   const charged = counted === undefined ? ({ mayCost: true } as const) : { tokens: counted };
   const choices = field(body, 'choices');
@@ -67,6 +72,16 @@ function completionOf(body: unknown): Completion {
   if (finish === 'length') return { kind: 'failed', error: 'judge_answer_cut: the answer reached the token limit', ...charged };
   if (typeof content !== 'string') return { kind: 'failed', error: 'judge_answer_invalid: the endpoint sent no message text', ...charged };
   return { kind: 'text', text: content, tokens: counted };
+}
+
+const noteCharsMax = 200;
+
+function noteOf(body: unknown): ResponseNote {
+  const choices = field(body, 'choices');
+  const finish = field(Array.isArray(choices) ? choices[0] : undefined, 'finish_reason');
+  const cut = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value.slice(0, noteCharsMax).toWellFormed() : undefined);
+  const [id, model, finishReason] = [cut(field(body, 'id')), cut(field(body, 'model')), cut(finish)];
+  return { ...(id === undefined ? {} : { id }), ...(model === undefined ? {} : { model }), ...(finishReason === undefined ? {} : { finishReason }) };
 }
 
 function tokensOf(usage: unknown): Tokens | undefined {

@@ -1,6 +1,8 @@
 /** Texts → vectors: each text is asked for once, so many in one request, and what is known already not at all. */
 import type { Answer, EmbeddingRequest } from '../../evaluators/evaluator.ts';
 import { readVectors, type Vector } from '../../evaluators/matching/vectors.ts';
+import type { NoteCall } from '../model/judge-call.ts';
+import { callRecord } from './call-record.ts';
 import { embeddingCache } from './embedding-cache.ts';
 import { embeddings, textsPerRequest, type Embedded } from './embeddings.ts';
 import type { Tokens } from './openai-client.ts';
@@ -20,7 +22,7 @@ export interface EmbedderOptions {
   readonly through: (work: () => Promise<Answer>) => Promise<Answer | undefined>;
 }
 
-export function embedder({ settings, telemetry, patience, till, through }: EmbedderOptions): (request: EmbeddingRequest) => Promise<Answer | undefined> {
+export function embedder({ settings, telemetry, patience, till, through }: EmbedderOptions): (request: EmbeddingRequest, note?: NoteCall) => Promise<Answer | undefined> {
   const embed = embeddings(settings);
   const cache = embeddingCache();
 
@@ -28,12 +30,18 @@ export function embedder({ settings, telemetry, patience, till, through }: Embed
     telemetry.add('tracejury.judge.embeddings', texts, { 'tracejury.judge': settings.name, 'tracejury.outcome': outcome });
   }
 
-  async function asked(texts: readonly string[], known: ReadonlyMap<string, Vector>, missing: readonly string[]): Promise<Answer> {
+  async function asked(texts: readonly string[], known: ReadonlyMap<string, Vector>, missing: readonly string[], note?: NoteCall): Promise<Answer> {
     const vectors = new Map(known);
     let tokens: Tokens | undefined;
+    const record = callRecord(settings, patience.clock, note);
     for (let at = 0; at < missing.length; at += textsPerRequest) {
       const batch = missing.slice(at, at + textsPerRequest);
-      const reply = await untilSettled<Embedded>(() => paid(till, { input: tokensMost(batch), output: 0 }, () => embed(batch, patience.signal)), patience);
+      const reply = await record.through({ operation: 'embeddings' }, patience, (noting, sent) =>
+        untilSettled<Embedded>(() => paid(till, { input: tokensMost(batch), output: 0 }, () => {
+          sent();
+          return embed(batch, patience.signal);
+        }), noting),
+      );
       if (reply.kind !== 'vectors') return { kind: 'failed', error: reply.error };
       for (const [nth, text] of batch.entries()) vectors.set(text, reply.vectors[nth] ?? []);
       if (reply.tokens !== undefined) tokens = { input: (tokens?.input ?? 0) + reply.tokens.input, output: 0 };
@@ -50,7 +58,7 @@ export function embedder({ settings, telemetry, patience, till, through }: Embed
     return { kind: 'answered', value: read.vectors, truncated: false, model: settings.model, ...(tokens === undefined ? {} : { tokens }) };
   }
 
-  return async ({ texts }) => {
+  return async ({ texts }, note) => {
     if (texts.length > textsMax) return { kind: 'failed', error: `judge_overloaded: more than ${textsMax} texts at once` };
     const distinct = [...new Set(texts)];
     const known = new Map(distinct.flatMap((text) => {
@@ -61,6 +69,6 @@ export function embedder({ settings, telemetry, patience, till, through }: Embed
     if (known.size > 0) count('cached', known.size);
     if (missing.length === 0) return answered(texts, known, undefined);
     count('asked', missing.length);
-    return await through(() => asked(texts, known, missing));
+    return await through(() => asked(texts, known, missing, note));
   };
 }

@@ -1,6 +1,7 @@
 /** The bounded queue between the pipeline and those who are asked, in memory: jobs wait here, each judge or endpoint works on so many at a time. */
 import type { Answer, Asking } from '../../evaluators/evaluator.ts';
 import type { Sleep } from '../model/clock.ts';
+import { judgeCallsMax, type JudgeCall } from '../model/judge-call.ts';
 import type { Outcome, Verdict } from '../model/verdict.ts';
 import { runJudge, type Ask } from '../pipeline/ask.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
@@ -35,7 +36,8 @@ export interface JudgeJob {
   readonly done: (end: JudgeEnd) => void;
 }
 
-export type JudgeEnd = { readonly kind: 'judged'; readonly verdict: Verdict } | { readonly kind: 'over_budget'; readonly reason: 'usd_per_day' } | { readonly kind: 'overload'; readonly reason: 'queue_full' | 'stopping' | 'judge_down' };
+/** `calls`: what was asked on the way; the first ones of many. */
+export type JudgeEnd = ({ readonly kind: 'judged'; readonly verdict: Verdict } | { readonly kind: 'over_budget'; readonly reason: 'usd_per_day' } | { readonly kind: 'overload'; readonly reason: 'queue_full' | 'stopping' | 'judge_down' }) & { readonly calls?: readonly JudgeCall[] };
 
 export interface JudgeLaneOptions {
   readonly telemetry: Telemetry;
@@ -106,17 +108,19 @@ export function judgeLane(options: JudgeLaneOptions): JudgeLane {
     /** What a question found that nobody was to be asked. Nothing more is asked then: whatever the evaluator makes of it is not its verdict. */
     let unasked: Answer | undefined;
     let cached = 0;
+    const made: JudgeCall[] = [];
     const ask: Ask = async (request) => {
       if (unasked !== undefined) return unasked;
-      const answer = await job.party.answer(request);
+      const answer = await job.party.answer(request, (call) => void made.push(call));
       countTokens(telemetry, job, answer);
       if (isUnpaid(answer) || isLeftAlone(answer)) unasked = answer;
       if (answer.kind === 'answered' && answer.cached === true) cached++;
       return answer;
     };
     const verdict = await runJudge(begun(job), ask, { questionsMax, threshold: job.threshold });
-    if (unasked !== undefined) return isUnpaid(unasked) ? { kind: 'over_budget', reason: 'usd_per_day' } : { kind: 'overload', reason: 'judge_down' };
-    return { kind: 'judged', verdict: cached === 0 ? verdict : { ...verdict, details: { ...verdict.details, cached } } };
+    const calls = made.length === 0 ? {} : { calls: made.slice(0, judgeCallsMax) };
+    if (unasked !== undefined) return isUnpaid(unasked) ? { kind: 'over_budget', reason: 'usd_per_day', ...calls } : { kind: 'overload', reason: 'judge_down', ...calls };
+    return { kind: 'judged', verdict: { ...verdict, details: { ...verdict.details, ...(cached === 0 ? {} : { cached }), ...(made.length === 0 ? {} : { judge_requests: made.length }) } }, ...calls };
   }
 
   async function drain(deadlineMs: number): Promise<void> {

@@ -2,6 +2,7 @@
 import { readAnswer } from '../../evaluators/answers.ts';
 import type { Answer, Question } from '../../evaluators/evaluator.ts';
 import { jsonText, type JsonValue } from '../model/json.ts';
+import { callRecord, type CallRecord } from './call-record.ts';
 import { type AnswerFormat, answerFormats, chatCompletions, type Completion, type Message } from './completion.ts';
 import { embedder } from './embedder.ts';
 import type { Judge } from './judge.ts';
@@ -18,6 +19,12 @@ const attemptsMax = 5;
 const answersMax = 2;
 /** Questions that may wait for their turn, for each one that is being asked. */
 const waitingPerPlace = 100;
+
+/** One question, and what is noted of the requests for it. */
+interface Asking {
+  readonly question: Question;
+  readonly record: CallRecord;
+}
 
 interface Asked {
   readonly completion: Exclude<Completion, { kind: 'busy' | 'refused' }>;
@@ -40,18 +47,23 @@ export function openAiCompatibleJudge(settings: JudgeSettings, parts: JudgeParts
   const patience: Patience = { attemptsMax, paced: gate.paced, onRetry: () => count('retried'), signal: stopping.signal, stopped: 'judge_stopped: the service is stopping', ...parts };
   const embed = embedder({ settings, telemetry: parts.telemetry, patience, till: parts.till, through: gate.through });
 
-  async function settled(question: Question, messages: readonly Message[], as: AnswerFormat): Promise<Exclude<Completion, { kind: 'busy' }>> {
+  async function settled({ question, record }: Asking, messages: readonly Message[], as: AnswerFormat): Promise<Exclude<Completion, { kind: 'busy' }>> {
     const schemaName = question.id.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64);
     // The schema may be among the tokens of the prompt a second time.
     const most: Tokens = { input: tokensMost([...messages.map(({ content }) => content), jsonText(question.answerSchema), schemaName]), output: settings.answerTokensMax ?? 0 };
-    return await untilSettled<Completion>(() => paid(parts.till, most, () => complete({ messages, format: as, schema: question.answerSchema, schemaName, signal: stopping.signal })), patience);
+    return await record.through({ operation: 'chat', question: question.id }, patience, (noting, sent) =>
+      untilSettled<Completion>(() => paid(parts.till, most, () => {
+        sent();
+        return complete({ messages, format: as, schema: question.answerSchema, schemaName, signal: stopping.signal });
+      }), noting),
+    );
   }
 
   /** A refused request is tried in the laxer formats; what is accepted is remembered. */
-  async function asked(question: Question, messages: readonly Message[]): Promise<Asked> {
+  async function asked(asking: Asking, messages: readonly Message[]): Promise<Asked> {
     let refusal = 'judge_refused_request';
     for (const as of answerFormats.slice(answerFormats.indexOf(format))) {
-      const completion = await settled(question, messages, as);
+      const completion = await settled(asking, messages, as);
       if (completion.kind === 'refused') {
         refusal = completion.error;
         continue;
@@ -62,7 +74,8 @@ export function openAiCompatibleJudge(settings: JudgeSettings, parts: JudgeParts
     return { completion: { kind: 'failed', error: refusal }, tokens: undefined };
   }
 
-  async function answered(question: Question): Promise<Answer> {
+  async function answered(asking: Asking): Promise<Answer> {
+    const { question } = asking;
     const prompt = promptOf(question, { nonce: parts.nonce(), ...promptBounds });
     /** The second time the first answer is quoted as foreign text. It is no turn of a conversation: some endpoints want these to alternate, and a model holds its own turns to be its own words. */
     let user = prompt.user;
@@ -71,7 +84,7 @@ export function openAiCompatibleJudge(settings: JudgeSettings, parts: JudgeParts
     let usable: { readonly value: JsonValue } | undefined;
     let error = '';
     for (let attempt = 1; attempt <= answersMax; attempt++) {
-      const { completion, tokens: told } = await asked(question, [
+      const { completion, tokens: told } = await asked(asking, [
         { role: 'system', content: prompt.system },
         { role: 'user', content: user },
       ]);
@@ -94,13 +107,14 @@ export function openAiCompatibleJudge(settings: JudgeSettings, parts: JudgeParts
   return {
     name: settings.name,
     model: settings.model,
-    async ask(question) {
-      const answer = await resolved(() => gate.through(() => answered(question)));
+    async ask(question, note) {
+      const record = callRecord(settings, parts.clock, note);
+      const answer = await resolved(() => gate.through(() => answered({ question, record })));
       count(answer.kind);
       return answer.kind === 'answered' ? { ...answer, model: settings.model } : answer;
     },
-    async embed(request) {
-      const answer = await resolved(() => embed(request));
+    async embed(request, note) {
+      const answer = await resolved(() => embed(request, note));
       count(answer.kind);
       return answer;
     },

@@ -16,7 +16,7 @@ export interface Patience {
   readonly attemptsMax: number;
   /** Waits until a request may go. */
   readonly paced: () => Promise<void>;
-  readonly onRetry: () => void;
+  readonly onRetry: (busy: Busy) => void;
   /** Ends the rests; nothing is sent after it. */
   readonly signal: AbortSignal;
   /** The error of a request that was not sent any more. */
@@ -36,7 +36,7 @@ export async function untilSettled<Reply extends { readonly kind: string }>(send
     const reply = await send();
     if (!isBusy(reply)) return reply as Exclude<Reply, Busy>;
     if (attempt >= attemptsMax) return { kind: 'failed', error: reply.error };
-    onRetry();
+    onRetry(reply);
     await sleep(restMs({ attempt, retryAfter: reply.retryAfter, clock, random }), signal);
   }
 }

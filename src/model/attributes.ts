@@ -10,7 +10,16 @@ export const wire = {
   explanation: 'gen_ai.evaluation.explanation',
   errorType: 'error.type',
   agentName: 'gen_ai.agent.name',
+  operation: 'gen_ai.operation.name',
+  provider: 'gen_ai.provider.name',
   requestModel: 'gen_ai.request.model',
+  responseModel: 'gen_ai.response.model',
+  responseId: 'gen_ai.response.id',
+  finishReasons: 'gen_ai.response.finish_reasons',
+  inputTokens: 'gen_ai.usage.input_tokens',
+  outputTokens: 'gen_ai.usage.output_tokens',
+  serverAddress: 'server.address',
+  serverPort: 'server.port',
   serviceName: 'service.name',
   serviceVersion: 'service.version',
   sessionId: 'session.id',
@@ -22,6 +31,17 @@ export const wire = {
   evaluatorVersion: 'tracejury.evaluator.version',
   revision: 'tracejury.revision',
   decision: 'tracejury.decision',
+  decisionReason: 'tracejury.decision.reason',
+  /** On the spans of calls to judges: name of the judge's entry, id of the question within its evaluator, and how often the request was sent. */
+  judge: 'tracejury.judge',
+  judgeQuestion: 'tracejury.judge.question',
+  judgeAttempts: 'tracejury.judge.attempts',
+  /** An event on such a span: a sending in vain, with its number. */
+  judgeRetry: 'tracejury.judge.retry',
+  judgeAttempt: 'tracejury.judge.attempt',
+  /** Answers of a verdict that were known before, so that nobody was asked; and calls that are not told one by one. */
+  judgeCached: 'tracejury.judge.cached',
+  judgeCallsLeftOut: 'tracejury.judge.calls.left_out',
   /** On a result of others: `human`, `user` or `evaluator`, and an opaque id. */
   annotatorKind: 'tracejury.annotator.kind',
   annotatorId: 'tracejury.annotator.id',
@@ -42,6 +62,7 @@ export const wire = {
   targetTool: 'tracejury.target.tool',
   targetCallId: 'tracejury.target.call_id',
   targetService: 'tracejury.target.service.name',
+  targetAgent: 'tracejury.target.agent.name',
   /** Followed by the configured evaluator name; a number, for backends that search attributes only. */
   scorePrefix: 'tracejury.score.',
   /** What is expected of the run, as JSON; on a span or resource. */

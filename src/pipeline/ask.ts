@@ -1,14 +1,16 @@
 /** Drives an evaluator that needs the world: hands its requests on, gives the answers back, and turns whatever happens into a verdict. */
 import type { Answer, Asking, EmbeddingRequest, EvaluatorRequest, HttpCall, Question } from '../../evaluators/evaluator.ts';
+import type { NoteCall } from '../model/judge-call.ts';
 import { unreachable } from '../model/ids.ts';
 import { type Outcome, type Verdict, verdictOf } from '../model/verdict.ts';
 
-export type Ask = (request: EvaluatorRequest) => Promise<Answer>;
+/** `note` is told of what it took. */
+export type Ask = (request: EvaluatorRequest, note?: NoteCall) => Promise<Answer>;
 
 /** A judge, as far as there is one. */
 export interface Respondent {
-  ask?(question: Question): Promise<Answer>;
-  embed?(request: EmbeddingRequest): Promise<Answer>;
+  ask?(question: Question, note?: NoteCall): Promise<Answer>;
+  embed?(request: EmbeddingRequest, note?: NoteCall): Promise<Answer>;
 }
 
 export type Call = (request: HttpCall) => Promise<Answer>;
@@ -22,13 +24,13 @@ export interface RunJudgeOptions {
 
 /** Each request to the one who answers its kind; where nobody does, that is a failed answer. */
 export function askOf(judge: Respondent, call?: Call): Ask {
-  return async (request) => {
+  return async (request, note) => {
     switch (request.kind) {
       case undefined:
       case 'ask':
-        return (await judge.ask?.(request)) ?? { kind: 'failed', error: 'no_judge: nobody answers questions here' };
+        return (await judge.ask?.(request, note)) ?? { kind: 'failed', error: 'no_judge: nobody answers questions here' };
       case 'embed':
-        return (await judge.embed?.(request)) ?? { kind: 'failed', error: 'no_embeddings: nobody embeds texts here' };
+        return (await judge.embed?.(request, note)) ?? { kind: 'failed', error: 'no_embeddings: nobody embeds texts here' };
       case 'call':
         return (await call?.(request)) ?? { kind: 'failed', error: 'no_calls: nobody calls endpoints here' };
       default:

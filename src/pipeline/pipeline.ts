@@ -15,6 +15,7 @@ import type { Run } from '../model/agent-trace.ts';
 import type { Clock } from '../model/clock.ts';
 import type { Tenant } from '../model/ids.ts';
 import type { LogRecord, Span } from '../model/span.ts';
+import type { JudgeCall } from '../model/judge-call.ts';
 import type { Verdict } from '../model/verdict.ts';
 import type { Redaction } from '../redaction/redaction.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
@@ -30,7 +31,7 @@ import { leaving } from './leaving.ts';
 import type { Reopening } from './reopening.ts';
 import type { TaskGroups } from './task-groups.ts';
 
-export type AskEnd = { readonly kind: 'judged'; readonly verdict: Verdict } | { readonly kind: 'overload' | 'over_budget'; readonly reason: string };
+export type AskEnd = ({ readonly kind: 'judged'; readonly verdict: Verdict } | { readonly kind: 'overload' | 'over_budget'; readonly reason: string }) & { readonly calls?: readonly JudgeCall[] };
 
 /** What a configuration says about runs. It may be exchanged at any time: a run goes by what holds when it closes. */
 export interface PipelineSettings extends GatheringSettings {
@@ -118,7 +119,7 @@ export function pipeline(options: PipelineOptions): Pipeline {
     const ended = judged(run, asked, end);
     for (const evaluation of ended.evaluations) recordDuration(telemetry, evaluation, clock.nowMs() - askedMs);
     groups?.judged(run, ended.evaluations);
-    deliver(item({ ...ended, answered: true }));
+    deliver(item({ ...ended, answered: true, ...(end.calls === undefined ? {} : { calls: end.calls }) }));
   }
 
   function resume(job: ResumedJob, done: (ended: boolean) => void, as?: AskEnd): void {

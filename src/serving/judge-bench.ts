@@ -85,8 +85,8 @@ export function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry
     const client = exchangeable(judgeOf(config));
     const watch = guard({ name: config.name, ...parts, signal: ended.signal });
     const answer = askOf({
-      ask: (question) => answers.through(seat.config, question, () => watch.through(() => client.use((judge) => judge.ask(question)))),
-      embed: (request) => watch.through(() => client.use((judge) => judge.embed(request))),
+      ask: (question, note) => answers.through(seat.config, question, () => watch.through(() => client.use((judge) => judge.ask(question, note)))),
+      embed: (request, note) => watch.through(() => client.use((judge) => judge.embed(request, note))),
     });
     const seat: Seat = {
       config,

@@ -6,7 +6,7 @@ import { isJsonArray, isJsonObject, jsonText, parseJson, type JsonObject, type J
 const form = 1;
 
 /** The item without what exporters are not given, so that a store in memory does not hold whole runs. */
-export function exportItem({ run, evaluations, decisions }: ExportItem): ExportItem {
+export function exportItem({ run, evaluations, decisions, calls }: ExportItem): ExportItem {
   const { tenant, traceId, spanId, spanTraceId, trace, dialects, service, serviceVersion, resourceAttributes, traceState, parent, startUnixNano, endUnixNano, completeness, revision, partOf } = run;
   const given: ExportedRun = {
     tenant,
@@ -26,13 +26,13 @@ export function exportItem({ run, evaluations, decisions }: ExportItem): ExportI
     revision,
     ...(partOf === undefined ? {} : { partOf }),
   };
-  return { run: given, evaluations, decisions };
+  return { run: given, evaluations, decisions, ...(calls === undefined ? {} : { calls }) };
 }
 
 export function exportText(item: ExportItem): string {
-  const { run, evaluations, decisions } = exportItem(item);
+  const { run, ...rest } = exportItem(item);
   // As texts, times are as long as they like.
-  const written = { form, run: { ...run, startUnixNano: run.startUnixNano.toString(), endUnixNano: run.endUnixNano.toString() }, evaluations, decisions };
+  const written = { form, run: { ...run, startUnixNano: run.startUnixNano.toString(), endUnixNano: run.endUnixNano.toString() }, ...rest };
   return jsonText(written as unknown as JsonObject);
 }
 
@@ -40,12 +40,12 @@ export function exportText(item: ExportItem): string {
 export function parsedExport(text: string): ExportItem | undefined {
   const value = parseJson(text);
   if (value === undefined || !isJsonObject(value) || value['form'] !== form) return undefined;
-  const { run, evaluations, decisions } = value;
-  if (!isJsonObject(run) || !isList(evaluations) || !isList(decisions) || !isJsonObject(run['trace'])) return undefined;
+  const { run, evaluations, decisions, calls = [] } = value;
+  if (!isJsonObject(run) || !isList(calls) || !isList(evaluations) || !isList(decisions) || !isJsonObject(run['trace'])) return undefined;
   const [start, end] = [timeOf(run['startUnixNano']), timeOf(run['endUnixNano'])];
   if (start === undefined || end === undefined) return undefined;
   // Written by this form, from values of these types.
-  return { run: { ...run, startUnixNano: start, endUnixNano: end }, evaluations, decisions } as unknown as ExportItem;
+  return { run: { ...run, startUnixNano: start, endUnixNano: end }, evaluations, decisions, ...('calls' in value ? { calls } : {}) } as unknown as ExportItem;
 }
 
 function isList(value: JsonValue | undefined): boolean {

@@ -76,14 +76,14 @@ const good: readonly { readonly name: string; readonly text: string; readonly en
     text: 'export: [ { to: span_events, endpoint: "http://127.0.0.1:6006/", headers: { authorization: "Bearer ${env:K}" }, protocol: http/json } ]',
     env: { K: 'k' },
     want: ({ exporters }) => exporters,
-    is: [{ to: 'span_events', name: 'span_events', giveUp: { attempts: 100, ageMs: 604_800_000 }, tracesEndpoint: 'http://127.0.0.1:6006/v1/traces', headers: { authorization: 'Bearer k' }, protocol: 'http/json' }],
+    is: [{ to: 'span_events', name: 'span_events', giveUp: { attempts: 100, ageMs: 604_800_000 }, tracesEndpoint: 'http://127.0.0.1:6006/v1/traces', headers: { authorization: 'Bearer k' }, protocol: 'http/json', judgeCalls: true }],
   },
   {
     name: 'span events by the variables of OpenTelemetry',
     text: 'export: [ { to: span_events } ]',
     env: { OTEL_EXPORTER_OTLP_ENDPOINT: 'https://backend:4318/base', OTEL_EXPORTER_OTLP_HEADERS: 'api-key=a%20b,x=1=2' },
     want: ({ exporters }) => exporters,
-    is: [{ to: 'span_events', name: 'span_events', giveUp: { attempts: 100, ageMs: 604_800_000 }, tracesEndpoint: 'https://backend:4318/base/v1/traces', headers: { 'api-key': 'a b', x: '1=2' }, protocol: 'http/protobuf' }],
+    is: [{ to: 'span_events', name: 'span_events', giveUp: { attempts: 100, ageMs: 604_800_000 }, tracesEndpoint: 'https://backend:4318/base/v1/traces', headers: { 'api-key': 'a b', x: '1=2' }, protocol: 'http/protobuf', judgeCalls: true }],
   },
   {
     name: 'exporters of one kind under names of their own',

@@ -16,8 +16,9 @@ message Span {
   message Link { bytes trace_id = 1; bytes span_id = 2; string trace_state = 3; repeated KeyValue attributes = 4; fixed32 flags = 6; }
   bytes trace_id = 1; bytes span_id = 2; string trace_state = 3; bytes parent_span_id = 4; string name = 5; int32 kind = 6;
   fixed64 start_time_unix_nano = 7; fixed64 end_time_unix_nano = 8; repeated KeyValue attributes = 9; uint32 dropped_attributes_count = 10;
-  repeated Event events = 11; uint32 dropped_events_count = 12; repeated Link links = 13; fixed32 flags = 16;
+  repeated Event events = 11; uint32 dropped_events_count = 12; repeated Link links = 13; Status status = 15; fixed32 flags = 16;
 }
+message Status { string message = 2; int32 code = 3; }
 message KeyValue { string key = 1; AnyValue value = 2; }
 message AnyValue { oneof value { string string_value = 1; bool bool_value = 2; int64 int_value = 3; double double_value = 4; ArrayValue array_value = 5; } }
 message ArrayValue { repeated AnyValue values = 1; }
@@ -46,6 +47,8 @@ export interface SinkSpan {
   readonly events?: readonly { readonly name: string; readonly timeUnixNano: string; readonly attributes: readonly SinkPair[] }[];
   readonly links?: readonly { readonly traceId: string; readonly spanId: string }[];
   readonly flags: number;
+  readonly kind?: number;
+  readonly status?: { readonly code?: number; readonly message?: string };
 }
 interface SinkRequest {
   readonly resourceSpans: readonly { readonly resource: { readonly attributes?: readonly SinkPair[] }; readonly scopeSpans: readonly { readonly spans: readonly SinkSpan[] }[] }[];

@@ -16,7 +16,7 @@ const values = fc.oneof(scalars, fc.constant(null), fc.bigInt(), fc.array(fc.str
 const keys = fc.oneof(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 80 }), fc.constantFrom('gen_ai.evaluation.score.value', 'tracejury.score.a', 'evaluations.0.evaluation.score', '__proto__'));
 const attributes = fc.array(fc.tuple(keys, values), { maxLength: 8 }).map((pairs): JsonObject => Object.fromEntries(pairs));
 const nanos = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
-const sentSpans: fc.Arbitrary<SentSpan> = fc.record({
+const agents: fc.Arbitrary<SentSpan> = fc.record({
   resource: attributes,
   traceId: fc.integer({ min: 1, max: 1000 }).map(traceId),
   spanId: fc.integer({ min: 1, max: 1000 }).map(spanId),
@@ -30,12 +30,23 @@ const sentSpans: fc.Arbitrary<SentSpan> = fc.record({
   links: fc.array(fc.record({ traceId: fc.constant(traceId(7)), spanId: fc.constant(spanId(8)), traceState: fc.constantFrom('', 'a=b') }), { maxLength: 2 }),
 });
 
+/** Those in traces of ours: of other kinds, without a parent, failed. */
+const own = fc.record({ of: agents, kind: fc.boolean(), first: fc.boolean(), fault: fc.option(fc.string({ minLength: 1, maxLength: 50 })) }).map(({ of, kind, first, fault }): SentSpan => ({
+  ...of,
+  ownTrace: true,
+  ...(kind ? { kind: 'client' as const } : {}),
+  ...(first ? { parentSpanId: undefined } : {}),
+  ...(fault === null ? {} : { fault }),
+}));
+const sentSpans = fc.oneof(agents, own);
+
 test('sent-spans: protobuf and JSON are read as the same spans, each alone and several in a request', () => {
   fc.assert(
     fc.property(fc.array(sentSpans, { minLength: 1, maxLength: 4 }), (spans) => {
       const read = ([['protobuf', protobufSpans()], ['json', jsonSpans()]] as const).map(([encoding, writer]) => {
         const { spans: found, rejections } = readTraces(writer.request(spans.map((one) => writer.write(one))), encoding);
         expect(rejections).toEqual([]);
+        expect(readTraces(writer.request([writer.write(...spans)]), encoding).spans.map(plainSpan)).toEqual(found.map(plainSpan));
         return found.map(plainSpan);
       });
       expect(read[0]).toEqual(read[1]);
@@ -50,7 +61,7 @@ test('sent-spans: another protobuf library finds every field, also what is long 
       const writer = protobufSpans();
       const again = traceRequest.encode(traceRequest.decode(writer.request([writer.write(one)])));
       const [span] = readTraces(again, 'protobuf').spans;
-      expect(span).toMatchObject({ traceId: one.traceId, spanId: one.spanId, parentSpanId: one.parentSpanId, traceState: one.traceState, name: one.name.toWellFormed(), startUnixNano: one.startUnixNano, endUnixNano: one.endUnixNano, flags: 0x301 });
+      expect(span).toMatchObject({ traceId: one.traceId, spanId: one.spanId, parentSpanId: one.parentSpanId, traceState: one.traceState, name: one.name.toWellFormed(), startUnixNano: one.startUnixNano, endUnixNano: one.endUnixNano, flags: one.ownTrace === true ? 0x101 : 0x301, kind: one.kind === 'client' ? 3 : 1, status: one.fault === undefined ? { code: 'unset' } : { code: 'error', message: one.fault.toWellFormed() } });
       expect(readTraces(writer.write(one), 'protobuf').spans.map(plainSpan)).toEqual(span === undefined ? [] : [plainSpan(span)]);
     }),
   );

@@ -22,7 +22,7 @@ async function backend(status: number): Promise<Sink> {
 }
 
 function entry(name: string, { url }: Sink): ExporterConfig {
-  return { to: 'span_events', name, giveUp: { attempts: 100, ageMs: 604_800_000 }, tracesEndpoint: `${url}/v1/traces`, headers: {}, protocol: 'http/protobuf' };
+  return { to: 'span_events', name, giveUp: { attempts: 100, ageMs: 604_800_000 }, tracesEndpoint: `${url}/v1/traces`, headers: {}, protocol: 'http/protobuf', judgeCalls: true };
 }
 
 interface Host {

@@ -39,6 +39,7 @@ export const exportSection: Section = {
             age: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '1m', maximum: '3650d' }, default: giveUpDefaults.age, description: 'Age at a failed attempt. What waits for a backend that is down is not attempted, so it grows older than this.' },
           },
         },
+        judge_calls: { type: 'boolean', default: true, description: 'Calls to judges are sent as spans too, each verdict in a trace of its own, linked with the run; no text is in them. Only `span_events` does.' },
         protocol: { enum: ['http/protobuf', 'http/json'], default: 'http/protobuf', description: 'Encoding. Phoenix takes protobuf only.' },
         tls: {
           type: 'object',

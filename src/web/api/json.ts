@@ -1,6 +1,8 @@
 /** What the store tells, as the API writes it: snake_case, times in RFC 3339 with microseconds, what is not known null. */
 import { wire } from '../../model/attributes.ts';
 import type { JsonObject } from '../../model/json.ts';
+import { judgeTrace } from '../../model/judge-call.ts';
+import { runTargetId } from '../../model/verdict.ts';
 import { timeText } from '../../model/time-text.ts';
 import type { MetricFamily } from '../../telemetry/registry.ts';
 import type { StoredAnnotation } from '../../model/annotation.ts';
@@ -37,10 +39,17 @@ export function runJson(run: StoredRun): JsonObject {
     spans_kept: run.spans,
     spans_gone: run.spans > 0 ? null : spansGoneJson(run),
     part_of: run.partOf ?? null,
-    verdicts: run.verdicts.map((verdict) => ({ ...shortVerdictJson(verdict), explanation: verdict.explanation, evidence: [...verdict.evidence], details: verdict.details, sample_probability: verdict.sampleProbability })),
+    verdicts: run.verdicts.map((verdict) => ({ ...shortVerdictJson(verdict), explanation: verdict.explanation, evidence: [...verdict.evidence], details: verdict.details, sample_probability: verdict.sampleProbability, judge_trace: judgeTraceJson(run, verdict) })),
     decisions: run.decisions.map(shortDecisionJson),
     annotations: run.annotations.map(annotationJson),
   };
+}
+
+/** Where what judges were asked for it is told, by exporters that tell it. */
+function judgeTraceJson(run: StoredRun, { name, revision, details }: StoredVerdict): JsonObject | null {
+  if (details['judge_requests'] === undefined) return null;
+  const { traceId, spanId } = judgeTrace({ tenant: run.tenant, targetKind: 'run', targetId: runTargetId(run), name }, revision);
+  return { trace_id: traceId, span_id: spanId };
 }
 
 function annotationJson({ name, by, kind, label, score, passed, explanation, at }: StoredAnnotation): JsonObject {

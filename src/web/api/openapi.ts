@@ -20,7 +20,7 @@ const schemas: { readonly [name: string]: JsonObject } = {
   Verdict: object({
     name: text, evaluator: text, version: count, revision: count, status: { enum: ['scored', 'skipped', 'failed'] },
     score: { type: ['number', 'null'], minimum: 0, maximum: 1 }, label: text, passed: orNull('boolean', 'Null: there is no threshold, or no score.'), reason: orNull('string', 'Why it was skipped, or which error it ended in.'),
-  }, { explanation: { type: 'string', description: 'Of one run only.' }, evidence: { type: 'array', items: text, description: 'Span ids. Of one run only.' }, details: { type: 'object', description: 'Of one run only.' }, sample_probability: { type: 'number', description: 'Of one run only.' } }),
+  }, { explanation: { type: 'string', description: 'Of one run only.' }, evidence: { type: 'array', items: text, description: 'Span ids. Of one run only.' }, details: { type: 'object', description: 'Of one run only.' }, sample_probability: { type: 'number', description: 'Of one run only.' }, judge_trace: { anyOf: [object({ trace_id: text, span_id: text }), { type: 'null' }], description: 'The trace, and its first span, in which a backend is told what judges were asked for it (`judge_calls` of the exporter). Null: nobody was asked. Of one run only.' } }),
   Decision: object({ name: text, evaluator: text, revision: count, decision: { enum: ['scored', 'skipped', 'filtered', 'sampled_out', 'over_budget', 'overload', 'failed'] }, reason: orNull('string') }, { trace_id: text, span_id: text, tenant: text }),
   Annotation: object({
     name: text, by: text, kind: { enum: annotatorKinds }, label: orNull('string'), score: { type: ['number', 'null'], minimum: 0, maximum: 1 }, passed: orNull('boolean'), explanation: text, at: time,
