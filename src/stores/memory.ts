@@ -4,6 +4,7 @@ import { runTargetId } from '../model/verdict.ts';
 import { callEnd, microsOf, storedDecisions, storedVerdict, tookMicros } from './item.ts';
 import { traceKey } from '../pipeline/traces.ts';
 import { memoryAnnotations } from './memory-annotations.ts';
+import { memoryBatches } from './memory-batches.ts';
 import { memoryExports } from './memory-exports.ts';
 import { memoryVerdictRows } from './memory-verdict-rows.ts';
 import { chosenPairs, spoken, type ChosenPair } from './chosen-pairs.ts';
@@ -126,6 +127,7 @@ export function memoryStore({ runsMax = runsMaxDefault, contentBytesMax = conten
     judgeSpend: memorySpend(),
     judgeJobs: jobs,
     judgeAnswers: memoryAnswers(),
+    judgeBatches: memoryBatches(),
     async write(items, waiting = []) {
       items.forEach(take);
       annotations.settle(new Set(items.map(({ run }) => run.traceId)));

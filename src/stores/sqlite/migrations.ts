@@ -4,6 +4,7 @@ import type { Kysely } from 'kysely';
 import { Migrator, type Migration } from 'kysely/migration';
 import { JuryError } from '../../model/errors.ts';
 import { annotationsMigration } from './annotations-migration.ts';
+import { batchesMigration } from './batches-migration.ts';
 import { contentMigration } from './content-migration.ts';
 import { exportsMigration } from './exports-migration.ts';
 import { judgesMigration } from './judges-migration.ts';
@@ -52,6 +53,7 @@ const migrations: { readonly [name: string]: Migration } = {
   '004_spans': spansMigration,
   '005_judges': judgesMigration,
   '006_annotations': annotationsMigration,
+  '007_batches': batchesMigration,
 };
 
 /** Brings older files up to date, and refuses those of a newer release: they may hold what this one would break. */

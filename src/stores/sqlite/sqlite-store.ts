@@ -5,6 +5,7 @@ import { JuryError } from '../../model/errors.ts';
 import type { ContentGone, Pruned, Retention, Store } from '../store.ts';
 import { annotationStore } from './annotations.ts';
 import { batchOf } from './batch.ts';
+import { batchStore } from './batches.ts';
 import { connected, ownersOnly, type Connection } from './connection.ts';
 import { countedByName, exportersOf, exportStore, pruneExports } from './exports.ts';
 import { jobStore } from './judge-jobs.ts';
@@ -42,6 +43,7 @@ export async function sqliteStore(file: string, onThread?: (thread: Worker) => v
     judgeSpend: spendStore(db),
     judgeJobs: jobStore(db),
     judgeAnswers: answerStore(db),
+    judgeBatches: batchStore(db),
     run: (key) => readRun(db, key),
     runs: (query) => readRuns(db, query),
     decisions: (traceId) => readDecisions(db, traceId),

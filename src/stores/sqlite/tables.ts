@@ -13,6 +13,8 @@ export interface Tables {
   readonly judge_spend: JudgeSpendTable;
   readonly judge_jobs: JudgeJobsTable;
   readonly judge_answers: JudgeAnswersTable;
+  readonly judge_batches: JudgeBatchesTable;
+  readonly judge_batch_questions: JudgeBatchQuestionsTable;
 }
 
 interface RunsTable {
@@ -168,4 +170,21 @@ interface JudgeAnswersTable {
   readonly chars: number;
   /** JSON. */
   readonly value: string;
+}
+
+interface JudgeBatchesTable {
+  readonly id: string;
+  readonly judge: string;
+  readonly endpoint: string;
+  /** Null: nobody knows whether it was created. */
+  readonly remote_id: string | null;
+  readonly prepared_us: number;
+}
+
+interface JudgeBatchQuestionsTable {
+  readonly question: string;
+  /** Null: it is answered. */
+  readonly batch_id: string | null;
+  readonly answered_us: number | null;
+  readonly answer: string | null;
 }
