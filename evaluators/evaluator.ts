@@ -138,7 +138,7 @@ export type Asking<Result> = Generator<EvaluatorRequest, Result, Answer>;
 
 /** `value` satisfies the schema of the question; of an embedding request it is a list of vectors, one a text, in their order; of a call any JSON value. */
 export type Answer =
-  | { readonly kind: 'answered'; readonly value: JsonValue; readonly truncated: boolean; readonly model?: string; /** It was given before, to the same question. */ readonly cached?: true; readonly tokens?: { readonly input: number; readonly output: number } }
+  | { readonly kind: 'answered'; readonly value: JsonValue; readonly truncated: boolean; readonly model?: string; /** It was given before, to the same question. */ readonly cached?: true; /** It came in a batch, which may have a price of its own. */ readonly batched?: true; readonly tokens?: { readonly input: number; readonly output: number } }
   | { readonly kind: 'failed'; readonly error: string; readonly tokens?: { readonly input: number; readonly output: number } };
 
 export interface JudgeEvaluator<Options = never> extends EvaluatorData<Options> {

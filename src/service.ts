@@ -96,7 +96,7 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
     if (without === undefined) archive?.want(item);
     keeping?.offer(stored, bytes);
   };
-  const bench = judgeBench(config.judges, telemetry);
+  const bench = judgeBench(config.judges, telemetry, (error) => told('what is in batches could not be read or written')(error));
   const waiting = judgeQueue({ bench, telemetry, config: () => inForce.config, flow: () => flow, keeper: () => keeping, pressed: () => pressed, onFault: (error) => told('what waits for judges could not be read')(error) });
   const flow = pipeline({
     collectors,
@@ -166,6 +166,7 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
     // What is open goes on at the next start where it was; without a disk it is scored as far as it has come.
     if (config.journal.scheme === 'memory') flow.finish();
     await waiting.stop();
+    bench.release();
     await bench.lane.stop(stopMs);
     await bench.settle().catch(told('what judges have cost could not be noted'));
     await lookups?.stop();

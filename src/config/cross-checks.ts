@@ -151,7 +151,7 @@ function exportFindings({ value, env }: CrossCheck): readonly Finding[] {
     if (namesake < index) return [{ path: isGiven(item, 'name') ? [...path, 'name'] : path, at: 'value', problem: `has the name of entry ${namesake + 1}, ${exporterName(item)}`, todo: 'Give it a name of its own: what waits for its backend in the store stands under it.' }];
     if (to === 'metrics') {
       const again = list.findIndex((other) => member(other, 'to') === 'metrics') < index;
-      const surplus = ['name', 'endpoint', 'headers', 'give_up', 'protocol', 'tls'].filter((key) => isGiven(item, key));
+      const surplus = ['name', 'endpoint', 'headers', 'give_up', 'protocol', 'judge_calls', 'tls'].filter((key) => isGiven(item, key));
       return [
         ...(again ? [{ path, at: 'value', problem: 'is there twice', todo: 'Keep one entry.' } as const] : []),
         ...surplus.map((key) => ({ path: [...path, key], at: 'key', problem: 'means nothing for metrics', todo: 'Leave it out: the page is on the console listener.' }) as const),
@@ -164,12 +164,12 @@ function exportFindings({ value, env }: CrossCheck): readonly Finding[] {
   });
 }
 
-/** Defaults are filled in already: an entry for metrics has the empty headers and the protocol of every entry. */
+/** Defaults are filled in already: an entry for metrics has the empty headers, the protocol and the calls of every entry. */
 function isGiven(item: JsonObject, key: string): boolean {
   const value = member(item, key);
   if (key === 'headers') return isJsonObject(value) && Object.keys(value).length > 0;
   if (key === 'give_up') return isJsonObject(value) && Object.entries(giveUpDefaults).some(([name, preset]) => (member(value, name) ?? preset) !== preset);
-  return value !== undefined && !(key === 'protocol' && value === 'http/protobuf');
+  return value !== undefined && !(key === 'protocol' && value === 'http/protobuf') && !(key === 'judge_calls' && value === true);
 }
 
 function isOwn(url: string, listen: JsonObject): boolean {

@@ -129,6 +129,20 @@ function judge(name: string, written: JsonObject): JudgeConfig {
     cacheMs: quantity('duration', written, 'cache'),
     ...(member(written, 'requests_per_minute') === undefined ? {} : { requestsPerMinute: number(written, 'requests_per_minute') }),
     ...judgeCosts(written),
+    ...(text(written, 'mode') === 'batch' ? { batch: batches(objectAt(written, 'batch')) } : {}),
+  };
+}
+
+function batches(written: JsonObject): NonNullable<JudgeConfig['batch']> {
+  const prices = member(written, 'price');
+  return {
+    pollMs: quantity('duration', written, 'poll'),
+    gatherMs: quantity('duration', written, 'gather'),
+    withinMs: quantity('duration', written, 'within'),
+    requests: number(written, 'requests'),
+    bytes: quantity('bytes', written, 'bytes'),
+    inFlight: number(written, 'in_flight'),
+    ...(isJsonObject(prices) ? { price: { inputPerMillion: number(prices, 'input_per_million'), outputPerMillion: number(prices, 'output_per_million') } } : {}),
   };
 }
 

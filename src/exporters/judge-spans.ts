@@ -96,7 +96,7 @@ function aboutRun({ run }: ExportItem, decision: RunDecision): JsonObject {
   };
 }
 
-function aboutCall({ judge, operation, provider, server, model, question, retries, response = {}, tokens }: JudgeCall): JsonObject {
+function aboutCall({ judge, operation, provider, server, model, question, batch, retries, response = {}, tokens }: JudgeCall): JsonObject {
   return {
     [wire.openInferenceKind]: operation === 'chat' ? 'LLM' : 'EMBEDDING',
     [wire.operation]: operation,
@@ -110,6 +110,7 @@ function aboutCall({ judge, operation, provider, server, model, question, retrie
     ...(tokens === undefined ? {} : { [wire.inputTokens]: tokens.input, ...(operation === 'chat' ? { [wire.outputTokens]: tokens.output } : {}) }),
     [wire.judge]: judge,
     ...(question === undefined ? {} : { [wire.judgeQuestion]: question }),
+    ...(batch === undefined ? {} : { [wire.judgeBatch]: batch }),
     [wire.judgeAttempts]: retries.length + 1,
   };
 }

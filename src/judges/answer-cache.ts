@@ -91,7 +91,7 @@ export function answerCache({ telemetry, clock, onFault = () => undefined, entri
     async through({ name, baseUrl, model, cacheMs = 0 }, question, ask) {
       if (cacheMs <= 0) return await ask();
       const count = (outcome: 'cached' | 'asked'): void => telemetry.add('tracejury.judge.answers', 1, { 'tracejury.judge': name, 'tracejury.outcome': outcome });
-      const key = keyOf(baseUrl, model, question);
+      const key = questionKey(baseUrl, model, question);
       const found = cachedAnswer(await known(key, Math.floor((clock.nowMs() - cacheMs) * 1_000)), question);
       if (found !== undefined) {
         count('cached');
@@ -119,7 +119,7 @@ export function answerCache({ telemetry, clock, onFault = () => undefined, entri
 }
 
 /** Names of members among them. */
-function textsOf(value: JsonValue): readonly string[] {
+export function textsOf(value: JsonValue): readonly string[] {
   if (typeof value === 'string') return [value];
   if (isJsonArray(value)) return value.flatMap(textsOf);
   return isJsonObject(value) ? Object.entries(value).flatMap(([name, below]) => [name, ...textsOf(below)]) : [];
@@ -135,7 +135,7 @@ function cachedAnswer(kept: KeptAnswer | undefined, question: Question): Answere
 }
 
 /** The texts as they are shown; the schema by its members, in whatever order. */
-function keyOf(baseUrl: string, model: string, { id, instruction, data, answerSchema, vote }: Question): string {
+export function questionKey(baseUrl: string, model: string, { id, instruction, data, answerSchema, vote }: Question): string {
   const asked = [baseUrl, model, id, instruction, jsonText(answerSchema, { sortKeys: true }), ...(vote === undefined ? [] : [vote]), ...data.flatMap(({ title, text }) => [title, text])];
   return createHash('sha256').update(jsonText(asked)).digest('base64');
 }

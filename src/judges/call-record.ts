@@ -57,7 +57,7 @@ const providers: readonly (readonly [host: RegExp, provider: string])[] = [
 ];
 
 /** Of any other endpoint it is known that it speaks OpenAI's protocol, which is what the conventions ask for then. */
-function endpointOf(baseUrl: string): Pick<JudgeCall, 'provider' | 'server'> {
+export function endpointOf(baseUrl: string): Pick<JudgeCall, 'provider' | 'server'> {
   const { hostname, port, protocol } = new URL(baseUrl);
   const provider = providers.find(([host]) => host.test(hostname))?.[1] ?? 'openai';
   return { provider, server: { address: hostname, port: Number(port === '' ? (protocol === 'https:' ? 443 : 80) : port) } };

@@ -35,14 +35,14 @@ export function chatCompletions(settings: JudgeSettings): Complete {
   const client = openAiClient(settings, answerBytesMax);
   return async (request) => {
     try {
-      return completionOf(await client.chat.completions.create(bodyOf(settings, request), { signal: request.signal }));
+      return completionOf(await client.chat.completions.create(chatBody(settings, request), { signal: request.signal }));
     } catch (error) {
       return troubleOf(error);
     }
   };
 }
 
-function bodyOf(settings: JudgeSettings, { messages, format, schema, schemaName }: CompletionRequest): OpenAI.ChatCompletionCreateParamsNonStreaming {
+export function chatBody(settings: JudgeSettings, { messages, format, schema, schemaName }: Omit<CompletionRequest, 'signal'>): OpenAI.ChatCompletionCreateParamsNonStreaming {
   return {
     model: settings.model,
     messages: messages.map(({ role, content }) => ({ role, content })),

@@ -13,6 +13,8 @@ export interface DeskOptions {
   readonly keep: { readonly rows: number; readonly ageMs: number };
   /** How many jobs of a party are worked on at a time. */
   readonly places: (party: string) => number;
+  /** How much longer than others those of a party may wait. */
+  readonly moreMs?: (party: string) => number;
   readonly resume: (job: ResumedJob, done: (ended: boolean) => void, as?: AskEnd) => void;
   /** Items that were offered to the store, and of these the ones that are written or given up. */
   readonly keeping: { readonly offered: () => number; readonly settled: () => number };
@@ -49,7 +51,7 @@ interface Taken {
   endedAt?: number;
 }
 
-export function desk({ store, keep, places, resume, keeping, telemetry, clock, sleep, onFault }: DeskOptions): Desk {
+export function desk({ store, keep, places, moreMs = () => 0, resume, keeping, telemetry, clock, sleep, onFault }: DeskOptions): Desk {
   const ended = new AbortController();
   /** By the id of the row. */
   const taken = new Map<number, Taken>();
@@ -109,11 +111,13 @@ export function desk({ store, keep, places, resume, keeping, telemetry, clock, s
   }
 
   async function endOld(): Promise<void> {
-    const before = Math.floor((clock.nowMs() - keep.ageMs) * 1_000);
-    if (!parties.some(({ oldestAt }) => oldestAt < before)) return;
-    const old = await store.due({ before, limit: takeMax, except: [...taken.keys()] });
-    for (const job of old) await begin(job, { kind: 'overload', reason: 'too_old' });
-    if (old.length > 0) count('too_old', old.length);
+    for (const { party, oldestAt } of parties) {
+      const before = Math.floor((clock.nowMs() - keep.ageMs - moreMs(party)) * 1_000);
+      if (oldestAt >= before) continue;
+      const old = await store.due({ party, before, limit: takeMax, except: [...taken.keys()] });
+      for (const job of old) await begin(job, { kind: 'overload', reason: 'too_old' });
+      if (old.length > 0) count('too_old', old.length);
+    }
   }
 
   function tell(counts: Awaited<ReturnType<JudgeJobStore['counts']>>): void {

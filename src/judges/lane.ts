@@ -5,6 +5,7 @@ import { judgeCallsMax, type JudgeCall } from '../model/judge-call.ts';
 import type { Outcome, Verdict } from '../model/verdict.ts';
 import { runJudge, type Ask } from '../pipeline/ask.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
+import { isPutOff } from './batch-room.ts';
 import { isLeftAlone } from './guard.ts';
 import { costOf, usdOf, type TokenPrice } from './money.ts';
 import { isUnpaid } from './till.ts';
@@ -19,6 +20,8 @@ export interface Party {
   readonly judge?: string;
   readonly model?: string;
   readonly price?: TokenPrice | undefined;
+  /** Of what came in a batch; absent: the same. */
+  readonly batchPrice?: TokenPrice | undefined;
   readonly answer: Ask;
 }
 
@@ -29,6 +32,8 @@ export interface JudgeJob {
   /** Whose run it is. */
   readonly agent?: string | undefined;
   readonly party: Party;
+  /** Who answers this one; absent: its party. */
+  readonly answer?: Ask;
   readonly threshold: number | null;
   /** Begins the evaluation; called when its turn comes. */
   readonly questions: () => Asking<Outcome>;
@@ -111,15 +116,15 @@ export function judgeLane(options: JudgeLaneOptions): JudgeLane {
     const made: JudgeCall[] = [];
     const ask: Ask = async (request) => {
       if (unasked !== undefined) return unasked;
-      const answer = await job.party.answer(request, (call) => void made.push(call));
+      const answer = await (job.answer ?? job.party.answer)(request, (call) => void made.push(call));
       countTokens(telemetry, job, answer);
-      if (isUnpaid(answer) || isLeftAlone(answer)) unasked = answer;
+      if (isUnpaid(answer) || isLeftAlone(answer) || isPutOff(answer)) unasked = answer;
       if (answer.kind === 'answered' && answer.cached === true) cached++;
       return answer;
     };
     const verdict = await runJudge(begun(job), ask, { questionsMax, threshold: job.threshold });
     const calls = made.length === 0 ? {} : { calls: made.slice(0, judgeCallsMax) };
-    if (unasked !== undefined) return isUnpaid(unasked) ? { kind: 'over_budget', reason: 'usd_per_day', ...calls } : { kind: 'overload', reason: 'judge_down', ...calls };
+    if (unasked !== undefined) return isUnpaid(unasked) ? { kind: 'over_budget', reason: 'usd_per_day', ...calls } : { kind: 'overload', reason: isPutOff(unasked) ? 'stopping' : 'judge_down', ...calls };
     return { kind: 'judged', verdict: { ...verdict, details: { ...verdict.details, ...(cached === 0 ? {} : { cached }), ...(made.length === 0 ? {} : { judge_requests: made.length }) } }, ...calls };
   }
 
@@ -160,8 +165,10 @@ function* begun(job: JudgeJob): Asking<Outcome> {
   return yield* job.questions();
 }
 
-function countTokens(telemetry: Telemetry, { name, agent = '', party: { judge = '', model = '', price } }: JudgeJob, { tokens }: Answer): void {
+function countTokens(telemetry: Telemetry, { name, agent = '', party: { judge = '', model = '', batchPrice, ...party } }: JudgeJob, answer: Answer): void {
+  const { tokens } = answer;
   if (tokens === undefined) return;
+  const price = answer.kind === 'answered' && answer.batched === true ? (batchPrice ?? party.price) : party.price;
   const labels = { 'gen_ai.evaluation.name': name, 'tracejury.judge': judge, 'gen_ai.agent.name': agent, 'gen_ai.request.model': model };
   telemetry.add('tracejury.evaluation.tokens', tokens.input, { ...labels, 'gen_ai.token.type': 'input' });
   telemetry.add('tracejury.evaluation.tokens', tokens.output, { ...labels, 'gen_ai.token.type': 'output' });

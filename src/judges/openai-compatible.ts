@@ -1,16 +1,17 @@
 /** A judge behind any endpoint that speaks OpenAI's chat completions or embeddings: hosted models, vLLM, Ollama, LiteLLM and the like. */
 import { readAnswer } from '../../evaluators/answers.ts';
 import type { Answer, Question } from '../../evaluators/evaluator.ts';
-import { jsonText, type JsonValue } from '../model/json.ts';
+import type { JsonValue } from '../model/json.ts';
+import { batchSide, type BatchingJudge } from './batch-side.ts';
 import { callRecord, type CallRecord } from './call-record.ts';
 import { type AnswerFormat, answerFormats, chatCompletions, type Completion, type Message } from './completion.ts';
 import { embedder } from './embedder.ts';
-import type { Judge } from './judge.ts';
 import type { Tokens } from './openai-client.ts';
 import { untilSettled, type Patience } from './patience.ts';
-import { correctionText, promptBounds, promptOf } from './prompt.ts';
+import { mostOf, openingOf, schemaNameOf } from './opening.ts';
+import { correctionText } from './prompt.ts';
 import type { JudgeParts, JudgeSettings } from './settings.ts';
-import { paid, tokensMost } from './till.ts';
+import { paid } from './till.ts';
 import { turnstile } from './turnstile.ts';
 
 /** Sendings of one request while the endpoint is busy. */
@@ -31,7 +32,7 @@ interface Asked {
   readonly tokens: Tokens | undefined;
 }
 
-export function openAiCompatibleJudge(settings: JudgeSettings, parts: JudgeParts): Judge {
+export function openAiCompatibleJudge(settings: JudgeSettings, parts: JudgeParts): BatchingJudge {
   const complete = chatCompletions(settings);
   const { concurrency } = settings;
   const pace = settings.requestsPerMinute === undefined ? {} : { requestsPerMinute: settings.requestsPerMinute };
@@ -48,9 +49,7 @@ export function openAiCompatibleJudge(settings: JudgeSettings, parts: JudgeParts
   const embed = embedder({ settings, telemetry: parts.telemetry, patience, till: parts.till, through: gate.through });
 
   async function settled({ question, record }: Asking, messages: readonly Message[], as: AnswerFormat): Promise<Exclude<Completion, { kind: 'busy' }>> {
-    const schemaName = question.id.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64);
-    // The schema may be among the tokens of the prompt a second time.
-    const most: Tokens = { input: tokensMost([...messages.map(({ content }) => content), jsonText(question.answerSchema), schemaName]), output: settings.answerTokensMax ?? 0 };
+    const [schemaName, most] = [schemaNameOf(question), mostOf(settings, question, messages)];
     return await record.through({ operation: 'chat', question: question.id }, patience, (noting, sent) =>
       untilSettled<Completion>(() => paid(parts.till, most, () => {
         sent();
@@ -76,18 +75,15 @@ export function openAiCompatibleJudge(settings: JudgeSettings, parts: JudgeParts
 
   async function answered(asking: Asking): Promise<Answer> {
     const { question } = asking;
-    const prompt = promptOf(question, { nonce: parts.nonce(), ...promptBounds });
+    const opening = openingOf(question, parts.nonce());
     /** The second time the first answer is quoted as foreign text. It is no turn of a conversation: some endpoints want these to alternate, and a model holds its own turns to be its own words. */
-    let user = prompt.user;
+    let { messages } = opening;
     let tokens: Tokens | undefined;
     /** Usable but faulty: taken when the correction brings nothing better. */
     let usable: { readonly value: JsonValue } | undefined;
     let error = '';
     for (let attempt = 1; attempt <= answersMax; attempt++) {
-      const { completion, tokens: told } = await asked(asking, [
-        { role: 'system', content: prompt.system },
-        { role: 'user', content: user },
-      ]);
+      const { completion, tokens: told } = await asked(asking, messages);
       tokens = sum(tokens, told);
       if (completion.kind === 'failed') {
         error = completion.error;
@@ -98,15 +94,17 @@ export function openAiCompatibleJudge(settings: JudgeSettings, parts: JudgeParts
       const fault = read.kind === 'answered' ? read.fault : read.error;
       if (fault === undefined) break;
       error = `judge_answer_invalid: ${fault}`;
-      user = `${prompt.user}\n\n${correctionText({ fault, answer: completion.text, nonce: parts.nonce() })}`;
+      const correction = correctionText({ fault, answer: completion.text, nonce: parts.nonce() });
+      messages = opening.messages.map(({ role, content }) => ({ role, content: role === 'user' ? `${content}\n\n${correction}` : content }));
     }
     const used = tokens === undefined ? {} : { tokens };
-    return usable === undefined ? { kind: 'failed', error, ...used } : { kind: 'answered', value: usable.value, truncated: prompt.truncated, ...used };
+    return usable === undefined ? { kind: 'failed', error, ...used } : { kind: 'answered', value: usable.value, truncated: opening.truncated, ...used };
   }
 
   return {
     name: settings.name,
     model: settings.model,
+    batches: batchSide({ settings, nonce: parts.nonce, format: () => format, signal: stopping.signal }),
     async ask(question, note) {
       const record = callRecord(settings, parts.clock, note);
       const answer = await resolved(() => gate.through(() => answered({ question, record })));

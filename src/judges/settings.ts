@@ -1,6 +1,7 @@
 /** What a configuration entry says about one judge, and what the service hands in. */
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
+import type { BatchSettings } from './batch-settings.ts';
 import type { TokenPrice } from './money.ts';
 import type { Till } from './till.ts';
 
@@ -23,6 +24,8 @@ export interface JudgeSettings {
   readonly price?: TokenPrice;
   /** Most that a day (UTC) may cost; only with a price and a limit of the answer. */
   readonly usdPerDay?: number;
+  /** Questions go to the endpoint together; absent: each by itself. */
+  readonly batch?: BatchSettings;
 }
 
 export interface JudgeParts {

@@ -15,7 +15,7 @@ interface Unpaid {
 }
 
 /** Whoever meets it ends the pair as `over_budget`. */
-const unpaid: Unpaid = { kind: 'failed', error: 'over_budget: the budget of the judge leaves no room for this request' };
+export const unpaid: Unpaid = { kind: 'failed', error: 'over_budget: the budget of the judge leaves no room for this request' };
 
 export function isUnpaid(answer: { readonly kind: string; readonly error?: string }): boolean {
   return answer.kind === 'failed' && answer.error === unpaid.error;

@@ -36,6 +36,8 @@ export const wire = {
   judge: 'tracejury.judge',
   judgeQuestion: 'tracejury.judge.question',
   judgeAttempts: 'tracejury.judge.attempts',
+  /** The batch in which it went, as the endpoint names it. */
+  judgeBatch: 'tracejury.judge.batch',
   /** An event on such a span: a sending in vain, with its number. */
   judgeRetry: 'tracejury.judge.retry',
   judgeAttempt: 'tracejury.judge.attempt',

@@ -13,6 +13,8 @@ export interface JudgeCall {
   readonly server: { readonly address: string; readonly port: number };
   /** That was asked for. */
   readonly model: string;
+  /** Id of the batch in which it went, as the endpoint names it. */
+  readonly batch?: string;
   /** Id of the question within its evaluator; embeddings have none. */
   readonly question?: string;
   /** Milliseconds since the epoch. */

@@ -9,17 +9,20 @@ import { evaluationContext } from '../../evaluators/context.ts';
 import type { Asking } from '../../evaluators/evaluator.ts';
 import type { JudgeConfig } from '../config/config.ts';
 import { answerCache } from '../judges/answer-cache.ts';
+import { batchPlaces, batchRoom, type BatchRoom } from '../judges/batch-room.ts';
+import type { BatchingJudge } from '../judges/batch-side.ts';
 import { guard, type Guard } from '../judges/guard.ts';
 import { endpointParty, httpCalls } from '../judges/http-calls.ts';
 import { judges } from '../judges/index.ts';
-import type { Judge } from '../judges/judge.ts';
 import { juryEnd } from '../judges/jury.ts';
 import { judgeLane, type JudgeJob, type JudgeLane, type Party } from '../judges/lane.ts';
 import { ledger } from '../judges/ledger.ts';
-import { jsonText, type JsonValue } from '../model/json.ts';
+import type { Till } from '../judges/till.ts';
 import type { Run } from '../model/agent-trace.ts';
-import type { Verdict } from '../model/verdict.ts';
-import { askOf } from '../pipeline/ask.ts';
+import type { JudgeBatchStore } from '../model/batch-store.ts';
+import { jsonText, type JsonValue } from '../model/json.ts';
+import { runTargetId, type Verdict } from '../model/verdict.ts';
+import { askOf, type Ask } from '../pipeline/ask.ts';
 import type { ToJudge } from '../pipeline/evaluate.ts';
 import { judgesOf, panelModel, type Panel } from '../pipeline/panel.ts';
 import type { AskEnd } from '../pipeline/pipeline.ts';
@@ -38,8 +41,12 @@ export interface JudgeBench {
   readonly pace: (judge: string) => number;
   /** Runs that a judge works on at the same time. */
   readonly places: (judge: string) => number;
+  /** How much longer than for others runs may wait for it: for its batches. */
+  readonly moreMs: (judge: string) => number;
   /** Keeps budgets and answers in a store from now on, but no answer with a text that may not lie there. Rejects when it cannot be read. */
-  readonly open: (store: Pick<Store, 'judgeSpend' | 'judgeAnswers'>, mayLie: (text: string) => boolean) => Promise<void>;
+  readonly open: (store: Pick<Store, 'judgeSpend' | 'judgeAnswers' | 'judgeBatches'>, mayLie: (text: string) => boolean) => Promise<void>;
+  /** Lets go of what waits for batches: it goes on waiting in the store. */
+  readonly release: () => void;
   /** Notes in the store what was spent. Rejects when it cannot be written. */
   readonly settle: () => Promise<void>;
   readonly stop: () => Promise<void>;
@@ -52,18 +59,26 @@ const leavingMax = 16;
 const placesOfNobody = 8;
 
 /** As a judge is asked it. */
-type Question = Pick<JudgeJob, 'name' | 'agent' | 'threshold'> & { readonly questions: () => Asking<Verdict> };
+interface Question {
+  /** Of one run and evaluator. */
+  readonly asker: string;
+  readonly asked: Pick<JudgeJob, 'name' | 'agent' | 'threshold'> & { readonly questions: () => Asking<Verdict> };
+}
 
 interface Seat {
   config: JudgeConfig;
   readonly party: Party;
-  readonly client: Exchangeable<Judge>;
+  readonly client: Exchangeable<BatchingJudge>;
   readonly guard: Guard;
+  readonly room: BatchRoom;
+  /** Of one run and evaluator. */
+  readonly answer: (asker: string) => Ask;
   /** Runs that wait or are worked on. */
   jobs: number;
 }
 
-export function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry): JudgeBench {
+/** `onFault`: told of a store that cannot be used. */
+export function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry, onFault: (error: unknown) => void = () => undefined): JudgeBench {
   const context = evaluationContext();
   const parts = { telemetry, clock, sleep, random: Math.random };
   const endpoints = httpCalls(parts);
@@ -74,27 +89,43 @@ export function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry
   const leaving = new Set<Seat>();
   let seats: ReadonlyMap<string, Seat> = new Map();
   let opened = 0;
+  let kept: { readonly store: JudgeBatchStore; readonly mayLie: (text: string) => boolean } | undefined;
 
-  function judgeOf(config: JudgeConfig): Judge {
-    const { name, usdPerDay, price } = config;
-    const till = usdPerDay === undefined || price === undefined ? {} : { till: books.till({ name, usdPerDay, price }) };
-    return judges.openai_compatible(config, { ...parts, ...till, nonce: () => randomBytes(12).toString('hex') });
+  function tillOf({ name, usdPerDay, price }: JudgeConfig): Till | undefined {
+    return usdPerDay === undefined || price === undefined ? undefined : books.till({ name, usdPerDay, price });
+  }
+
+  function judgeOf(config: JudgeConfig): BatchingJudge {
+    const till = tillOf(config);
+    return judges.openai_compatible(config, { ...parts, ...(till === undefined ? {} : { till }), nonce: () => randomBytes(12).toString('hex') });
   }
 
   function seatOf(config: JudgeConfig): Seat {
     const client = exchangeable(judgeOf(config));
     const watch = guard({ name: config.name, ...parts, signal: ended.signal });
-    const answer = askOf({
-      ask: (question, note) => answers.through(seat.config, question, () => watch.through(() => client.use((judge) => judge.ask(question, note)))),
+    const room = batchRoom({
+      ...parts,
+      judge: config,
+      settings: () => seat.config,
+      use: client.use,
+      direct: (question, note) => watch.through(() => client.use((judge) => judge.ask(question, note))),
+      till: () => tillOf({ ...seat.config, ...(seat.config.batch?.price === undefined ? {} : { price: seat.config.batch.price }) }),
+      newId: () => randomBytes(16).toString('hex'),
+      onFault,
+    });
+    const answer = (asker: string): Ask => askOf({
+      ask: (question, note) => answers.through(seat.config, question, () => room.ask(asker, question, note)),
       embed: (request, note) => watch.through(() => client.use((judge) => judge.embed(request, note))),
     });
     const seat: Seat = {
       config,
       client,
+      room,
+      answer,
       guard: watch,
       jobs: 0,
       // No judge is named so: their names have no colon. Two judges that had one name after the other do not share places.
-      party: { name: `judge:${++opened}`, judge: config.name, model: config.model, answer, get price() { return seat.config.price; }, get concurrency() { return seat.config.concurrency; } },
+      party: { name: `judge:${++opened}`, judge: config.name, model: config.model, answer: answer(''), get price() { return seat.config.price; }, get batchPrice() { return seat.config.batch?.price; }, get concurrency() { return workedOn(seat.config); } },
     };
     return seat;
   }
@@ -102,7 +133,10 @@ export function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry
   /** Who is in the place of a judge from now on: the same, the same with another client, or another judge. */
   function seated(config: JudgeConfig): { readonly seat: Seat; readonly take: () => void } {
     const before = seats.get(config.name);
-    if (before === undefined || before.config.baseUrl !== config.baseUrl || before.config.model !== config.model) return { seat: seatOf(config), take: () => undefined };
+    if (before === undefined || before.config.baseUrl !== config.baseUrl || before.config.model !== config.model) {
+      const seat = seatOf(config);
+      return { seat, take: () => void (kept === undefined ? undefined : seat.room.open(kept.store, kept.mayLie).catch(onFault)) };
+    }
     if (isSame(before.config, config)) return { seat: before, take: () => undefined };
     const next = judgeOf(config);
     return {
@@ -131,11 +165,16 @@ export function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry
     const [first] = leaving;
     if (leaving.size <= leavingMax || first === undefined) return;
     leaving.delete(first);
-    void first.client.stop();
+    end(first);
   }
 
   function release(seat: Seat): void {
-    if (seat.jobs === 0 && leaving.delete(seat)) void seat.client.stop();
+    if (seat.jobs === 0 && leaving.delete(seat)) end(seat);
+  }
+
+  function end({ client, room }: Seat): void {
+    void client.stop();
+    void room.stop();
   }
 
   function partyOf({ name: evaluator, concurrency }: ConfiguredHttp): Party {
@@ -143,7 +182,7 @@ export function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry
     return { name, concurrency, answer: askOf({}, async (request) => await endpoints.call(name, request)) };
   }
 
-  function askOne(seat: Seat | undefined, question: Question, done: (end: AskEnd) => void): void {
+  function askOne(seat: Seat | undefined, { asker, asked }: Question, done: (end: AskEnd) => void): void {
     if (seat === undefined) return done({ kind: 'overload', reason: 'no_such_judge' });
     seat.jobs++;
     const ended = (end: AskEnd): void => {
@@ -151,22 +190,22 @@ export function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry
       release(seat);
       done(end);
     };
-    lane.offer({ ...question, party: seat.party, done: ended });
+    lane.offer({ ...asked, party: seat.party, answer: seat.answer(asker), done: ended });
   }
 
   /** All that may be asked stay until it is over, although the configuration changes meanwhile. */
-  async function juryOf(panel: Panel, question: Question): Promise<AskEnd> {
+  async function juryOf(panel: Panel, { asker, asked }: Question): Promise<AskEnd> {
     const own = new Map(judgesOf(panel).flatMap((name) => {
       const seat = seats.get(name);
       return seat === undefined ? [] : [[name, seat] as const];
     }));
     for (const seat of own.values()) seat.jobs++;
     const end = await juryEnd({
-      name: question.name,
+      name: asked.name,
       panel,
       model: panelModel(panel, (judge) => own.get(judge)?.config.model),
-      questions: question.questions,
-      ask: (judge, questions) => new Promise((resolve) => askOne(own.get(judge), { ...question, questions }, resolve)),
+      questions: asked.questions,
+      ask: (judge, questions) => new Promise((resolve) => askOne(own.get(judge), { asker, asked: { ...asked, questions } }, resolve)),
       identity: (judge) => jsonText([own.get(judge)?.config.baseUrl ?? judge, own.get(judge)?.config.model ?? '']),
       price: (judge) => own.get(judge)?.config.price,
       telemetry,
@@ -184,8 +223,9 @@ export function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry
     prepare,
     ask(run, work, done) {
       const { configured, expected, judge, panel } = work;
-      const question: Question = { name: configured.name, agent: run.trace.agent, threshold: configured.threshold, questions: () => configured.judge(run.trace, expected, context, run) };
-      if (configured.kind === 'http') lane.offer({ ...question, party: partyOf(configured), done });
+      const asker = JSON.stringify([run.tenant, runTargetId(run), run.revision, configured.name, configured.optionsHash]);
+      const question: Question = { asker, asked: { name: configured.name, agent: run.trace.agent, threshold: configured.threshold, questions: () => configured.judge(run.trace, expected, context, run) } };
+      if (configured.kind === 'http') lane.offer({ ...question.asked, party: partyOf(configured), done });
       else if (panel === undefined) askOne(seats.get(judge ?? ''), question, done);
       else void juryOf(panel, question).then(done);
     },
@@ -195,18 +235,30 @@ export function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry
     },
     places(judge) {
       const seat = seats.get(judge);
-      return seat === undefined ? placesOfNobody : seat.guard.places(seat.config.concurrency);
+      // One that waits for a batch takes no place before it: so many are taken out of the store as there is room for in batches.
+      return seat === undefined ? placesOfNobody : seat.guard.places(seat.config.batch === undefined ? seat.config.concurrency : Math.ceil(workedOn(seat.config) / 2));
     },
-    async open({ judgeSpend, judgeAnswers }, mayLie) {
+    moreMs: (judge) => seats.get(judge)?.config.batch?.withinMs ?? 0,
+    async open({ judgeSpend, judgeAnswers, judgeBatches }, mayLie) {
       answers.open(judgeAnswers, mayLie);
       await books.open(judgeSpend, [...seats.keys()]);
+      kept = { store: judgeBatches, mayLie };
+      for (const { room } of seats.values()) await room.open(judgeBatches, mayLie);
+    },
+    release() {
+      for (const { room } of [...seats.values(), ...leaving]) void room.stop();
     },
     settle: books.close,
     async stop() {
       ended.abort();
-      await Promise.all([endpoints.stop(), ...[...seats.values(), ...leaving].map(({ client }) => client.stop())]);
+      await Promise.all([endpoints.stop(), ...[...seats.values(), ...leaving].flatMap(({ client, room }) => [client.stop(), room.stop()])]);
     },
   };
+}
+
+/** Runs that wait for a batch, or questions that are asked at the same time. */
+function workedOn({ concurrency, batch }: JudgeConfig): number {
+  return batch === undefined ? concurrency : Math.max(concurrency, batchPlaces(batch));
 }
 
 function isSame(one: JudgeConfig, other: JudgeConfig): boolean {

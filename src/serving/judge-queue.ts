@@ -13,7 +13,7 @@ import type { StressWatch } from './stress-watch.ts';
 
 /** What is there later, or changes, is asked for each time. */
 export interface JudgeQueueOptions extends Pick<DeskOptions, 'telemetry' | 'onFault'> {
-  readonly bench: Pick<JudgeBench, 'places'>;
+  readonly bench: Pick<JudgeBench, 'places' | 'moreMs'>;
   readonly config: () => Pick<Config, 'evaluators' | 'store'>;
   readonly flow: () => Pick<Pipeline, 'resume'>;
   readonly keeper: () => Pick<Keeper, 'offered' | 'settled'> | undefined;
@@ -51,7 +51,7 @@ export function judgeQueue({ bench, config, flow, keeper, pressed, ...options }:
     },
     open(store) {
       if (!store.isDurable) return;
-      own = desk({ ...options, keep, keeping, store: store.judgeJobs, places, resume: (job, done, as) => flow().resume(job, done, as), clock, sleep });
+      own = desk({ ...options, keep, keeping, store: store.judgeJobs, places, moreMs: bench.moreMs, resume: (job, done, as) => flow().resume(job, done, as), clock, sleep });
       own.start();
     },
     async stop() {

@@ -160,6 +160,7 @@ export const badConfigs: readonly BadConfig[] = [
   { name: 'metrics with an endpoint, and twice', text: 'export:\n  - { to: metrics, endpoint: "http://127.0.0.1:9090" }\n  - to: metrics\n' },
   { name: 'exporters of one name', text: 'export:\n  - { to: span_events, endpoint: "http://127.0.0.1:6006" }\n  - { to: span_events, endpoint: "http://127.0.0.1:6007" }\n  - { to: span_events, name: a, endpoint: "http://127.0.0.1:6008" }\n  - to: span_events\n    endpoint: http://127.0.0.1:6009\n    name: a\n' },
   { name: 'metrics that give up', text: 'export:\n  - to: metrics\n    name: page\n    give_up: { attempts: 3 }\n' },
+  { name: 'metrics that tell calls, and batches beyond their bounds', text: 'export:\n  - { to: metrics, judge_calls: false }\njudges:\n  main: { model: m, mode: later, batch: { poll: 1ms, requests: 5000, price: { input_per_million: 1 } } }\n' },
   { name: 'scores that are given up at once', text: 'export:\n  - { to: span_events, endpoint: "http://127.0.0.1:6006", give_up: { attempts: 0, age: 1s } }\nstore: { keep: { exports: 1s, export_rows: 1 } }\n' },
   { name: 'redaction whose replacement is redacted', text: 'redact: [ { match: email, replace: "hidden@example.com" }, { pattern: "a+", replace: "[redacted]" }, { pattern: "dac", replace: "dac" } ]\n' },
   { name: 'redaction with what it looks for', text: 'redact: [ { pattern: "se.ret", replace: "secret" } ]\n' },

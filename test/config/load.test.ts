@@ -55,6 +55,17 @@ const good: readonly { readonly name: string; readonly text: string; readonly en
     is: [{ name: 'main', baseUrl: 'http://127.0.0.1:8000/v1', model: 'm', apiKey: 'k', concurrency: 3, timeoutMs: 5000, cacheMs: 86_400_000, requestsPerMinute: 30 }],
   },
   {
+    name: 'a judge that takes its questions together',
+    text: 'judges: { main: { model: m, mode: batch }, own: { model: m, mode: batch, batch: { poll: 10s, gather: 5m, within: 6h, requests: 100, bytes: 1MiB, in_flight: 4, price: { input_per_million: 1, output_per_million: 2 } } }, none: { model: m, batch: { poll: 10s } } }',
+    want: ({ judges }) => judges.map(({ batch }) => batch),
+    is: [
+      { pollMs: 30_000, gatherMs: 60_000, withinMs: 86_400_000, requests: 500, bytes: 16 * 1024 ** 2, inFlight: 2 },
+      { pollMs: 10_000, gatherMs: 300_000, withinMs: 21_600_000, requests: 100, bytes: 1024 ** 2, inFlight: 4, price: { inputPerMillion: 1, outputPerMillion: 2 } },
+      undefined,
+    ],
+  },
+  { name: 'no calls to judges for a backend', text: 'export: [ { to: span_events, endpoint: "http://127.0.0.1:6006", judge_calls: false } ]', want: ({ exporters }) => exporters, is: [expect.objectContaining({ judgeCalls: false })] },
+  {
     name: 'tool definitions',
     text: 'tools: [ { name: a }, { name: b, description: d, input_schema: { type: object } } ]',
     want: ({ tools }) => tools,

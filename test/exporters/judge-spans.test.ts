@@ -94,6 +94,11 @@ test('judge-spans: what failed has the status of an error and its word, never it
   expect(Object.keys(attributes(spans[2]?.span.attributes)).filter((key) => /usage|response/.test(key))).toEqual([]);
 });
 
+test('judge-spans: what came in a batch names it', async () => {
+  const { spans } = await sent(judged(scored(1), [{ ...call, batch: 'batch_1', retries: [] }]));
+  expect(attributes(spans[2]?.span.attributes)).toMatchObject({ 'tracejury.judge.batch': 'batch_1', 'tracejury.judge.attempts': 1 });
+});
+
 test('judge-spans: the official descriptors find every field of the spans of one request', async () => {
   const { sink } = await sent(judged(failed(), [call]));
   const spans = sink.received.map(({ body }) => traceRequest.decode(body) as { readonly resourceSpans: readonly { readonly scopeSpans: readonly { readonly scope: object; readonly spans: readonly object[] }[] }[] });

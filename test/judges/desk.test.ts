@@ -85,6 +85,20 @@ test('desk: what found no room is taken again', async () => {
   await to.own.stop();
 });
 
+test('desk: those of a party that answers late may wait for longer', async () => {
+  const to = bench({ places: () => 0, moreMs: (party) => (party === 'slow' ? 60_000 : 0) });
+  await to.write(['a']);
+  await to.write(['b'], 'slow');
+  to.clock.advance(60_001);
+  to.own.start();
+  await to.look();
+  expect(to.names()).toEqual(['a']);
+  to.clock.advance(60_000);
+  await to.look();
+  expect(to.begun.slice(1).map(({ name, as }) => [name, as])).toContainEqual(['b', { kind: 'overload', reason: 'too_old' }]);
+  await to.own.stop();
+});
+
 test('desk: what is too old ends as overload, although nobody has a place for it', async () => {
   const to = bench({ places: () => 0 });
   await to.write(['a']);

@@ -66,6 +66,18 @@ test('lane: a job is asked and ends with its verdict; tokens are counted by eval
   expect(points('tracejury.evaluation.cost').map((point) => (point.kind === 'number' ? point.value : 0))).toEqual([11]);
 });
 
+test('lane: who answers for a job alone does so instead of its party, and what came in a batch costs what that costs', async () => {
+  const { lane, ends, job, points } = bench();
+  const judge = scriptedJudge({});
+  const own = job(judge);
+  lane.offer({ ...own, answer: async () => ({ ...yes, batched: true }), party: { ...own.party, batchPrice: { inputPerMillion: 500_000, outputPerMillion: 1_000_000 } } });
+  await settled();
+  lane.offer({ ...job(judge, 'f'), answer: async () => ({ ...yes, batched: true }) });
+  await settled();
+  expect([ends, judge.asked]).toEqual([['e:scored', 'f:scored'], []]);
+  expect(points('tracejury.evaluation.cost').map((point) => [point.labels['gen_ai.evaluation.name'], point.kind === 'number' ? point.value : 0])).toEqual([['e', 5.5], ['f', 11]]);
+});
+
 test('lane: where there is no budget for a question, the job ends so, whatever its evaluator makes of it, and nothing more is asked', async () => {
   const { lane, ends, job } = bench();
   const over = await paid({ take: async () => undefined }, { input: 1, output: 0 }, async () => ({ kind: 'answered' }) as const);

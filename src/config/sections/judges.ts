@@ -28,6 +28,28 @@ export const judges: Section = {
         cache: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '0s', maximum: '90d' }, default: '1d', description: 'How long an answer stands when the same question is asked about the same texts; `0s`: each time is asked anew.' },
         answer_tokens: { type: 'integer', minimum: 1, maximum: 1_000_000, 'x-unit': 'tokens', description: `Most tokens of one answer, those of reasoning among them; sent as \`max_completion_tokens\`. Left out: no limit is sent, unless there is a budget: then ${answerTokensDefault}.` },
         requests_per_minute: { type: 'integer', minimum: 1, maximum: 1_000_000, 'x-unit': 'requests', description: 'Pace that is never exceeded.' },
+        mode: { enum: ['direct', 'batch'], default: 'direct', description: '`direct`: each question by itself, at once. `batch`: many together through the Batch API of the endpoint, which answers within hours and for less; a question whose batch does not answer it is asked directly. Vectors are always asked for directly.' },
+        batch: {
+          type: 'object',
+          description: 'How questions go together, with `mode: batch`.',
+          additionalProperties: false,
+          default: {},
+          properties: {
+            poll: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '1s', maximum: '1h' }, default: '30s', description: 'Between two looks at the batches that are under way.' },
+            gather: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '1s', maximum: '6h' }, default: '1m', description: 'How long questions gather before a batch goes that is not full.' },
+            within: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '1m', maximum: '7d' }, default: '24h', description: 'A batch that takes longer is cancelled, and what it has not answered is asked directly. Endpoints end batches by themselves after a day.' },
+            requests: { type: 'integer', minimum: 1, maximum: 2_000, default: 500, 'x-unit': 'questions', description: 'Most questions of one batch.' },
+            bytes: { type: 'string', 'x-quantity': { kind: 'bytes', minimum: '64KiB', maximum: '100MiB' }, default: '16MiB', description: 'Most bytes of the file of one batch.' },
+            in_flight: { type: 'integer', minimum: 1, maximum: 20, default: 2, 'x-unit': 'batches', description: 'Most batches at one time. So many times `requests` runs are held in memory while they wait for them.' },
+            price: {
+              type: 'object',
+              description: 'What tokens cost in a batch; `price` of the judge when left out.',
+              additionalProperties: false,
+              required: ['input_per_million', 'output_per_million'],
+              properties: { input_per_million: perMillion('Input tokens.'), output_per_million: perMillion('Output tokens.') },
+            },
+          },
+        },
         budget: {
           type: 'object',
           description: 'What the judge may cost. It needs `price`, of input and of output tokens.',

@@ -1,0 +1,28 @@
+/** How a question begins at a model, whether it goes alone or in a batch, and the most that its answer may take. */
+import type { Question } from '../../evaluators/evaluator.ts';
+import { jsonText } from '../model/json.ts';
+import type { Message } from './completion.ts';
+import type { Tokens } from './openai-client.ts';
+import { promptBounds, promptOf } from './prompt.ts';
+import type { JudgeSettings } from './settings.ts';
+import { tokensMost } from './till.ts';
+
+export interface Opening {
+  readonly messages: readonly Message[];
+  /** Something of the run was left out. */
+  readonly truncated: boolean;
+}
+
+export function openingOf(question: Question, nonce: string): Opening {
+  const { system, user, truncated } = promptOf(question, { nonce, ...promptBounds });
+  return { messages: [{ role: 'system', content: system }, { role: 'user', content: user }], truncated };
+}
+
+export function schemaNameOf({ id }: Question): string {
+  return id.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64);
+}
+
+/** The schema may be among the tokens of the prompt a second time. */
+export function mostOf(settings: Pick<JudgeSettings, 'answerTokensMax'>, question: Question, messages: readonly Message[]): Tokens {
+  return { input: tokensMost([...messages.map(({ content }) => content), jsonText(question.answerSchema), schemaNameOf(question)]), output: settings.answerTokensMax ?? 0 };
+}
