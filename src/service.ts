@@ -166,7 +166,7 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
     // What is open goes on at the next start where it was; without a disk it is scored as far as it has come.
     if (config.journal.scheme === 'memory') flow.finish();
     await waiting.stop();
-    bench.release();
+    bench.leaveBatches();
     await bench.lane.stop(stopMs);
     await bench.settle().catch(told('what judges have cost could not be noted'));
     await lookups?.stop();

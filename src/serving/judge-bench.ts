@@ -46,7 +46,7 @@ export interface JudgeBench {
   /** Keeps budgets and answers in a store from now on, but no answer with a text that may not lie there. Rejects when it cannot be read. */
   readonly open: (store: Pick<Store, 'judgeSpend' | 'judgeAnswers' | 'judgeBatches'>, mayLie: (text: string) => boolean) => Promise<void>;
   /** Lets go of what waits for batches: it goes on waiting in the store. */
-  readonly release: () => void;
+  readonly leaveBatches: () => void;
   /** Notes in the store what was spent. Rejects when it cannot be written. */
   readonly settle: () => Promise<void>;
   readonly stop: () => Promise<void>;
@@ -245,7 +245,7 @@ export function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry
       kept = { store: judgeBatches, mayLie };
       for (const { room } of seats.values()) await room.open(judgeBatches, mayLie);
     },
-    release() {
+    leaveBatches() {
       for (const { room } of [...seats.values(), ...leaving]) void room.stop();
     },
     settle: books.close,
