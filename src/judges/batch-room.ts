@@ -45,8 +45,8 @@ export function batchPlaces({ requests, inFlight }: { readonly requests: number;
   return requests * inFlight;
 }
 
-/** Answers that nobody has come back for. */
-const answersMs = 7 * 86_400_000;
+/** Answers that nobody has come back for; and longer than any batch takes. */
+const answersMs = 14 * 86_400_000;
 const answersMax = 100_000;
 const forgetEveryMs = 3_600_000;
 const pollDefaultMs = 30_000;

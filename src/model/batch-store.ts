@@ -33,6 +33,6 @@ export interface JudgeBatchStore {
   /** Oldest first. */
   unfinished(judge: string): Promise<readonly KeptBatch[]>;
   answer(question: string): Promise<string | undefined>;
-  /** Of the answers, those from before a time, and the oldest beyond a number. */
+  /** Of the answers, those from before a time, and the oldest beyond a number; and batches from before that time, which nobody looks after any more. */
   forget(bounds: { readonly before: Micros; readonly rows: number }): Promise<void>;
 }

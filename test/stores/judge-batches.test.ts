@@ -60,6 +60,14 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     });
   }
 
+  test('stores: a batch that nobody looks after is forgotten with its questions', async () => {
+    const { judgeBatches } = await open(member);
+    await judgeBatches.prepare(batch());
+    await judgeBatches.prepare(batch({ id: 'two', preparedAt: 2_000, questions: ['c'] }));
+    await judgeBatches.forget({ before: 1_500, rows: 100 });
+    expect((await judgeBatches.unfinished('main')).map(({ id }) => id)).toEqual(['two']);
+  });
+
   test('stores: a batch may have thousands of questions', async () => {
     const { judgeBatches } = await open(member);
     const questions = Array.from({ length: 2_000 }, (_, at) => `question ${`${at}`.padStart(4, '0')}`);

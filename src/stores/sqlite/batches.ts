@@ -40,6 +40,7 @@ export function batchStore(db: Kysely<Tables>): JudgeBatchStore {
       return row?.answer ?? undefined;
     },
     async forget({ before, rows }) {
+      await db.deleteFrom('judge_batches').where('prepared_us', '<', before).execute();
       await sql`delete from judge_batch_questions where question in (
         select question from judge_batch_questions where answered_us < ${before}
         union all select question from (select question from judge_batch_questions where answered_us is not null order by answered_us desc, question limit -1 offset ${rows}))`.execute(db);
