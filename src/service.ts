@@ -29,6 +29,7 @@ import { otlpHttpReceiver } from './receivers/otlp-http.ts';
 import type { Ingest, Receiver } from './receivers/receiver.ts';
 import { annotatedIngest } from './serving/annotated-ingest.ts';
 import { annotating, type Annotating } from './serving/annotating.ts';
+import { driftWatch } from './serving/drift-watch.ts';
 import { figures } from './serving/figures.ts';
 import { judgeBench } from './serving/judge-bench.ts';
 import { judgeQueue } from './serving/judge-queue.ts';
@@ -85,7 +86,7 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
   let archive: SpanKeeper | undefined;
   let lookups: Reopener | undefined;
   let annotations: Annotating | undefined;
-  let gauges: Repeating | undefined;
+  const beside: Repeating[] = [];
   const deliver = (item: ScoredRun): void => {
     for (const { message, ...fields } of notices(item)) logger.warn(fields, message);
     const bytes = roughBytes(item);
@@ -165,13 +166,12 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
     ticker.stop();
     // What is open goes on at the next start where it was; without a disk it is scored as far as it has come.
     if (config.journal.scheme === 'memory') flow.finish();
-    await waiting.stop();
+    await Promise.all([waiting, ...beside].map((one) => one.stop()));
     bench.leaveBatches();
     await bench.lane.stop(stopMs);
     await bench.settle().catch(told('what judges have cost could not be noted'));
     await lookups?.stop();
     await annotations?.stop();
-    await gauges?.stop();
     await records.archived(stopMs);
     await archive?.stop();
     const unsent = await boxes.stop(stopMs);
@@ -191,12 +191,13 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
       archive = spanKeeper({ store, read: records.readBack, telemetry, clock, sleep, onFault: told('spans could not be kept') });
       const says = annotating({ store, telemetry, clock, sleep, redaction: () => inForce.rules.redaction, waitMs: () => inForce.config.store.annotationsWaitMs, onFault: told('annotations could not be tended') });
       annotations = says;
-      gauges = figures({ store, telemetry, clock, sleep, onFault: told('rates could not be reckoned') });
+      beside.push(figures({ store, telemetry, clock, sleep, onFault: told('rates could not be reckoned') }));
       await boxes.open(store);
       await bench.open(store, (text) => (inForce.rules.redaction?.text(text) ?? text) === text);
       const replayed = await records.open();
       if (replayed > 0) logger.info({ requests: replayed }, 'runs that were open go on');
       waiting.open(store);
+      beside.push(driftWatch({ store, config: () => inForce.config, redaction: () => inForce.rules.redaction, ask: bench.askAnew, isCalm: pressed.isCalm, telemetry, clock, sleep, onFault: told('a fixed set of runs could not be looked at') }));
       ticker.wake();
       lookups = reopener({ store, flow, telemetry, clock, sleep, closing: () => inForce.config.closing, wake: ticker.wake, onFault: told('the store could not be asked') });
       pressed.start();

@@ -2,7 +2,7 @@
 import type { ConfiguredEvaluator } from '../../evaluators/configured.ts';
 import type { PriceTable } from '../../evaluators/prices.ts';
 import type { JudgeSettings } from '../judges/settings.ts';
-import type { ToolDefinition } from '../model/agent-trace.ts';
+import type { Run, ToolDefinition } from '../model/agent-trace.ts';
 import type { Panel } from '../pipeline/panel.ts';
 import type { Raise } from '../pipeline/raising.ts';
 import type { TaskGroupSettings } from '../pipeline/task-groups.ts';
@@ -88,6 +88,18 @@ export interface EvaluatorConfig {
   readonly sampleRate: number;
   /** Higher rates for runs on which rules have found something. */
   readonly raise: readonly Raise[];
+  /** Absent: its judge is not watched. */
+  readonly drift?: DriftConfig;
+}
+
+/** A fixed set of runs that the judge is asked about again and again. */
+export interface DriftConfig {
+  readonly runs: readonly Run[];
+  readonly everyMs: number;
+  /** After so many a new baseline begins; absent: never for that. */
+  readonly looks?: number;
+  /** Another word begins a new baseline. */
+  readonly baseline: string;
 }
 
 /** As judges take it. */

@@ -25,7 +25,7 @@ export function evaluatorFindings({ value, members, refused }: CrossCheck): read
   return [
     ...sameNames(entries),
     ...successFindings(objectAt(value, 'groups'), entries),
-    ...entries.flatMap((entry) => [...judgeFindings(entry, judgeNames), ...(isRefused(entry.path, refused) ? [] : ownFindings(entry, members)), ...raiseFindings(entry, entries)]),
+    ...entries.flatMap((entry) => [...judgeFindings(entry, judgeNames), ...driftFindings(entry), ...(isRefused(entry.path, refused) ? [] : ownFindings(entry, members)), ...raiseFindings(entry, entries)]),
   ];
 }
 
@@ -45,6 +45,17 @@ function sameNames(entries: readonly Entry[]): readonly Finding[] {
     const key = ['name', 'use'].find((candidate) => Object.hasOwn(written, candidate)) ?? 'use';
     return [{ path: [...path, key], at: 'value', problem: `is the second entry named ${name}; the first is evaluators[${before}]`, todo: 'Give one of them a name of its own.' }];
   });
+}
+
+/** Drift is told of verdicts that pass or fail, and of whoever may say something else another day. */
+function driftFindings({ path, written, member: evaluator }: Entry): readonly Finding[] {
+  if (member(written, 'drift') === undefined || evaluator === undefined) return [];
+  const place = { path: [...path, 'drift'], at: 'key' } as const;
+  if (evaluator.kind === 'http' || isRule(evaluator, written)) return [{ ...place, problem: `is not for ${evaluator.id}, which asks no judge`, todo: 'Leave it out.' }];
+  const several = ['judges', 'votes', 'escalate'].find((key) => member(written, key) !== undefined);
+  if (several !== undefined) return [{ ...place, problem: `is for one judge that is asked once, and ${several} is there too`, todo: `Leave one of the two out; another entry with that judge and its own name can have drift and sample: { rate: 0 }.` }];
+  const threshold = member(written, 'threshold') ?? (Object.hasOwn(written, 'threshold') ? null : evaluator.defaultThreshold);
+  return threshold === null ? [{ ...place, problem: `needs a threshold: without one ${evaluator.id} neither passes nor fails a run`, todo: 'Add threshold, or leave drift out.' }] : [];
 }
 
 function isRefused(path: Path, refused: readonly Path[]): boolean {

@@ -17,7 +17,8 @@ import { storeAddress } from '../stores/index.ts';
 import { defaultTaskKey, taskPath } from '../pipeline/task-keys.ts';
 import { addressOf, type Address } from './address.ts';
 import { parseScoreCondition, runCondition } from './conditions.ts';
-import type { Config, EvaluatorConfig, ExporterConfig, JudgeConfig } from './config.ts';
+import type { Config, DriftConfig, EvaluatorConfig, ExporterConfig, JudgeConfig } from './config.ts';
+import type { DriftFiles } from './drift-files.ts';
 import { environmentHeaders, traceEndpoint } from './endpoint.ts';
 import { askedBy, entryOf, evaluatorEntry } from './evaluator-entry.ts';
 import { exporterName } from './exporter-name.ts';
@@ -33,10 +34,11 @@ interface Checked {
   readonly members: readonly AnyEvaluator[];
   readonly env: Environment;
   readonly tools: readonly ToolDefinition[];
+  readonly drift: DriftFiles;
   readonly tls: Tls | undefined;
 }
 
-export function effectiveConfig({ value, members, env, tools, tls }: Checked): Config {
+export function effectiveConfig({ value, members, env, tools, drift, tls }: Checked): Config {
   const [listen, limits, closing] = [objectAt(value, 'listen'), objectAt(value, 'limits'), objectAt(value, 'closing')];
   return {
     listen: { otlpHttp: address(listen, 'otlp_http'), otlpGrpc: address(listen, 'otlp_grpc'), console: address(listen, 'console'), ...(tls === undefined ? {} : { tls }), insecure: member(listen, 'insecure') === true, tokens: listAt(listen, 'tokens').map(token) },
@@ -57,7 +59,7 @@ export function effectiveConfig({ value, members, env, tools, tls }: Checked): C
     },
     redact: redactionSettings(listAt(value, 'redact')),
     tools,
-    evaluators: listAt(value, 'evaluators').map((entry) => evaluator(entry, members)),
+    evaluators: listAt(value, 'evaluators').map((entry) => evaluator(entry, members, drift)),
     judges: Object.entries(objectAt(value, 'judges')).map(([name, judgeOf]) => judge(name, asObject(judgeOf))),
     exporters: listAt(value, 'export').map((entry) => exporter(asObject(entry), env)),
     prices: Object.fromEntries(Object.entries(objectAt(value, 'prices')).map(([model, written]) => [model, price(asObject(written))])),
@@ -68,7 +70,7 @@ export function effectiveConfig({ value, members, env, tools, tls }: Checked): C
 }
 
 /** The same under the names of the file, every evaluator with all its options. */
-export function effectiveValue({ value, members }: Omit<Checked, 'env' | 'tools' | 'tls'>): JsonObject {
+export function effectiveValue({ value, members }: Omit<Checked, 'env' | 'tools' | 'drift' | 'tls'>): JsonObject {
   const evaluators = listAt(value, 'evaluators').map((entry) => {
     const written = entryOf(entry);
     const { kind, evaluator: used, name, threshold } = configured(entry, members);
@@ -77,7 +79,7 @@ export function effectiveValue({ value, members }: Omit<Checked, 'env' | 'tools'
       ['use', used.id],
       ['name', name],
       ...Object.entries(written).filter(([key]) => ['when', 'expect', 'on_empty'].includes(key)),
-      ...Object.entries(written).filter(([key]) => Object.hasOwn(whoIsAskedSchema, key) && kind === 'judge'),
+      ...Object.entries(written).filter(([key]) => (key === 'drift' || Object.hasOwn(whoIsAskedSchema, key)) && kind === 'judge'),
       ...(kind === 'rule' ? [] : [['sample', { ...objectAt(written, 'sample'), rate: sampleRate(kind, written) }] as const]),
       ['options', snakeMembers(used.optionsSchema, options)],
       ['threshold', threshold],
@@ -89,9 +91,9 @@ export function effectiveValue({ value, members }: Omit<Checked, 'env' | 'tools'
   return ownMembers(Object.entries(value).map(([key, below]) => [key, member(lists, key) ?? below]));
 }
 
-function evaluator(entry: JsonValue, members: readonly AnyEvaluator[]): EvaluatorConfig {
+function evaluator(entry: JsonValue, members: readonly AnyEvaluator[], files: DriftFiles): EvaluatorConfig {
   const written = entryOf(entry);
-  const when = member(written, 'when');
+  const [when, drift] = [member(written, 'when'), member(written, 'drift')];
   const evaluatorOf = configured(entry, members);
   return {
     configured: evaluatorOf,
@@ -99,7 +101,13 @@ function evaluator(entry: JsonValue, members: readonly AnyEvaluator[]): Evaluato
     raise: listAt(objectAt(written, 'sample'), 'raise').flatMap((item) => raised(asObject(item))),
     ...(isJsonObject(when) ? { when: runCondition(when) } : {}),
     ...(evaluatorOf.kind === 'judge' ? askedBy(written) : {}),
+    ...(isJsonObject(drift) ? { drift: driftOf(drift, files) } : {}),
   };
+}
+
+function driftOf(written: JsonObject, files: DriftFiles): DriftConfig {
+  const [read, looks] = [files.get(text(written, 'dataset')), member(written, 'looks')];
+  return { runs: read?.kind === 'read' ? read.runs : [], everyMs: quantity('duration', written, 'every'), ...(typeof looks === 'number' ? { looks } : {}), baseline: text(written, 'baseline') };
 }
 
 function sampleRate(kind: EvaluatorKind, written: JsonObject): number {

@@ -6,6 +6,7 @@ import type { Config } from './config.ts';
 import { crossCheck } from './cross-checks.ts';
 import { configFileText } from './file.ts';
 import { parseConfigText, type ConfigDocument } from './document.ts';
+import { driftFaults, driftFiles, type DriftFiles } from './drift-files.ts';
 import { effectiveConfig, effectiveValue } from './effective.ts';
 import { allEvaluators, evaluatorFiles, withEvaluatorIds, withEvaluatorPaths, type EvaluatorFiles } from './evaluator-files.ts';
 import type { EvaluatorModules } from './evaluator-modules.ts';
@@ -35,6 +36,7 @@ export interface ConfigSource {
 interface NamedFiles {
   readonly evaluators: EvaluatorFiles;
   readonly tools: ToolFiles;
+  readonly drift: DriftFiles;
   readonly tls: TlsFiles;
 }
 
@@ -60,13 +62,13 @@ export async function readConfig(options: { readonly file: string | undefined; r
 export async function loadConfigWithFiles(source: ConfigSource): Promise<LoadedConfig> {
   const { file, text, env, evaluators, nowMs = Date.now(), modules } = source;
   const document = parseConfigText(text, env);
-  return loaded(source, document, { evaluators: await evaluatorFiles({ file, document, evaluators, ...(modules === undefined ? {} : { modules }) }), tools: toolFiles(file, document), tls: tlsFiles({ file, document, nowMs }) });
+  return loaded(source, document, { evaluators: await evaluatorFiles({ file, document, evaluators, ...(modules === undefined ? {} : { modules }) }), tools: toolFiles(file, document), drift: driftFiles(file, document), tls: tlsFiles({ file, document, nowMs }) });
 }
 
 /** Without the files that it names: each is a fault. Throws a ConfigError with all faults. */
 export function loadConfig(source: ConfigSource): LoadedConfig {
   const document = parseConfigText(source.text, source.env);
-  return loaded(source, document, { evaluators: new Map(), tools: new Map(), tls: tlsUnread(document) });
+  return loaded(source, document, { evaluators: new Map(), tools: new Map(), drift: new Map(), tls: tlsUnread(document) });
 }
 
 function loaded(source: ConfigSource, document: ConfigDocument, files: NamedFiles): LoadedConfig {
@@ -79,16 +81,16 @@ function loaded(source: ConfigSource, document: ConfigDocument, files: NamedFile
   const usable = isJsonObject(filled) ? filled : ownMembers([]);
   const cross = document.broken ? [] : crossCheck({ value: usable, members: evaluators, env, refused: check.findings.map(({ path }) => path) });
   const findings = document.broken ? [] : [...named.findings, ...check.findings, ...unbuilt(value), ...cross, ...toolFindings(value, files.tools), ...files.tls.findings];
-  const faults = located(source, document, schema, value, findings);
+  const faults = [...located(source, document, schema, value, findings), ...(document.broken ? [] : driftFaults(value, files.drift))];
   if (faults.length > 0) throw new ConfigError(faults);
   const whole = withSharedOptions(usable, evaluators);
   const [tools, tls] = [toolDefinitions(usable, files.tools), files.tls.tls];
   return {
-    config: effectiveConfig({ value: whole, members: evaluators, env, tools, tls }),
+    config: effectiveConfig({ value: whole, members: evaluators, env, tools, drift: files.drift, tls }),
     evaluators,
     shown: withEvaluatorPaths(asObject(masked(schema, effectiveValue({ value: whole, members: evaluators }))), files.evaluators),
     shared: sharedSections(evaluators, usable),
-    prints: printsOf({ schema, value: whole, files: { evaluators: [...files.evaluators.values()].map(({ print = '' }) => print), tools: tools as unknown as JsonValue, 'listen.tls': (tls ?? null) as unknown as JsonValue } }),
+    prints: printsOf({ schema, value: whole, files: { evaluators: [...[...files.evaluators.values()].map(({ print = '' }) => print), ...[...files.drift.values()].map((read) => (read.kind === 'read' ? read.print : ''))], tools: tools as unknown as JsonValue, 'listen.tls': (tls ?? null) as unknown as JsonValue } }),
   };
 }
 

@@ -7,6 +7,7 @@ import { stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { AnyEvaluator } from '../../evaluators/evaluator.ts';
 import { parseConfigText } from './document.ts';
+import { driftPaths } from './drift-files.ts';
 import { evaluatorPaths } from './evaluator-files.ts';
 import { evaluatorModules } from './evaluator-modules.ts';
 import { configFileText } from './file.ts';
@@ -46,12 +47,12 @@ export function watchedFile({ file, env, evaluators }: { readonly file: string; 
 function namedFiles(file: string, env: Environment): readonly string[] {
   const document = documentOf(file, env);
   if (document === undefined || document.broken) return [file];
-  const named = [...evaluatorPaths(document.value), ...toolPaths(document), ...tlsPaths(document)];
+  const named = [...evaluatorPaths(document.value), ...toolPaths(document), ...tlsPaths(document), ...driftPaths(document.value)];
   return [...new Set([file, ...named.slice(0, filesMax).map((path) => resolve(dirname(file), path))])];
 }
 
 /** As many as the sections allow. */
-const filesMax = 250;
+const filesMax = 300;
 
 function documentOf(file: string, env: Environment): ReturnType<typeof parseConfigText> | undefined {
   try {

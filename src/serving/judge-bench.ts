@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ConfiguredHttp } from '../../evaluators/configured.ts';
 import { evaluationContext } from '../../evaluators/context.ts';
-import type { Asking } from '../../evaluators/evaluator.ts';
+import type { Answer, Asking, EmbeddingRequest, Question as Asked } from '../../evaluators/evaluator.ts';
 import type { JudgeConfig } from '../config/config.ts';
 import { answerCache } from '../judges/answer-cache.ts';
 import { batchPlaces, batchRoom, type BatchRoom } from '../judges/batch-room.ts';
@@ -19,6 +19,7 @@ import { judgeLane, type JudgeJob, type JudgeLane, type Party } from '../judges/
 import { ledger } from '../judges/ledger.ts';
 import type { Till } from '../judges/till.ts';
 import type { Run } from '../model/agent-trace.ts';
+import type { NoteCall } from '../model/judge-call.ts';
 import type { JudgeBatchStore } from '../model/batch-store.ts';
 import { jsonText, type JsonValue } from '../model/json.ts';
 import { runTargetId, type Verdict } from '../model/verdict.ts';
@@ -35,6 +36,8 @@ import { clock, sleep } from './machine.ts';
 export interface JudgeBench {
   readonly lane: JudgeLane;
   readonly ask: (run: Run, work: ToJudge, done: (end: AskEnd) => void) => void;
+  /** The same of one judge, past what was answered before: nothing of it is looked up, and nothing kept. */
+  readonly askAnew: JudgeBench['ask'];
   /** Makes ready for other judges; what it gives back puts them in place, and does not fail. */
   readonly prepare: (configs: readonly JudgeConfig[]) => () => void;
   /** What the budget of a judge leaves of sample rates, 0..1. */
@@ -62,12 +65,16 @@ const placesOfNobody = 8;
 interface Question {
   /** Of one run and evaluator. */
   readonly asker: string;
+  /** Nobody's memory answers it, and no batch. */
+  readonly isAnew: boolean;
   readonly asked: Pick<JudgeJob, 'name' | 'agent' | 'threshold'> & { readonly questions: () => Asking<Verdict> };
 }
 
 interface Seat {
   config: JudgeConfig;
   readonly party: Party;
+  /** As it answers that does not remember, and directly. */
+  readonly anew: Ask;
   readonly client: Exchangeable<BatchingJudge>;
   readonly guard: Guard;
   readonly room: BatchRoom;
@@ -103,22 +110,22 @@ export function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry
   function seatOf(config: JudgeConfig): Seat {
     const client = exchangeable(judgeOf(config));
     const watch = guard({ name: config.name, ...parts, signal: ended.signal });
+    const direct = (question: Asked, note?: NoteCall): Promise<Answer> => watch.through(() => client.use((judge) => judge.ask(question, note)));
+    const embed = (request: EmbeddingRequest, note?: NoteCall): Promise<Answer> => watch.through(() => client.use((judge) => judge.embed(request, note)));
     const room = batchRoom({
       ...parts,
       judge: config,
       settings: () => seat.config,
       use: client.use,
-      direct: (question, note) => watch.through(() => client.use((judge) => judge.ask(question, note))),
+      direct,
       till: () => tillOf({ ...seat.config, ...(seat.config.batch?.price === undefined ? {} : { price: seat.config.batch.price }) }),
       newId: () => randomBytes(16).toString('hex'),
       onFault,
     });
-    const answer = (asker: string): Ask => askOf({
-      ask: (question, note) => answers.through(seat.config, question, () => room.ask(asker, question, note)),
-      embed: (request, note) => watch.through(() => client.use((judge) => judge.embed(request, note))),
-    });
+    const answer = (asker: string): Ask => askOf({ ask: (question, note) => answers.through(seat.config, question, () => room.ask(asker, question, note)), embed });
     const seat: Seat = {
       config,
+      anew: askOf({ ask: direct, embed }),
       client,
       room,
       answer,
@@ -182,7 +189,7 @@ export function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry
     return { name, concurrency, answer: askOf({}, async (request) => await endpoints.call(name, request)) };
   }
 
-  function askOne(seat: Seat | undefined, { asker, asked }: Question, done: (end: AskEnd) => void): void {
+  function askOne(seat: Seat | undefined, { asker, asked, isAnew }: Question, done: (end: AskEnd) => void): void {
     if (seat === undefined) return done({ kind: 'overload', reason: 'no_such_judge' });
     seat.jobs++;
     const ended = (end: AskEnd): void => {
@@ -190,11 +197,11 @@ export function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry
       release(seat);
       done(end);
     };
-    lane.offer({ ...asked, party: seat.party, answer: seat.answer(asker), done: ended });
+    lane.offer({ ...asked, party: seat.party, answer: isAnew ? seat.anew : seat.answer(asker), done: ended });
   }
 
   /** All that may be asked stay until it is over, although the configuration changes meanwhile. */
-  async function juryOf(panel: Panel, { asker, asked }: Question): Promise<AskEnd> {
+  async function juryOf(panel: Panel, { asked, ...question }: Question): Promise<AskEnd> {
     const own = new Map(judgesOf(panel).flatMap((name) => {
       const seat = seats.get(name);
       return seat === undefined ? [] : [[name, seat] as const];
@@ -205,7 +212,7 @@ export function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry
       panel,
       model: panelModel(panel, (judge) => own.get(judge)?.config.model),
       questions: asked.questions,
-      ask: (judge, questions) => new Promise((resolve) => askOne(own.get(judge), { asker, asked: { ...asked, questions } }, resolve)),
+      ask: (judge, questions) => new Promise((resolve) => askOne(own.get(judge), { ...question, asked: { ...asked, questions } }, resolve)),
       identity: (judge) => jsonText([own.get(judge)?.config.baseUrl ?? judge, own.get(judge)?.config.model ?? '']),
       price: (judge) => own.get(judge)?.config.price,
       telemetry,
@@ -217,18 +224,21 @@ export function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry
     return end;
   }
 
+  const asking = (isAnew: boolean): JudgeBench['ask'] => (run, work, done) => {
+    const { configured, expected, judge, panel } = work;
+    const asker = JSON.stringify([run.tenant, runTargetId(run), run.revision, configured.name, configured.optionsHash]);
+    const question: Question = { asker, isAnew, asked: { name: configured.name, agent: run.trace.agent, threshold: configured.threshold, questions: () => configured.judge(run.trace, expected, context, run) } };
+    if (configured.kind === 'http') lane.offer({ ...question.asked, party: partyOf(configured), done });
+    else if (panel === undefined) askOne(seats.get(judge ?? ''), question, done);
+    else void juryOf(panel, question).then(done);
+  };
+
   prepare(configs)();
   return {
     lane,
     prepare,
-    ask(run, work, done) {
-      const { configured, expected, judge, panel } = work;
-      const asker = JSON.stringify([run.tenant, runTargetId(run), run.revision, configured.name, configured.optionsHash]);
-      const question: Question = { asker, asked: { name: configured.name, agent: run.trace.agent, threshold: configured.threshold, questions: () => configured.judge(run.trace, expected, context, run) } };
-      if (configured.kind === 'http') lane.offer({ ...question.asked, party: partyOf(configured), done });
-      else if (panel === undefined) askOne(seats.get(judge ?? ''), question, done);
-      else void juryOf(panel, question).then(done);
-    },
+    ask: asking(false),
+    askAnew: asking(true),
     pace(judge) {
       const { usdPerDay } = seats.get(judge)?.config ?? {};
       return usdPerDay === undefined ? 1 : books.share({ name: judge, usdPerDay });

@@ -5,6 +5,7 @@ import { callEnd, microsOf, storedDecisions, storedVerdict, tookMicros } from '.
 import { traceKey } from '../pipeline/traces.ts';
 import { memoryAnnotations } from './memory-annotations.ts';
 import { memoryBatches } from './memory-batches.ts';
+import { memoryDrift } from './memory-drift.ts';
 import { memoryExports } from './memory-exports.ts';
 import { memoryVerdictRows } from './memory-verdict-rows.ts';
 import { chosenPairs, spoken, type ChosenPair } from './chosen-pairs.ts';
@@ -128,6 +129,7 @@ export function memoryStore({ runsMax = runsMaxDefault, contentBytesMax = conten
     judgeJobs: jobs,
     judgeAnswers: memoryAnswers(),
     judgeBatches: memoryBatches(),
+    judgeDrift: memoryDrift(),
     async write(items, waiting = []) {
       items.forEach(take);
       annotations.settle(new Set(items.map(({ run }) => run.traceId)));

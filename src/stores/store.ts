@@ -11,6 +11,7 @@ import type { AnnotationStore, StoredAnnotation } from '../model/annotation.ts';
 import type { ExportStore, NewExport } from '../model/export-store.ts';
 import type { VerdictRows } from '../model/verdict-rows.ts';
 import type { JudgeBatchStore } from '../model/batch-store.ts';
+import type { DriftStore } from '../model/drift-store.ts';
 import type { JudgeAnswerStore, JudgeJobStore, JudgeSpendStore } from '../model/judge-store.ts';
 
 export interface Store {
@@ -35,6 +36,8 @@ export interface Store {
   readonly judgeAnswers: JudgeAnswerStore;
   /** Which questions are in batches. */
   readonly judgeBatches: JudgeBatchStore;
+  /** What they said of fixed sets of runs. */
+  readonly judgeDrift: DriftStore;
   /** Adds spans to what is kept of traces; all or none. The same piece once more changes nothing, and beyond `piecesPerTraceMax` nothing is added. */
   writeSpans(pieces: readonly SpanPiece[]): Promise<void>;
   /** What is kept of the spans of a trace, in the order in which it came; for a trace that is part of another one, of that. */

@@ -19,6 +19,7 @@ const durationBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10
 export const foreignLabels: ReadonlySet<string> = new Set(['gen_ai.agent.name', 'tracejury.target.service.name']);
 
 const group = ['tracejury.tenant', 'gen_ai.agent.name', 'tracejury.task'] as const;
+const drift = ['gen_ai.evaluation.name', 'tracejury.judge', 'gen_ai.request.model'] as const;
 const rate = ['gen_ai.evaluation.name', 'gen_ai.agent.name'] as const;
 const target = ['gen_ai.evaluation.name', 'gen_ai.agent.name', 'tracejury.evaluator.kind', 'tracejury.target.service.name'] as const;
 
@@ -113,6 +114,11 @@ export const metrics = {
   'tracejury.rate.labels': { kind: 'gauge', unit: '{run}', labels: rate, meaning: 'Of these, runs that people have labelled.' },
   'tracejury.rate.uncovered': { kind: 'gauge', unit: '1', labels: rate, meaning: 'Share of the traffic that it does not speak for: over budget, overload, or the judge failed.' },
   'tracejury.judge.agreement': { kind: 'gauge', unit: '1', labels: ['gen_ai.evaluation.name', 'tracejury.evaluator.version', 'gen_ai.request.model', 'tracejury.figure', 'tracejury.bound'], meaning: 'How far an evaluator agrees with people on the same runs of the last thirty days: precision and recall of failures, and Cohen’s kappa; point, and low and high of the 95 % interval.' },
+  'tracejury.judge.drift': { kind: 'gauge', unit: '1', labels: drift, meaning: 'Whether a judge has changed on its fixed set of runs since the baseline: 0 no change is shown, 1 it passes more, −1 it passes less. Once shown it stays until the next baseline.' },
+  'tracejury.judge.drift.flipped': { kind: 'gauge', unit: '1', labels: [...drift, 'tracejury.bound'], meaning: 'Share of the runs of the set whose verdict, at the last look, is another one than at the baseline, in either direction; with the ends of its interval as low and high.' },
+  'tracejury.judge.drift.looked': { kind: 'gauge', unit: 's', labels: drift, meaning: 'When the last look that counts ended, in seconds since 1970.' },
+  'tracejury.judge.drift.looks': { kind: 'counter', unit: '{look}', labels: ['gen_ai.evaluation.name', 'tracejury.judge', 'tracejury.outcome'], meaning: 'Looks at fixed sets that ended: kept, or unfinished (more than a tenth of the runs got no verdict), which count for nothing.' },
+  'tracejury.judge.drift.questions': { kind: 'counter', unit: '{run}', labels: ['gen_ai.evaluation.name', 'tracejury.judge', 'tracejury.outcome'], meaning: 'Runs of fixed sets that judges were asked about: judged, failed, or put_off (no budget, or the judge is down) until later.' },
   'tracejury.redactions': { kind: 'counter', unit: '{text}', labels: ['tracejury.rule'], meaning: 'Parts of texts that were blotted out by `redact`, by the rule: a ready pattern by its name, an own one by its place in the list. not_searched: whole texts that were too long or too many to be searched.' },
   'tracejury.config.reloads': { kind: 'counter', unit: '{reload}', labels: ['tracejury.outcome'], meaning: 'Times that the configuration was read again: applied, unchanged, or refused because of a fault.' },
   'tracejury.config.loaded': { kind: 'gauge', unit: 's', labels: [], meaning: 'When the configuration that is in force was last read, in seconds since 1970.' },

@@ -87,7 +87,7 @@ function givenItem({ trace, exampleId, expected, where }: GivenTrace & { readonl
 }
 
 /** An agent trace has no ids: a hash of its content stands in, so that sampling picks the same ones each time. */
-function runOfTrace(trace: AgentTrace, expected: JsonValue | undefined): Run {
+export function runOfTrace(trace: AgentTrace, expected: JsonValue | undefined): Run {
   const hash = createHash('sha256').update(jsonText(trace as unknown as JsonValue, { sortKeys: true })).digest('hex');
   return {
     tenant: noTenant,

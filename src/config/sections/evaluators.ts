@@ -94,6 +94,19 @@ export const whoIsAskedSchema = {
   },
 } as const;
 
+const drift = {
+  type: 'object',
+  description: 'A fixed set of runs that the judge is asked about again and again, to see whether it still says the same. For evaluators that ask a judge.',
+  additionalProperties: false,
+  required: ['dataset'],
+  properties: {
+    dataset: { type: 'string', minLength: 1, maxLength: 1000, description: 'File with one run a line, as `tracejury judge check` reads them, from the folder of the configuration; at most 500 runs.' },
+    every: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '10m', maximum: '90d' }, default: '1d', description: 'From the beginning of one look to that of the next.' },
+    looks: { type: 'integer', minimum: 1, maximum: 10_000, 'x-unit': 'looks', description: 'How many are planned; each gets an equal part of the 5 % of false alarms, and after the last one a new baseline begins. Left out: the parts shrink from look to look, and the baseline stays.' },
+    baseline: { type: 'string', maxLength: 100, default: '', description: 'A word of yours, such as a date; another one begins a new baseline.' },
+  },
+} as const;
+
 export function evaluatorsSection(members: readonly AnyEvaluator[]): Section {
   const ids = members.map((member) => member.id);
   const byDefault = members.filter((member) => member.onByDefault).map((member) => member.id);
@@ -121,6 +134,7 @@ export function evaluatorsSection(members: readonly AnyEvaluator[]): Section {
           include_explanation: { type: 'boolean', default: true, description: 'False leaves explanations out of what is sent.' },
           ...whoIsAskedSchema,
           sample,
+          drift,
         },
         allOf: members.map(ofMember),
       },

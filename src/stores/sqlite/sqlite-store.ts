@@ -7,6 +7,7 @@ import { annotationStore } from './annotations.ts';
 import { batchOf } from './batch.ts';
 import { batchStore } from './batches.ts';
 import { connected, ownersOnly, type Connection } from './connection.ts';
+import { driftStore } from './drift.ts';
 import { countedByName, exportersOf, exportStore, pruneExports } from './exports.ts';
 import { jobStore } from './judge-jobs.ts';
 import { answerStore, spendStore } from './judges.ts';
@@ -44,6 +45,7 @@ export async function sqliteStore(file: string, onThread?: (thread: Worker) => v
     judgeJobs: jobStore(db),
     judgeAnswers: answerStore(db),
     judgeBatches: batchStore(db),
+    judgeDrift: driftStore(db),
     run: (key) => readRun(db, key),
     runs: (query) => readRuns(db, query),
     decisions: (traceId) => readDecisions(db, traceId),

@@ -15,6 +15,7 @@ export interface Tables {
   readonly judge_answers: JudgeAnswersTable;
   readonly judge_batches: JudgeBatchesTable;
   readonly judge_batch_questions: JudgeBatchQuestionsTable;
+  readonly drift_looks: DriftLooksTable;
 }
 
 interface RunsTable {
@@ -187,4 +188,24 @@ interface JudgeBatchQuestionsTable {
   readonly batch_id: string | null;
   readonly answered_us: number | null;
   readonly answer: string | null;
+}
+
+interface DriftLooksTable {
+  readonly name: string;
+  readonly series: number;
+  /** 0 is the baseline. */
+  readonly look: number;
+  readonly series_began_us: number;
+  /** JSON. */
+  readonly asked: string;
+  /** JSON. */
+  readonly because: string;
+  readonly state: string;
+  readonly began_us: number;
+  readonly ended_us: number | null;
+  readonly runs: number;
+  /** JSON. */
+  readonly answers: string;
+  /** JSON. */
+  readonly result: string | null;
 }

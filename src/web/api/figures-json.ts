@@ -9,7 +9,7 @@ const text: JsonObject = { type: 'string' };
 const count: JsonObject = { type: 'integer', minimum: 0 };
 const numberOrNull = (description?: string): JsonObject => ({ type: ['number', 'null'], ...(description === undefined ? {} : { description }) });
 const reason: JsonObject = { anyOf: [{ type: 'object', required: ['reason', 'explanation'], properties: { reason: text, explanation: text } }, { type: 'null' }], description: 'Why there is no figure.' };
-const estimate: JsonObject = { $ref: '#/components/schemas/Estimate' };
+export const estimate: JsonObject = { $ref: '#/components/schemas/Estimate' };
 
 /** Of the OpenAPI document. */
 export const figureSchemas: { readonly [name: string]: JsonObject } = {
@@ -61,6 +61,6 @@ export function peopleFiguresJson({ name, people, runs, disputed, unreadable, ag
   return { name, people, runs, disputed, unreadable, mean_kappa: agreement.mean.kind === 'estimated' ? agreement.mean.point : null, pairs: agreement.pairs.map((pair) => ({ people: [...pair.people], runs: pair.items, kappa: estimateJson(pair.kappa) })) };
 }
 
-function object(properties: JsonObject): JsonObject {
+export function object(properties: JsonObject): JsonObject {
   return { type: 'object', required: Object.keys(properties), properties };
 }

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../model/json.ts';
 import { annotatorKinds } from '../../model/annotation.ts';
 import { exportStates } from '../../model/export-store.ts';
 import { contentGoneWords, verdictWords } from '../../stores/store.ts';
+import { driftSchemas } from './drift-json.ts';
 import { figureSchemas } from './figures-json.ts';
 import type { Route } from './routes.ts';
 
@@ -48,6 +49,7 @@ const schemas: { readonly [name: string]: JsonObject } = {
     attempts: { ...count, description: 'Failed ones, while the backend was not known to be down.' }, scored_at: time, not_before: { ...time, type: ['string', 'null'], description: 'When it is tried again; null: as soon as may be.' }, reason: orNull('string', 'Why it was given up.'),
   }),
   ...figureSchemas,
+  ...driftSchemas,
   Error: object({ error: object({ code: text, message: text, todo: text }) }),
 };
 

@@ -1,0 +1,190 @@
+/**
+ * Asks judges about fixed sets of runs again and again, and holds what they say beside what they said first. One question at a time, with a rest after each: runs come first.
+ * Each answer is written before the next question goes, so a process that dies costs one question.
+ */
+import type { Config } from '../config/config.ts';
+import { driftCounts, driftWordOf } from '../figures/drift.ts';
+import type { Clock, Sleep } from '../model/clock.ts';
+import type { DriftAnswer, DriftLook, DriftResult, DriftSeries } from '../model/drift-store.ts';
+import type { AskEnd } from '../pipeline/pipeline.ts';
+import type { Redaction } from '../redaction/redaction.ts';
+import { verdictWord } from '../stores/item.ts';
+import type { Store } from '../stores/store.ts';
+import type { MetricRegistry } from '../telemetry/registry.ts';
+import { tellDrift } from './drift-gauges.ts';
+import { differences, watchesOf, type Watch } from './drift-series.ts';
+import type { JudgeBench } from './judge-bench.ts';
+
+export interface DriftWatchOptions {
+  readonly store: Pick<Store, 'judgeDrift'>;
+  /** Asked for each time. */
+  readonly config: () => Pick<Config, 'evaluators' | 'judges'>;
+  readonly redaction: () => Redaction | undefined;
+  readonly ask: JudgeBench['askAnew'];
+  /** False: the service has too much to do. */
+  readonly isCalm: () => boolean;
+  readonly telemetry: Pick<MetricRegistry, 'add' | 'replace'>;
+  readonly clock: Clock;
+  readonly sleep: Sleep;
+  readonly onFault: (error: unknown) => void;
+}
+
+export interface DriftWatch {
+  /** Begins nothing more; what is being asked may end without it. */
+  stop(): Promise<void>;
+}
+
+/** Until it is looked whether something is due. */
+const idleMs = 30_000;
+/** After a question that nobody was to be asked, or a fault of the store. */
+const putOffMs = 60_000;
+/** Between two questions: a look takes a tenth of the time until the next one, and no longer than it needs to. */
+const spreadShare = 0.1;
+const restMsMax = 10_000;
+const restMsMin = 200;
+/** Of the runs, those that must end otherwise than failed for a look to count. */
+const answeredShareMin = 0.9;
+/** Of one run in one look. */
+const triesMax = 2;
+
+export function driftWatch({ store: { judgeDrift: store }, config, redaction, ask, isCalm, telemetry, clock, sleep, onFault }: DriftWatchOptions): DriftWatch {
+  const ended = new AbortController();
+  const now = (): number => Math.floor(clock.nowMs() * 1_000);
+  let read: { readonly config: unknown; readonly redaction: unknown; readonly watches: readonly Watch[] } | undefined;
+
+  /** When a watch is looked at again, by its name: one whose judge is down holds up no other. */
+  const notBefore = new Map<string, number>();
+
+  /** What is asked is hashed once for each configuration. */
+  function watches(): readonly Watch[] {
+    const [current, own] = [config(), redaction()];
+    if (read?.config !== current || read.redaction !== own) read = { config: current, redaction: own, watches: watchesOf(current, own) };
+    return read.watches;
+  }
+
+  /** How long to rest after it; undefined: nothing is due. */
+  async function step(watch: Watch): Promise<number | undefined> {
+    const look = await current(watch);
+    if (look === undefined) return undefined;
+    const item = nextItem(watch, look);
+    if (item === undefined || now() - look.beganAt > watch.everyMs * 1_000) {
+      await close(watch, look);
+      return 0;
+    }
+    const end = await asked(item);
+    if (ended.signal.aborted) return 0;
+    if (end.kind !== 'judged') {
+      count(watch, 'put_off');
+      return putOffMs;
+    }
+    const word = verdictWord(end.verdict);
+    count(watch, word === 'error' ? 'failed' : 'judged');
+    const before = look.answers.find(({ run }) => run === item.id);
+    const answer: DriftAnswer = { run: item.id, word, tries: (before?.tries ?? 0) + 1 };
+    const answered = { ...look, answers: [...look.answers.filter((one) => one !== before), answer] };
+    if (nextItem(watch, answered) === undefined) await close(watch, answered);
+    else await store.write(answered);
+    return Math.max(restMsMin, Math.min(restMsMax, (watch.everyMs * spreadShare) / watch.items.length));
+  }
+
+  /** The look that is open, or is due and opened now. */
+  async function current(watch: Watch): Promise<DriftLook | undefined> {
+    const { name, asked: what, everyMs, planned } = watch;
+    const [newest] = await store.looks({ name, limit: 1 });
+    if (newest === undefined) return await opened(watch, { number: 1, beganAt: now(), asked: what, because: [] }, 0);
+    const because = differences(newest.series.asked, what);
+    const next = async (reasons: readonly string[]): Promise<DriftLook> => {
+      if (newest.state === 'open') await store.write({ ...newest, state: 'unfinished', endedAt: now() });
+      return await opened(watch, { number: newest.series.number + 1, beganAt: now(), asked: what, because: reasons }, 0);
+    };
+    if (because.length > 0) return await next(because);
+    if (newest.state === 'open') return newest;
+    if (now() < newest.beganAt + everyMs * 1_000) return undefined;
+    const number = newest.state === 'kept' ? newest.look + 1 : newest.look;
+    return planned !== undefined && number > planned ? await next([`all planned looks (${planned}) are over`]) : await opened(watch, newest.series, number);
+  }
+
+  async function opened({ name, items }: Watch, series: DriftSeries, look: number): Promise<DriftLook> {
+    const open: DriftLook = { name, series, look, state: 'open', beganAt: now(), endedAt: undefined, runs: items.length, answers: [], result: undefined };
+    await store.write(open);
+    return open;
+  }
+
+  /** It counts where enough runs got a verdict; a baseline as well. */
+  async function close(watch: Watch, look: DriftLook): Promise<void> {
+    const isKept = look.answers.filter(({ word }) => word !== 'error').length >= look.runs * answeredShareMin;
+    const result = isKept && look.look > 0 ? await resultOf(watch, look) : undefined;
+    await store.write({ ...look, state: isKept ? 'kept' : 'unfinished', endedAt: now(), result });
+    telemetry.add('tracejury.judge.drift.looks', 1, { ...labelsOf(watch), 'tracejury.outcome': isKept ? 'kept' : 'unfinished' });
+    await tellDrift({ store, telemetry, watches: watches() });
+  }
+
+  async function resultOf({ name, planned }: Watch, { series, look, answers }: DriftLook): Promise<DriftResult> {
+    const baseline = await store.baseline(name, series.number);
+    const [last] = (await store.looks({ name, state: 'kept', limit: 1 })).filter((one) => one.series.number === series.number);
+    const counts = driftCounts(baseline?.answers ?? [], answers);
+    const word = driftWordOf(counts, { look, planned });
+    return { counts, planned, word, shown: word === 'no_change_shown' ? (last?.result?.shown ?? word) : word };
+  }
+
+  /** Ends with the watch: a judge may take its time. */
+  function asked({ run, work }: Watch['items'][number]): Promise<AskEnd> {
+    return new Promise((resolve) => {
+      const stopping = (): void => resolve({ kind: 'overload', reason: 'stopping' });
+      ended.signal.addEventListener('abort', stopping, { once: true });
+      ask(run, work, (end) => {
+        ended.signal.removeEventListener('abort', stopping);
+        resolve(end);
+      });
+    });
+  }
+
+  function count(watch: Watch, outcome: 'judged' | 'failed' | 'put_off'): void {
+    telemetry.add('tracejury.judge.drift.questions', 1, { ...labelsOf(watch), 'tracejury.outcome': outcome });
+  }
+
+  /** One question of each watch that may be asked. Gives how long to rest. */
+  async function round(): Promise<number> {
+    const own = watches();
+    for (const watch of own) {
+      if ((notBefore.get(watch.name) ?? 0) > clock.nowMs()) continue;
+      if (ended.signal.aborted || !isCalm()) break;
+      notBefore.set(watch.name, clock.nowMs() + ((await step(watch)) ?? idleMs));
+    }
+    for (const name of notBefore.keys()) if (!own.some((watch) => watch.name === name)) notBefore.delete(name);
+    return Math.max(restMsMin, Math.min(idleMs, ...[...notBefore.values()].map((ms) => ms - clock.nowMs())));
+  }
+
+  async function work(): Promise<void> {
+    let toldOf: unknown;
+    while (!ended.signal.aborted) {
+      try {
+        const own = watches();
+        if (toldOf !== own) await tellDrift({ store, telemetry, watches: own });
+        toldOf = own;
+        await sleep(await round(), ended.signal);
+      } catch (error) {
+        onFault(error);
+        await sleep(putOffMs, ended.signal);
+      }
+    }
+  }
+
+  const working = work();
+  return {
+    async stop() {
+      ended.abort();
+      await working;
+    },
+  };
+}
+
+/** Those that were not asked about, then those that failed; undefined: there are none. */
+function nextItem({ items }: Watch, { answers }: DriftLook): Watch['items'][number] | undefined {
+  const of = new Map(answers.map((answer) => [answer.run, answer]));
+  return items.find(({ id }) => !of.has(id)) ?? items.find(({ id }) => of.get(id)?.word === 'error' && (of.get(id)?.tries ?? 0) < triesMax);
+}
+
+function labelsOf({ name, judge }: Watch): { readonly [label: string]: string } {
+  return { 'gen_ai.evaluation.name': name, 'tracejury.judge': judge };
+}
