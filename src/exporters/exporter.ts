@@ -26,6 +26,8 @@ export interface RunDecision {
   readonly evaluatorKind: EvaluatorKind;
   readonly decision: Decision;
   readonly reason?: string;
+  /** With which the run was chosen, where it was and no verdict was reached. */
+  readonly probability?: number;
 }
 
 /** What of a run leaves the service with its verdicts: no text that the agent was given or gave. */

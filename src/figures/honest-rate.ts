@@ -100,10 +100,12 @@ function reckoned(judged: readonly Judged[], plain: Estimate): CorrectedRate | N
 function covered(rows: readonly VerdictRow[], judged: readonly Judged[], decided: readonly DecidedRuns[]): Coverage | NotEstimable {
   const weight = (some: readonly VerdictRow[]): number => some.reduce((sum, { sampleProbability }) => sum + (sampleProbability > 0 ? 1 / sampleProbability : 0), 0);
   const [scoredWeight, failedWeight, skippedWeight] = [weight(judged.map(({ row }) => row)), weight(rows.filter(({ word }) => word === 'error')), weight(rows.filter(({ word }) => word === 'skipped'))];
-  const count = (...decisions: readonly string[]): number => decided.filter(({ decision }) => decisions.includes(decision)).reduce((sum, { runs }) => sum + runs, 0);
+  const sum = (of: keyof Pick<DecidedRuns, 'runs' | 'chosen' | 'weight' | 'unchosen'>, ...decisions: readonly string[]): number => decided.filter(({ decision }) => decisions.includes(decision)).reduce((all, one) => all + one[of], 0);
   // Of the runs that were not asked about as many would have been skipped as of those that were.
-  const chosen = scoredWeight + failedWeight + skippedWeight;
-  const applies = chosen > 0 ? (scoredWeight + failedWeight) / chosen : 1;
-  const eligible = count('scored', 'skipped', 'sampled_out', 'over_budget', 'overload', 'failed') * applies;
-  return coverage({ eligible, unreachable: count('over_budget', 'overload') * applies, scoredWeight, failedWeight, waitingWeight: 0 });
+  const answered = scoredWeight + failedWeight + skippedWeight;
+  const applies = answered > 0 ? (scoredWeight + failedWeight) / answered : 1;
+  // What was chosen and then not asked about stands for others, as what was answered does; what the configuration left out counts only where it had been chosen.
+  const eligible = (sum('runs', 'scored', 'skipped', 'sampled_out', 'over_budget', 'overload', 'failed', 'waiting') + sum('chosen', 'filtered')) * applies;
+  const lostWeight = sum('weight', 'over_budget', 'overload', 'filtered') * applies;
+  return coverage({ eligible, unreachable: sum('unchosen', 'over_budget', 'overload') * applies, scoredWeight, failedWeight: failedWeight + lostWeight, waitingWeight: sum('weight', 'waiting') * applies });
 }

@@ -9,7 +9,7 @@ export interface VerdictRows {
   since(query: RunPeriod & { readonly runsMax: number }): Promise<Micros>;
   /** Verdicts of one evaluator, newest run first. */
   page(query: RunPeriod & { readonly name: string; readonly limit: number; readonly after?: RowPlace }): Promise<VerdictRowPage>;
-  /** How runs ended for one evaluator. */
+  /** How runs ended for one evaluator; `waiting`: they have not. A run that has a verdict and is asked about anew does not wait. */
   decided(query: RunPeriod & { readonly name: string }): Promise<readonly DecidedRuns[]>;
 }
 
@@ -47,4 +47,10 @@ export interface DecidedRuns {
   readonly agent: string | undefined;
   readonly decision: string;
   readonly runs: number;
+  /** Of these, without a verdict: those that were chosen, */
+  readonly chosen: number;
+  /** the Σ 1 / p of them, by the probabilities with which they were, */
+  readonly weight: number;
+  /** and those that were not chosen, or of which an older release has not noted it. */
+  readonly unchosen: number;
 }

@@ -146,6 +146,7 @@ export function decisionOf(configured: ConfiguredEvaluator, verdict: Verdict): R
   return verdict.kind === 'skipped' ? decision(configured, 'skipped', verdict.reason) : decision(configured, 'failed', verdict.error);
 }
 
-export function decision(configured: ConfiguredEvaluator, ended: Decision, reason?: string): RunDecision {
-  return { name: configured.name, evaluator: configured.evaluator.id, evaluatorKind: configured.kind, decision: ended, ...(reason === undefined ? {} : { reason }) };
+/** `probability`: with which it was chosen to be asked about, where nothing came of that. */
+export function decision(configured: ConfiguredEvaluator, ended: Decision, reason?: string, probability?: number): RunDecision {
+  return { name: configured.name, evaluator: configured.evaluator.id, evaluatorKind: configured.kind, decision: ended, ...(reason === undefined ? {} : { reason }), ...(probability === undefined ? {} : { probability }) };
 }

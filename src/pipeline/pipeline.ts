@@ -126,8 +126,8 @@ export function pipeline(options: PipelineOptions): Pipeline {
     const { plan, groups, redaction } = settings;
     const { run, item, work } = leaving(job.run, redaction);
     const deliverAs = (end: Pick<RunDecision, 'decision' | 'reason'>): void => {
-      const { name, evaluator, evaluatorKind } = job;
-      deliver(item({ evaluations: [], decisions: [{ name, evaluator, evaluatorKind, ...end }], answered: true }));
+      const { name, evaluator, evaluatorKind, probability } = job;
+      deliver(item({ evaluations: [], decisions: [{ name, evaluator, evaluatorKind, ...end, probability }], answered: true }));
       done(true);
     };
     if (as !== undefined && as.kind !== 'judged') return deliverAs({ decision: as.kind, reason: as.reason });
@@ -211,12 +211,12 @@ function queued(toJudge: readonly ToJudge[], queue: PipelineOptions['queue']): {
     const place = queue?.(asked);
     if (place === undefined) atOnce.push(asked);
     else if (place.kind === 'job') jobs.push(place.job);
-    else refused.push(decision(asked.configured, place.kind, place.reason));
+    else refused.push(decision(asked.configured, place.kind, place.reason, asked.probability));
   }
   return { jobs, refused, atOnce };
 }
 
 function judged(run: Run, work: ToJudge, end: AskEnd): Omit<ScoredRun, 'run'> {
-  if (end.kind !== 'judged') return { evaluations: [], decisions: [decision(work.configured, end.kind, end.reason)] };
+  if (end.kind !== 'judged') return { evaluations: [], decisions: [decision(work.configured, end.kind, end.reason, work.probability)] };
   return { evaluations: [evaluationOf(run, work.configured, end.verdict, work.probability)], decisions: [decisionOf(work.configured, end.verdict)] };
 }

@@ -45,4 +45,4 @@ export const changedEvaluation: Change<Evaluation> = members<Evaluation>({
   sampleProbability: kept,
 });
 
-export const changedDecision: Change<RunDecision> = members<RunDecision>({ name: kept, evaluator: kept, evaluatorKind: kept, decision: kept, reason: text });
+export const changedDecision: Change<RunDecision> = members<RunDecision>({ name: kept, evaluator: kept, evaluatorKind: kept, decision: kept, reason: text, probability: kept });

@@ -8,7 +8,7 @@ export interface CoverageCounts {
   readonly unreachable: number;
   /** Σ 1 / p of the chosen runs with a verdict. */
   readonly scoredWeight: number;
-  /** Σ 1 / p of the chosen runs whose judge failed. */
+  /** Σ 1 / p of the chosen runs whose judge failed, or was not asked after all. */
   readonly failedWeight: number;
   /** Σ 1 / p of the chosen runs whose judge has not answered yet. */
   readonly waitingWeight: number;

@@ -39,7 +39,7 @@ function partJson({ index, tool, callId, spanId, score, passed, explanation }: P
 }
 
 export function storedDecisions({ run, decisions }: Pick<ScoredRun, 'decisions'> & { readonly run: RunKey & { readonly revision: number } }): readonly StoredDecision[] {
-  return decisions.map(({ name, evaluator, decision, reason }) => ({ tenant: run.tenant, traceId: run.traceId, spanId: run.spanId, name, evaluator, revision: run.revision, decision, reason }));
+  return decisions.map(({ name, evaluator, decision, reason, probability }) => ({ tenant: run.tenant, traceId: run.traceId, spanId: run.spanId, name, evaluator, revision: run.revision, decision, reason, probability }));
 }
 
 /** How a call ended: failed, returned, or asked for without a sign that it ran. */

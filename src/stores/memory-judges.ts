@@ -32,6 +32,8 @@ export function memorySpend(): JudgeSpendStore {
 export interface MemoryJobs extends JudgeJobStore {
   /** 0: there is none. `run`: its key in the store. */
   revision(run: string, name: string): number;
+  /** Undefined: there is none. */
+  probability(run: string, name: string): number | undefined;
   put(key: string, run: Run, job: NewJudgeJob): void;
   /** Those of this revision and older ones. */
   end(run: string, name: string, revision: number): void;
@@ -58,6 +60,7 @@ export function memoryJobs(): MemoryJobs {
 
   return {
     revision: (run, name) => runs.get(run)?.get(name)?.revision ?? 0,
+    probability: (run, name) => runs.get(run)?.get(name)?.probability,
     put(key, run, job) {
       const own = runs.get(key) ?? new Map<string, Kept>();
       own.set(job.name, { ...job, id: ++ids, revision: run.revision, body: jobBody(run) });

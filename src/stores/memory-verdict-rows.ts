@@ -4,15 +4,22 @@ import type { RunRow, StoredDecision, StoredVerdict } from './store.ts';
 
 export interface JudgedRow {
   readonly id: number;
+  readonly key: string;
   readonly row: Omit<RunRow, 'verdicts'>;
   readonly verdicts: ReadonlyMap<string, StoredVerdict>;
   readonly decisions: ReadonlyMap<string, StoredDecision>;
   readonly kinds: ReadonlyMap<string, string>;
 }
 
-/** `ordered`: all runs, newest first. */
-export function memoryVerdictRows(ordered: () => readonly JudgedRow[]): VerdictRows {
+/** `ordered`: all runs, newest first. `waiting`: with which probability a run was chosen that waits to be asked about, by its key. */
+export function memoryVerdictRows(ordered: () => readonly JudgedRow[], waiting: (key: string, name: string) => number | undefined): VerdictRows {
   const within = ({ from, to, agent }: RunPeriod): readonly JudgedRow[] => ordered().filter(({ row }) => row.startedAt >= from && row.startedAt < to && (agent === undefined || row.agent === agent));
+
+  /** Undefined: it does not wait, or has a verdict meanwhile. */
+  function waitingAs({ key, verdicts }: JudgedRow, name: string): Pick<StoredDecision, 'decision' | 'probability'> | undefined {
+    const probability = verdicts.has(name) ? undefined : waiting(key, name);
+    return probability === undefined ? undefined : { decision: 'waiting', probability };
+  }
 
   return {
     async evaluators() {
@@ -38,13 +45,18 @@ export function memoryVerdictRows(ordered: () => readonly JudgedRow[]): VerdictR
       };
     },
     async decided({ name, ...period }) {
-      const found = within(period).flatMap(({ row, decisions }) => {
-        const decision = decisions.get(name);
-        return decision === undefined ? [] : [{ agent: row.agent, decision: decision.decision }];
+      const found = within(period).flatMap((run) => {
+        const { row, decisions, verdicts } = run;
+        const decision = decisions.get(name) ?? waitingAs(run, name);
+        return decision === undefined ? [] : [{ agent: row.agent, decision: decision.decision, probability: decision.probability, isJudged: verdicts.has(name) }];
       });
       const groups = Map.groupBy(found, ({ agent, decision }) => JSON.stringify([agent, decision]));
       return [...groups.values()]
-        .flatMap((own): readonly DecidedRuns[] => own.slice(0, 1).map((first) => ({ ...first, runs: own.length })))
+        .flatMap((own): readonly DecidedRuns[] => {
+          const probabilities = own.flatMap(({ isJudged, probability }) => (isJudged || probability === undefined ? [] : [probability]));
+          const unchosen = own.filter(({ isJudged, probability }) => !isJudged && probability === undefined).length;
+          return own.slice(0, 1).map(({ agent, decision }) => ({ agent, decision, runs: own.length, chosen: probabilities.length, weight: probabilities.reduce((sum, one) => sum + 1 / one, 0), unchosen }));
+        })
         .sort((one, other) => compared(one.agent ?? '', other.agent ?? '') || compared(one.decision, other.decision));
     },
   };

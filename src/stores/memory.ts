@@ -124,7 +124,7 @@ export function memoryStore({ runsMax = runsMaxDefault, contentBytesMax = conten
     isDurable: false,
     exports,
     annotations,
-    verdicts: memoryVerdictRows(() => ordered().map(({ id, version: { row }, verdicts, decisions, kinds }) => ({ id, row, verdicts, decisions, kinds }))),
+    verdicts: memoryVerdictRows(() => ordered().map(({ id, key, version: { row }, verdicts, decisions, kinds }) => ({ id, key, row, verdicts, decisions, kinds })), jobs.probability),
     judgeSpend: memorySpend(),
     judgeJobs: jobs,
     judgeAnswers: memoryAnswers(),

@@ -177,6 +177,8 @@ export interface StoredDecision extends RunKey {
   readonly revision: number;
   readonly decision: string;
   readonly reason: string | undefined;
+  /** With which it was chosen, where it was and no verdict was reached. */
+  readonly probability: number | undefined;
 }
 
 /** All named conditions hold. Times are of the start of the run: from `from` on, before `to`. */

@@ -112,7 +112,7 @@ export const metrics = {
   'tracejury.rate.judged': { kind: 'gauge', unit: '1', labels: [...rate, 'tracejury.bound'], meaning: 'The same as the evaluator judged, without people’s labels.' },
   'tracejury.rate.runs': { kind: 'gauge', unit: '{run}', labels: rate, meaning: 'Judged runs behind it.' },
   'tracejury.rate.labels': { kind: 'gauge', unit: '{run}', labels: rate, meaning: 'Of these, runs that people have labelled.' },
-  'tracejury.rate.uncovered': { kind: 'gauge', unit: '1', labels: rate, meaning: 'Share of the traffic that it does not speak for: over budget, overload, or the judge failed.' },
+  'tracejury.rate.uncovered': { kind: 'gauge', unit: '1', labels: rate, meaning: 'Share of the traffic that it does not speak for: no budget or no room, the judge failed, or has not answered yet.' },
   'tracejury.judge.agreement': { kind: 'gauge', unit: '1', labels: ['gen_ai.evaluation.name', 'tracejury.evaluator.version', 'gen_ai.request.model', 'tracejury.figure', 'tracejury.bound'], meaning: 'How far an evaluator agrees with people on the same runs of the last thirty days: precision and recall of failures, and Cohen’s kappa; point, and low and high of the 95 % interval.' },
   'tracejury.judge.drift': { kind: 'gauge', unit: '1', labels: drift, meaning: 'Whether a judge has changed on its fixed set of runs since the baseline: 0 no change is shown, 1 it passes more, −1 it passes less. Once shown it stays until the next baseline.' },
   'tracejury.judge.drift.flipped': { kind: 'gauge', unit: '1', labels: [...drift, 'tracejury.bound'], meaning: 'Share of the runs of the set whose verdict, at the last look, is another one than at the baseline, in either direction; with the ends of its interval as low and high.' },

@@ -18,7 +18,8 @@ interface Some {
   readonly session?: string;
 }
 
-function input(some: readonly Some[], decided: { readonly [decision: string]: number } = {}): RateInput {
+/** `decided`: how many runs ended so, of which `chosen` had been chosen, standing for `weight` runs. */
+function input(some: readonly Some[], decided: { readonly [decision: string]: number | { readonly chosen: number; readonly weight: number; readonly unchosen?: number } } = {}): RateInput {
   const labels = new Map<string, boolean>();
   let runs = 0;
   const rows = some.flatMap(({ count, word = 'pass', probability = 1, score, passed = 0, failed = 0, session }) =>
@@ -28,7 +29,10 @@ function input(some: readonly Some[], decided: { readonly [decision: string]: nu
       return row;
     }),
   );
-  return { rows, labels, decided: Object.entries(decided).map(([decision, number]) => ({ agent: 'a', decision, runs: number })) };
+  return { rows, labels, decided: Object.entries(decided).map(([decision, of]) => {
+    const { chosen, weight, unchosen = 0 } = typeof of === 'number' ? { chosen: 0, weight: 0, unchosen: of } : of;
+    return { agent: 'a', decision, runs: chosen + unchosen, chosen, weight, unchosen };
+  }) };
 }
 
 test('honest rate: a run that was chosen with a probability of 5 % stands for twenty', () => {
@@ -71,6 +75,17 @@ const coverages: readonly (readonly [string, RateInput, object])[] = [
   ['a part could not be chosen', input([{ count: 50, probability: 0.5 }], { scored: 50, sampled_out: 50, over_budget: 60, overload: 40, filtered: 999 }), { covered: 0.5, unreachable: 0.5, failed: 0, balance: 1 }],
   ['the judge failed on a quarter of the weight', input([{ count: 30 }, { count: 5, word: 'error', probability: 0.5 }], { scored: 30, failed: 5, sampled_out: 5 }), { covered: 0.75, failed: 0.25 }],
   ['what does not apply is left aside', input([{ count: 50 }, { count: 50, word: 'skipped' }], { scored: 50, skipped: 50, over_budget: 100 }), { covered: 0.5, unreachable: 0.5 }],
+  // A rate of a tenth: 100 of 1,000 runs were chosen, of which 60 were scored, and of 10 the judge failed; 10 found the queue full, 5 were not paid for, 15 wait. On
+  // 200 more nothing was left of the rate. 1,200 runs: 1,000 could be chosen, and 600 of the 1,000 that those chosen stand for were scored: 5/6 · 6/10 is covered.
+  [
+    'runs were chosen and not asked about, or wait',
+    input([{ count: 60, probability: 0.1 }, { count: 10, word: 'error', probability: 0.1 }], { scored: 60, failed: 10, sampled_out: 900, overload: { chosen: 10, weight: 100 }, over_budget: { chosen: 5, weight: 50, unchosen: 200 }, waiting: { chosen: 15, weight: 150 } }),
+    { covered: expect.closeTo(0.5, 12), unreachable: expect.closeTo(1 / 6, 12), failed: expect.closeTo((5 / 6) * 0.25, 12), waiting: expect.closeTo((5 / 6) * 0.15, 12), balance: expect.closeTo(1, 12) },
+  ],
+  // All 40 runs with an error were chosen, and 20 of them found the queue full: these stand for themselves. Of 400 others a tenth was chosen and judged.
+  ['those that were chosen for sure found the queue full', input([{ count: 20 }, { count: 40, probability: 0.1 }], { scored: 60, sampled_out: 360, overload: { chosen: 20, weight: 20 } }), { covered: expect.closeTo(420 / 440, 12), unreachable: 0, failed: expect.closeTo(20 / 440, 12), balance: expect.closeTo(1, 12) }],
+  // A new configuration ended 10 of 50 that waited; half of all that was answered does not apply, so half of the rest would not have either.
+  ['a new configuration ended what waited', input([{ count: 20, probability: 0.5 }, { count: 20, word: 'skipped', probability: 0.5 }], { scored: 20, skipped: 20, sampled_out: 50, filtered: { chosen: 10, weight: 20, unchosen: 999 } }), { covered: expect.closeTo(0.8, 12), failed: expect.closeTo(0.2, 12), balance: expect.closeTo(1, 12) }],
   ['nothing was seen', input([], { filtered: 3 }), { kind: 'not_estimable' }],
 ];
 for (const [name, given, want] of coverages) test(`honest rate: coverage where ${name}`, () => expect(honestRate(given).coverage).toMatchObject(want));

@@ -43,6 +43,9 @@ function host(plan: readonly PlannedEvaluator[], queued?: Queued) {
 const job: NewJudgeJob = { name: 'asked', evaluator: 'task_completion', evaluatorKind: 'judge', party: 'main', optionsHash: first.configured.optionsHash, probability: 0.25, offeredAt: 0 };
 const told = (items: readonly ScoredRun[]) => items.map(({ decisions, answered }) => [...decisions.map(({ decision, reason }) => (reason === undefined ? decision : `${decision} ${reason}`)), answered]);
 
+/** What a run stands for that was chosen, whatever became of it. */
+const chosenWith = (items: readonly ScoredRun[]) => items.flatMap(({ decisions }) => decisions.map(({ probability }) => probability));
+
 function closed(queued: Queued): ReturnType<typeof host> {
   const to = host([first], queued);
   to.flow.spans(noTenant, [agentSpan({ id: 1, trace: 1, agent: 'a', end: 9, input: 'hello', output: 'hello' }), toolSpan({ id: 2, parent: 1, trace: 1, tool: 'find' })]);
@@ -58,7 +61,7 @@ test('resume: what waits goes out with its run, and nobody is asked yet', () => 
 
 test('resume: what finds no room ends so, with its run', () => {
   const to = closed({ kind: 'overload', reason: 'queue_full' });
-  expect([to.asked, told(to.delivered)]).toEqual([[], [['overload queue_full', undefined]]]);
+  expect([to.asked, told(to.delivered), chosenWith(to.delivered)]).toEqual([[], [['overload queue_full', undefined]], [1]]);
 });
 
 test('resume: it is asked with the probability with which it was chosen, and what is redacted now is', () => {
@@ -83,6 +86,7 @@ for (const { name, plan, as, want } of ends) {
     const done: boolean[] = [];
     to.flow.resume({ ...job, run: run() }, (ended) => done.push(ended), as);
     expect([to.asked, told(to.delivered), done]).toEqual([[], [[want, true]], [true]]);
+    expect(chosenWith(to.delivered)).toEqual([0.25]);
   });
 }
 
@@ -98,5 +102,6 @@ for (const { end, want, ended } of [
     to.flow.resume({ ...job, run: run() }, (is) => done.push(is));
     to.asked[0]?.end(end);
     expect([told(to.delivered), done]).toEqual([want, [ended]]);
+    expect(chosenWith(to.delivered)).toEqual(ended ? [0.25] : []);
   });
 }

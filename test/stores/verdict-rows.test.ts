@@ -72,8 +72,28 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
 
   test('verdict rows: how runs ended is counted by agent', async () => {
     const store = await open(member);
-    await store.write([item(0, {}, { b: 'sampled_out' }), item(1, {}, { b: 'over_budget', a: 'scored' }), item(2, {}, { b: 'sampled_out' }), item(4, {}, { b: 'failed' })]);
-    expect(await store.verdicts.decided({ ...always, name: 'b' })).toEqual([{ agent: 'agent 0', decision: 'failed', runs: 1 }, { agent: 'agent 0', decision: 'sampled_out', runs: 2 }, { agent: 'agent 1', decision: 'over_budget', runs: 1 }]);
-    expect(await store.verdicts.decided({ ...always, from: base + second, name: 'b', agent: 'agent 0' })).toEqual([{ agent: 'agent 0', decision: 'failed', runs: 1 }, { agent: 'agent 0', decision: 'sampled_out', runs: 1 }]);
+    await store.write([item(0, {}, { b: 'sampled_out' }), item(1, {}, { b: 'over_budget', a: 'scored' }), item(2, {}, { b: 'sampled_out' }), item(4, { b: ['judge', failed(), 0.5] }, { b: 'failed' })]);
+    const none = { chosen: 0, weight: 0, unchosen: 0 };
+    expect(await store.verdicts.decided({ ...always, name: 'b' })).toEqual([
+      { agent: 'agent 0', decision: 'failed', runs: 1, ...none },
+      { agent: 'agent 0', decision: 'sampled_out', runs: 2, ...none, unchosen: 2 },
+      { agent: 'agent 1', decision: 'over_budget', runs: 1, ...none, unchosen: 1 },
+    ]);
+    expect(await store.verdicts.decided({ ...always, from: base + second, name: 'b', agent: 'agent 0' })).toMatchObject([{ decision: 'failed', runs: 1 }, { decision: 'sampled_out', runs: 1 }]);
+  });
+
+  test('verdict rows: what was chosen and not asked about, or waits, is told with what it stands for', async () => {
+    const store = await open(member);
+    const job = (probability: number) => ({ name: 'b', evaluator: 'b', evaluatorKind: 'judge' as const, party: 'main', optionsHash: 'h', probability, offeredAt: base });
+    const waits = (number: number, probability: number): StoreItem => ({ ...item(number, {}), asked: true, jobs: [job(probability)] });
+    const refused = (number: number, probability: number): StoreItem => ({ ...item(number, {}), decisions: [{ name: 'b', evaluator: 'b', evaluatorKind: 'judge', decision: 'overload', reason: 'queue_full', probability }] });
+    await store.write([waits(0, 0.25), waits(2, 0.5), waits(3, 1), refused(4, 0.1), refused(6, 1), item(8, {}, { b: 'overload' })]);
+    const counted = async () => (await store.verdicts.decided({ ...always, name: 'b' })).map(({ agent, decision, runs, chosen, weight, unchosen }) => [agent, decision, runs, chosen, weight, unchosen]);
+    expect(await counted()).toEqual([['agent 0', 'overload', 3, 2, 11, 1], ['agent 0', 'waiting', 2, 2, 6, 0], ['agent 1', 'waiting', 1, 1, 1, 0]]);
+    // One is answered; of another a second revision waits while the verdict on the first one stands.
+    const again = item(2, {});
+    await store.write([{ ...item(0, { b: ['judge', scored(1), 0.25] }, { b: 'scored' }), answered: true }, { ...item(2, { b: ['judge', scored(1), 0.5] }, { b: 'scored' }), answered: true }]);
+    await store.write([{ ...again, run: { ...again.run, revision: 2 }, asked: true, jobs: [job(0.5)] }]);
+    expect(await counted()).toEqual([['agent 0', 'overload', 3, 2, 11, 1], ['agent 0', 'scored', 2, 0, 0, 0], ['agent 1', 'waiting', 1, 1, 1, 0]]);
   });
 });

@@ -6,6 +6,7 @@ import { JuryError } from '../../model/errors.ts';
 import { annotationsMigration } from './annotations-migration.ts';
 import { batchesMigration } from './batches-migration.ts';
 import { contentMigration } from './content-migration.ts';
+import { decisionsMigration } from './decisions-migration.ts';
 import { driftMigration } from './drift-migration.ts';
 import { exportsMigration } from './exports-migration.ts';
 import { judgesMigration } from './judges-migration.ts';
@@ -56,6 +57,7 @@ const migrations: { readonly [name: string]: Migration } = {
   '006_annotations': annotationsMigration,
   '007_batches': batchesMigration,
   '008_drift': driftMigration,
+  '009_decision_probability': decisionsMigration,
 };
 
 /** Brings older files up to date, and refuses those of a newer release: they may hold what this one would break. */

@@ -130,7 +130,7 @@ async function decisionsOf(db: Db, runs: readonly ListedRun[]): Promise<readonly
   if (runs.length === 0) return [];
   const rows = await db.selectFrom('decisions').selectAll().where('run_id', 'in', runs.map(({ id }) => id)).orderBy('name').execute();
   const byRun = Map.groupBy(rows, (row) => row.run_id);
-  return runs.flatMap(({ id, tenant, trace_id: traceId, span_id: spanId }) => (byRun.get(id) ?? []).map(({ name, evaluator, revision, decision, reason }) => ({ tenant: tenant as Tenant, traceId: traceId as TraceId, spanId: spanId as SpanId, name, evaluator, revision, decision, reason: reason ?? undefined })));
+  return runs.flatMap(({ id, tenant, trace_id: traceId, span_id: spanId }) => (byRun.get(id) ?? []).map(({ name, evaluator, revision, decision, reason, probability }) => ({ tenant: tenant as Tenant, traceId: traceId as TraceId, spanId: spanId as SpanId, name, evaluator, revision, decision, reason: reason ?? undefined, probability: probability ?? undefined })));
 }
 
 export async function readSummary(db: Db, { from, to, agent, evaluator, bucketMicros }: SummaryQuery): Promise<readonly SummaryRow[]> {

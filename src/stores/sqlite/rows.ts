@@ -25,7 +25,7 @@ export interface Rows {
 
 const runColumns = ['tenant', 'trace_id', 'span_id', 'agent', 'service', 'version', 'session_id', 'model', 'started_us', 'ended_us', 'completeness', 'status', 'revision', 'part_of', 'content', 'content_gone'] as const;
 const evaluationColumns = ['run_id', 'name', 'evaluator', 'kind', 'version', 'options_hash', 'revision', 'verdict', 'score', 'label', 'explanation', 'reason', 'evidence', 'details', 'sample_probability', 'agent', 'started_us'] as const;
-const decisionColumns = ['run_id', 'name', 'evaluator', 'revision', 'decision', 'reason'] as const;
+const decisionColumns = ['run_id', 'name', 'evaluator', 'revision', 'decision', 'reason', 'probability'] as const;
 const toolCallColumns = ['run_id', 'position', 'agent', 'name', 'ended', 'took_us', 'started_us'] as const;
 const exportColumns = ['run_id', 'exporter', 'part', 'revision', 'state', 'attempts', 'offered_us', 'due_us', 'reason', 'item'] as const;
 

@@ -70,6 +70,8 @@ interface DecisionsTable {
   readonly revision: number;
   readonly decision: string;
   readonly reason: string | null;
+  /** Null: it was not chosen, or has a verdict. */
+  readonly probability: number | null;
 }
 
 interface ToolCallsTable {

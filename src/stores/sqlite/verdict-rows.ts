@@ -1,7 +1,7 @@
 /** Single verdicts for figures over many runs. Each question goes along an index, and takes a page or counts what an index holds. */
 import { sql, type Kysely } from 'kysely';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
-import { evaluatorsMax, type VerdictRows } from '../../model/verdict-rows.ts';
+import { evaluatorsMax, type DecidedRuns, type VerdictRows } from '../../model/verdict-rows.ts';
 import type { VerdictWord } from '../store.ts';
 import type { Tables } from './tables.ts';
 
@@ -40,18 +40,20 @@ export function verdictRows(db: Kysely<Tables>): VerdictRows {
       };
     },
     async decided({ name, from, to, agent }) {
-      const rows = await db
-        .selectFrom('runs as r')
-        .innerJoin('decisions as d', (join) => join.onRef('d.run_id', '=', 'r.id').on('d.name', '=', name))
-        .select(({ fn }) => ['r.agent', 'd.decision', fn.countAll<number>().as('runs')])
-        .where('r.started_us', '>=', from)
-        .where('r.started_us', '<', to)
-        .$if(agent !== undefined, (select) => select.where('r.agent', '=', agent ?? ''))
-        .groupBy(['r.agent', 'd.decision'])
-        .orderBy('r.agent')
-        .orderBy('d.decision')
-        .execute();
-      return rows.map((row) => ({ agent: row.agent ?? undefined, decision: row.decision, runs: row.runs }));
+      const within = sql`r.started_us >= ${from} and r.started_us < ${to} ${agent === undefined ? sql`` : sql`and r.agent = ${agent}`}`;
+      const { rows } = await sql<DecidedRow>`select agent, decision, count(*) as runs, sum(p is not null and not judged) as chosen, total(case when judged then null else 1.0 / p end) as weight, sum(p is null and not judged) as unchosen from (
+          select r.agent, d.decision, d.probability as p, e.run_id is not null as judged
+            from runs r join decisions d on d.run_id = r.id and d.name = ${name} left join evaluations e on e.run_id = r.id and e.name = ${name} where ${within}
+          union all
+          select r.agent, 'waiting', j.probability, 0
+            from judge_jobs j join runs r on r.id = j.run_id left join decisions d on d.run_id = r.id and d.name = ${name} left join evaluations e on e.run_id = r.id and e.name = ${name}
+            where j.name = ${name} and d.run_id is null and e.run_id is null and ${within})
+        group by agent, decision order by agent, decision`.execute(db);
+      return rows.map(({ agent: of, ...row }) => ({ agent: of ?? undefined, ...row }));
     },
   };
+}
+
+interface DecidedRow extends Omit<DecidedRuns, 'agent'> {
+  readonly agent: string | null;
 }

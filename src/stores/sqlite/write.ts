@@ -98,7 +98,7 @@ async function writeAsked(tx: Tx, to: Rows, items: readonly BatchItem[], known: 
 function writeDecisions(to: Rows, items: readonly Pick<BatchItem, 'run' | 'decisions'>[], known: ReadonlyMap<string, Known>): void {
   for (const item of items) {
     const id = idOf(known, item.run);
-    for (const { name, evaluator, revision, decision, reason } of storedDecisions(item)) to.decision({ run_id: id, name, evaluator, revision, decision, reason: reason ?? null });
+    for (const { name, evaluator, revision, decision, reason, probability } of storedDecisions(item)) to.decision({ run_id: id, name, evaluator, revision, decision, reason: reason ?? null, probability: probability ?? null });
   }
 }
 

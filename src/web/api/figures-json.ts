@@ -21,7 +21,7 @@ export const figureSchemas: { readonly [name: string]: JsonObject } = {
     name: text, kind: text, agent: { type: ['string', 'null'], description: 'Null: of all agents.' }, measure: { enum: ['pass_rate', 'mean_score'] },
     rate: estimate, corrected: { type: 'boolean', description: 'True: `rate` is what people would find, by their labels. False: it is what the evaluator says.' },
     judged: estimate, prediction_powered: estimate, rogan_gladen: estimate, labels: { ...count, description: 'Judged runs that people have labelled.' },
-    uncovered: numberOrNull('Share of the traffic that the rate does not speak for: `unreachable` and `unanswered` together.'), unreachable: numberOrNull('Share that could not be asked about: over budget, overload.'), unanswered: numberOrNull('Share whose judge failed.'),
+    uncovered: numberOrNull('Share of the traffic that the rate does not speak for: `unreachable` and `unanswered` together.'), unreachable: numberOrNull('Share that could not be chosen: nothing was left of the rate.'), unanswered: numberOrNull('Share that was chosen and has no answer: the judge failed, was not asked for want of budget or room, or has not answered yet.'), waiting: numberOrNull('Of that, the share that still waits.'),
     balance: numberOrNull('Runs that the sample stands for over runs that there were: 1 but for chance.'),
   }),
   JudgeFigures: object({
@@ -48,8 +48,8 @@ export function rateJson({ name, kind, agent, measure, rate, corrected, judged, 
 }
 
 function coverageJson(coverage: Coverage | NotEstimable): JsonObject {
-  if (coverage.kind === 'not_estimable') return { uncovered: null, unreachable: null, unanswered: null, balance: null };
-  return { uncovered: coverage.uncovered, unreachable: coverage.unreachable, unanswered: coverage.failed + coverage.waiting, balance: coverage.balance ?? null };
+  if (coverage.kind === 'not_estimable') return { uncovered: null, unreachable: null, unanswered: null, waiting: null, balance: null };
+  return { uncovered: coverage.uncovered, unreachable: coverage.unreachable, unanswered: coverage.failed + coverage.waiting, waiting: coverage.waiting, balance: coverage.balance ?? null };
 }
 
 export function judgeFiguresJson({ name, evaluator, kind, version, model, runs, confusion, rates, kappa }: JudgeAgreement): JsonObject {
