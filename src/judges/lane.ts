@@ -8,6 +8,7 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 import { isPutOff } from './batch-room.ts';
 import { isLeftAlone } from './guard.ts';
 import { costOf, usdOf, type TokenPrice } from './money.ts';
+import type { Tokens } from './openai-client.ts';
 import { isUnpaid } from './till.ts';
 
 /** Who is asked: a judge, or the endpoint of an evaluator over HTTP. */
@@ -114,10 +115,12 @@ export function judgeLane(options: JudgeLaneOptions): JudgeLane {
     let unasked: Answer | undefined;
     let cached = 0;
     const made: JudgeCall[] = [];
+    let tokens: Tokens | undefined;
     const ask: Ask = async (request) => {
       if (unasked !== undefined) return unasked;
       const answer = await (job.answer ?? job.party.answer)(request, (call) => void made.push(call));
       countTokens(telemetry, job, answer);
+      if (answer.tokens !== undefined) tokens = { input: (tokens?.input ?? 0) + answer.tokens.input, output: (tokens?.output ?? 0) + answer.tokens.output };
       if (isUnpaid(answer) || isLeftAlone(answer) || isPutOff(answer)) unasked = answer;
       if (answer.kind === 'answered' && answer.cached === true) cached++;
       return answer;
@@ -125,7 +128,8 @@ export function judgeLane(options: JudgeLaneOptions): JudgeLane {
     const verdict = await runJudge(begun(job), ask, { questionsMax, threshold: job.threshold });
     const calls = made.length === 0 ? {} : { calls: made.slice(0, judgeCallsMax) };
     if (unasked !== undefined) return isUnpaid(unasked) ? { kind: 'over_budget', reason: 'usd_per_day', ...calls } : { kind: 'overload', reason: isPutOff(unasked) ? 'stopping' : 'judge_down', ...calls };
-    return { kind: 'judged', verdict: { ...verdict, details: { ...verdict.details, ...(cached === 0 ? {} : { cached }), ...(made.length === 0 ? {} : { judge_requests: made.length }) } }, ...calls };
+    const used = { ...(cached === 0 ? {} : { cached }), ...(tokens === undefined ? {} : { judge_tokens: { ...tokens } }), ...(made.length === 0 ? {} : { judge_requests: made.length }) };
+    return { kind: 'judged', verdict: { ...verdict, details: { ...verdict.details, ...used } }, ...calls };
   }
 
   async function drain(deadlineMs: number): Promise<void> {

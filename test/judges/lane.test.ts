@@ -92,7 +92,7 @@ test('lane: where there is no budget for a question, the job ends so, whatever i
   expect([ends, judge.asked.length]).toEqual([['e:usd_per_day'], 1]);
 });
 
-test('lane: a verdict says how many of its answers had been given before', async () => {
+test('lane: a verdict says how many of its answers had been given before, and what tokens it cost', async () => {
   const telemetry = metricRegistry();
   const lane = judgeLane({ telemetry, sleep: manualSleep().sleep });
   const verdicts: unknown[] = [];
@@ -106,7 +106,9 @@ test('lane: a verdict says how many of its answers had been given before', async
     lane.offer({ name: 'e', party: { name: 'm', concurrency: 1, answer: askOf(judge) }, threshold: null, questions: twice, done: (end) => verdicts.push(end.kind === 'judged' && end.verdict.details) });
     await settled();
   }
-  expect(verdicts).toEqual([{ own: true }, { own: true, cached: 1 }]);
+  // Both questions of each cost seven tokens and two.
+  const used = { judge_tokens: { input: 14, output: 4 } };
+  expect(verdicts).toEqual([{ own: true, ...used }, { own: true, cached: 1, ...used }]);
 });
 
 test('lane: each judge works on so many at a time, and a slow one holds up no other', async () => {

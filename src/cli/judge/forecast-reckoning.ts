@@ -6,6 +6,7 @@ import type { Config, EvaluatorConfig } from '../../config/config.ts';
 import type { Run } from '../../model/agent-trace.ts';
 import type { TokenPrice } from '../../judges/money.ts';
 import { promptBounds, promptOf } from '../../judges/prompt.ts';
+import { isJsonObject } from '../../model/json.ts';
 import { panelModel, seatsOf, type Panel } from '../../pipeline/panel.ts';
 import { rateByScores } from '../../pipeline/raising.ts';
 import type { Micros, RunPlace, RunRow, Store } from '../../stores/store.ts';
@@ -23,6 +24,8 @@ export interface Traffic {
 
 export interface Forecast {
   readonly name: string;
+  /** Of each vote, US dollars a day; undefined: its judge has no price. */
+  readonly bills: readonly { readonly judge: string; readonly usd: number | undefined }[];
   readonly model: string;
   /** Verdicts a day. */
   readonly asked: number;
@@ -33,8 +36,10 @@ export interface Forecast {
   /** Of one verdict, all its votes together. */
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** Where the input tokens come from. */
-  readonly basis: 'given' | 'estimated';
+  /** Where the tokens come from: the command line, stored verdicts of the same evaluator, version and model, or the first question. */
+  readonly basis: 'given' | 'stored' | 'estimated';
+  /** Of stored verdicts, how many. */
+  readonly verdicts: number;
   /** A day; undefined: the model has no price. */
   readonly usd: number | undefined;
   /** If every verdict were passed on to another judge; undefined: none is, or that judge has no price. */
@@ -57,6 +62,8 @@ const dayMicros = 86_400_000_000;
 const hourMicros = 3_600_000_000;
 const charsPerToken = 4;
 const outputTokensUsual = 200;
+/** Fewer stored verdicts say less than a look at the questions. */
+const usedMin = 10;
 /** As long as that of a judge. */
 const nonce = 'x'.repeat(24);
 
@@ -107,7 +114,7 @@ async function wholeRun(store: Pick<Store, 'run'>, row: RunRow): Promise<Run | u
   }
 }
 
-export function forecastOf(planned: EvaluatorConfig, { runs, days, whole }: Traffic, { config, inputTokens, outputTokens = outputTokensUsual }: ForecastWith): Forecast {
+export function forecastOf(planned: EvaluatorConfig, { runs, days, whole }: Traffic, { config, inputTokens, outputTokens }: ForecastWith): Forecast {
   const { configured, sampleRate, raise, when, judge = '' } = planned;
   const panel: Panel = planned.panel ?? { judges: [judge], votes: 1 };
   const judges = seatsOf(panel).map((seat) => seat.judge);
@@ -115,23 +122,29 @@ export function forecastOf(planned: EvaluatorConfig, { runs, days, whole }: Traf
   const questions = meant.flatMap((run) => firstQuestion(configured, run) ?? []);
   // Of the runs with content; where there are none, every run counts.
   const applies = whole.length === 0 ? 1 : questions.length / whole.length;
-  const share = (applies * runs.reduce((sum, { verdicts }) => sum + rateByScores(sampleRate, raise, (evaluator) => verdicts.find(({ name }) => name === evaluator)?.score), 0)) / runs.length;
+  const share = (applies * runs.reduce((sum, run) => sum + probability(run, sampleRate, raise), 0)) / runs.length;
   const asked = (share * runs.length) / days;
-  const estimated = questions.length === 0 ? 0 : questions.reduce((sum, chars) => sum + chars, 0) / questions.length / charsPerToken;
-  const input = inputTokens ?? estimated;
+  const model = panelModel(panel, (name) => modelOf(config, name));
+  // What votes have cost is not told vote by vote.
+  const stored = planned.panel === undefined ? usedTokens(runs, { configured, model, sampleRate, raise }) : undefined;
+  const told = { input: questions.length === 0 ? 0 : questions.reduce((sum, chars) => sum + chars, 0) / questions.length / charsPerToken, output: outputTokensUsual, ...stored?.tokens };
+  const [input, output] = [inputTokens ?? told.input, outputTokens ?? told.output];
+  const basis = inputTokens !== undefined ? 'given' : stored === undefined ? 'estimated' : 'stored';
   const usdOf = (names: readonly string[]): number | undefined => {
     const prices = names.flatMap((name) => priceOfJudge(config, name) ?? []);
-    return prices.length < names.length ? undefined : (asked * prices.reduce((sum, price) => sum + input * price.inputPerMillion + outputTokens * price.outputPerMillion, 0)) / 1_000_000;
+    return prices.length < names.length ? undefined : (asked * prices.reduce((sum, price) => sum + input * price.inputPerMillion + output * price.outputPerMillion, 0)) / 1_000_000;
   };
   return {
     name: configured.name,
-    model: panelModel(panel, (name) => modelOf(config, name)),
+    model,
     asked,
     share,
     votes: judges.length,
     inputTokens: input * judges.length,
-    outputTokens: outputTokens * judges.length,
-    basis: inputTokens === undefined ? 'estimated' : 'given',
+    outputTokens: output * judges.length,
+    basis,
+    verdicts: basis === 'stored' ? (stored?.verdicts ?? 0) : 0,
+    bills: judges.map((name) => ({ judge: name, usd: usdOf([name]) })),
     usd: usdOf(judges),
     usdEscalated: panel.escalate === undefined ? undefined : usdOf([...judges, panel.escalate.to]),
   };
@@ -144,6 +157,30 @@ function modelOf({ judges }: Pick<Config, 'judges'>, judge: string): string {
 /** Its own comes first. */
 function priceOfJudge(config: ForecastWith['config'], judge: string): TokenPrice | undefined {
   return config.judges.find(({ name }) => name === judge)?.price ?? priceOf(modelOf(config, judge), config.prices);
+}
+
+/**
+ * What stored verdicts of the same evaluator, version and model have cost. A verdict stands for as many runs as it was chosen from, and counts by how likely such a run would be chosen now. Those
+ * for which an answer from before was found cost less than others will.
+ */
+function usedTokens(runs: readonly RunRow[], { configured, model, sampleRate, raise }: Pick<EvaluatorConfig, 'configured' | 'sampleRate' | 'raise'> & { readonly model: string }): { readonly tokens: { readonly input: number; readonly output: number }; readonly verdicts: number } | undefined {
+  const { id, version } = configured.evaluator;
+  const used = runs.flatMap((run) => {
+    const verdict = run.verdicts.find((one) => one.name === configured.name && one.evaluator === id && one.version === version && one.details['model'] === model && one.details['cached'] === undefined);
+    const tokens = verdict?.details['judge_tokens'];
+    const [input, output] = isJsonObject(tokens) ? [tokens['input'], tokens['output']] : [];
+    if (verdict === undefined || typeof input !== 'number' || typeof output !== 'number' || !(verdict.sampleProbability > 0)) return [];
+    return [{ input, output, weight: probability(run, sampleRate, raise) / verdict.sampleProbability }];
+  });
+  const weight = used.reduce((sum, one) => sum + one.weight, 0);
+  if (used.length < usedMin || weight === 0) return undefined;
+  const mean = (of: 'input' | 'output'): number => used.reduce((sum, one) => sum + one[of] * one.weight, 0) / weight;
+  return { tokens: { input: mean('input'), output: mean('output') }, verdicts: used.length };
+}
+
+/** With which a run would be chosen. */
+function probability({ verdicts }: RunRow, rate: number, raise: EvaluatorConfig['raise']): number {
+  return rateByScores(rate, raise, (evaluator) => verdicts.find(({ name }) => name === evaluator)?.score);
 }
 
 /** Characters of what is asked first; undefined: nothing is asked about this run. */

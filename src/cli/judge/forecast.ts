@@ -8,6 +8,7 @@ import { openStore } from '../../stores/index.ts';
 import type { Store } from '../../stores/store.ts';
 import { UsageError, type CommandInput, type ExitCode } from '../command.ts';
 import { forecastOf, storedTraffic, type Forecast, type Traffic } from './forecast-reckoning.ts';
+import { judgeBills, type JudgeBill } from './judge-bills.ts';
 
 export interface ForecastSettings {
   readonly config: string;
@@ -32,7 +33,8 @@ export async function forecastCost({ config: file, format, ...tokens }: Forecast
       return 1;
     }
     const forecasts = asking.map((planned) => forecastOf(planned, traffic, { config, ...tokens }));
-    say(format === 'json' ? forecastJson(traffic, forecasts) : forecastText(traffic, forecasts));
+    const bills = await judgeBills(store, { forecasts, judges: config.judges, nowMs: Date.now() });
+    say(format === 'json' ? forecastJson(traffic, forecasts, bills) : forecastText(traffic, forecasts, bills));
     return 0;
   } finally {
     await store.stop();
@@ -46,23 +48,24 @@ async function opened({ store: { address } }: Config): Promise<Store> {
   return await openStore(address);
 }
 
-function forecastText({ runs, days, sampled }: Traffic, forecasts: readonly Forecast[]): string {
+function forecastText({ runs, days, sampled }: Traffic, forecasts: readonly Forecast[], bills: readonly JudgeBill[]): string {
   const perDay = runs.length / days;
   return [
     `${Math.round(perDay)} runs a day, by ${runs.length} stored runs of ${days.toFixed(1)} days`,
     ...forecasts.flatMap((one) => ['', ...forecastLines(one)]),
     '',
     `Total: ${totalText(forecasts)}`,
-    ...(forecasts.some(({ basis }) => basis === 'estimated') ? [`Input tokens are estimated from the first question on ${sampled} stored runs with content, four characters a token; an evaluator that asks several questions costs more.`] : []),
+    ...bills.flatMap(billLines),
+    ...(forecasts.some(({ basis }) => basis === 'estimated') ? [`Where no tokens of stored verdicts are named, those taken in are estimated from the first question on ${sampled} stored runs with content, four characters a token; an evaluator that asks several questions costs more.`] : []),
   ].join('\n');
 }
 
 function forecastLines(forecast: Forecast): readonly string[] {
-  const { name, model, asked, share, votes, inputTokens, outputTokens } = forecast;
+  const { name, model, asked, share, votes, inputTokens, outputTokens, basis, verdicts } = forecast;
   return [
     `${name} (${model})`,
     `  ${asked.toFixed(1)} verdicts a day, ${(share * 100).toFixed(1)} % of the runs${votes === 1 ? '' : `, ${votes} votes each`}`,
-    `  ${Math.round(inputTokens)} input and ${Math.round(outputTokens)} output tokens a verdict`,
+    `  ${Math.round(inputTokens)} input and ${Math.round(outputTokens)} output tokens a verdict${basis === 'stored' ? `, by ${verdicts} stored verdicts` : ''}`,
     `  ${costText(forecast)}`,
   ];
 }
@@ -72,12 +75,20 @@ function costText({ model, votes, usd, usdEscalated }: Forecast): string {
   return `${usd.toFixed(2)} USD a day${usdEscalated === undefined ? '' : `, ${usdEscalated.toFixed(2)} if every verdict were passed on`}`;
 }
 
+/** What the store has booked is told beside the forecast; a budget that is too small says what becomes of the rates. */
+function billLines({ judge, usd, budget, spent, days }: JudgeBill): readonly string[] {
+  return [
+    ...(usd !== undefined && budget !== undefined && usd > budget ? [`${judge}: its budget of ${budget.toFixed(2)} USD a day is less, so its rates would sink to about ${Math.round((budget / usd) * 100)} % of themselves`] : []),
+    ...(spent === undefined ? [] : [`${judge}: spent ${spent.toFixed(2)} USD a day so far, by its budget's book of the last ${days === 1 ? 'day' : `${days} days`} with any`]),
+  ];
+}
+
 function totalText(forecasts: readonly Forecast[]): string {
   const unpriced = forecasts.filter(({ usd }) => usd === undefined).length;
   const sum = forecasts.reduce((all, { usd = 0 }) => all + usd, 0);
   return `${sum.toFixed(2)} USD a day${unpriced === 0 ? '' : `, without ${unpriced} that ${unpriced === 1 ? 'has' : 'have'} no price`}`;
 }
 
-function forecastJson({ runs, days, sampled }: Traffic, forecasts: readonly Forecast[]): string {
-  return jsonText({ runs: runs.length, days, runs_with_content: sampled, evaluators: forecasts.map(({ name, model, asked, share, votes, inputTokens, outputTokens, basis, usd, usdEscalated }) => ({ name, model, verdicts_per_day: asked, share, votes, input_tokens: inputTokens, output_tokens: outputTokens, basis, usd_per_day: usd ?? null, usd_per_day_escalated: usdEscalated ?? null })) });
+function forecastJson({ runs, days, sampled }: Traffic, forecasts: readonly Forecast[], bills: readonly JudgeBill[]): string {
+  return jsonText({ runs: runs.length, days, runs_with_content: sampled, evaluators: forecasts.map(({ name, model, asked, share, votes, inputTokens, outputTokens, basis, verdicts, usd, usdEscalated }) => ({ name, model, verdicts_per_day: asked, share, votes, input_tokens: inputTokens, output_tokens: outputTokens, basis, stored_verdicts: verdicts, usd_per_day: usd ?? null, usd_per_day_escalated: usdEscalated ?? null })), judges: bills.map(({ judge, usd, budget, spent, days: counted }) => ({ name: judge, usd_per_day: usd ?? null, budget_usd_per_day: budget ?? null, spent_usd_per_day: spent ?? null, spent_days: counted })) });
 }

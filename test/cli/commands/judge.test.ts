@@ -9,7 +9,7 @@ import { writeTraces } from '../../../src/otlp/write.ts';
 import { sqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
 import { agentTrace } from '../../builders/agent-trace.ts';
 import { agentSpan } from '../../builders/gen-ai-spans.ts';
-import { run, scored, scoredRun } from '../../builders/scored-run.ts';
+import { evaluation, run, scored, scoredRun } from '../../builders/scored-run.ts';
 import { traceId } from '../../builders/spans.ts';
 import { chatServer, says, type ChatServer } from '../../judges/chat-server.ts';
 
@@ -198,6 +198,37 @@ test('judge forecast: votes are multiplied, each by the price of its judge, and 
   expect(unpriced).toMatchObject({ model: 'large + small -> unknown', votes: 2, usd_per_day_escalated: null });
   expect(each(unpriced)[0]).toBeCloseTo(202, 9);
   expect((await judge(...words)).out).toMatch(/voted \(middle\*2 \+ small\*2 -> large\)\n {2}1\.0 verdicts a day, 100\.0 % of the runs, 4 votes each\n {2}4000000 input and 400000 output tokens a verdict\n {2}1\d\.\d\d USD a day, 21\d\.\d\d if every verdict were passed on\n/);
+});
+
+test('judge forecast: tokens are those of stored verdicts where there are some, by how likely such runs would be chosen now; a budget and its book stand beside it', async () => {
+  const path = join(folder, 'used.db');
+  const store = await sqliteStore(path);
+  const start = BigInt(Date.now() - 2 * 86_400_000) * 1_000_000n;
+  // Of 20 runs with an error all were judged, at 3,000 tokens each; of the 180 others one in ten, at 1,000; one more found its answer from before.
+  const used = (input: number, more: object = {}) => scored(1, { details: { model: 'small', judge_tokens: { input, output: 50 }, ...more } });
+  await store.write(Array.from({ length: 200 }, (_, at) => {
+    const own = run({ traceId: traceId(at + 1), trace: agentTrace({ input: 'Where is it?', finalResponse: 'There.' }), startUnixNano: start, endUnixNano: start + 1n });
+    const judged = at < 20 ? used(3_000) : at < 38 ? used(1_000) : at === 38 ? used(1, { cached: 1 }) : undefined;
+    return { run: own, decisions: [], evaluations: [evaluation('tool_error', scored(at < 20 ? 0 : 1), own), ...(judged === undefined ? [] : [evaluation('done', judged, own, { evaluator: 'task_completion', evaluatorKind: 'judge', evaluatorVersion: 1, sampleProbability: at < 20 ? 1 : 0.1 })])] };
+  }));
+  const day = (back: number): string => new Date(Date.now() - back * 86_400_000).toISOString().slice(0, 10);
+  for (const [back, usd] of [[0, 9], [1, 2], [3, 4]] as const) await store.judgeSpend.enter({ judge: 'main', day: day(back), spent: { nanoUsd: usd * 1e9, requests: 5, inputTokens: 1, outputTokens: 1 }, releasedNanoUsd: 0, wantedNanoUsd: 0, limitNanoUsd: 1e12 });
+  await store.stop();
+  const config = (name: string, model: string, sample: string): string => file(`${name}.yaml`, `evaluators: [ tool_error, { use: task_completion, name: done, judge: main, sample: ${sample} } ]\njudges: { main: { model: ${model}, price: { input_per_million: 2, output_per_million: 10 }, budget: { usd_per_day: 0.02 } } }\nstore: { url: "sqlite:${path}" }\n`);
+  const forecast = async (...words: readonly string[]) => JSON.parse((await judge('forecast', '--format', 'json', '-c', ...words)).out) as Forecast & { readonly judges: readonly object[] };
+  // All runs alike: 20 · 3,000 and 18 · 10 · 1,000 of 200.
+  expect((await forecast(config('even', 'small', '{ rate: 0.1 }'))).evaluators).toMatchObject([{ basis: 'stored', stored_verdicts: 38, input_tokens: expect.closeTo(1_200, 6), output_tokens: expect.closeTo(50, 6) }]);
+  // As they were drawn: 20 · 3,000 and 18 · 1,000 of 38, for 38 runs in two days.
+  const raised = config('raised', 'small', '{ rate: 0.1, raise: [ { when: "tool_error < 1", to: 1.0 } ] }');
+  const told = await forecast(raised);
+  expect(told.evaluators).toMatchObject([{ basis: 'stored', input_tokens: expect.closeTo(78_000 / 38, 6), verdicts_per_day: expect.closeTo(19, 1) }]);
+  const usd = 19 * ((78_000 / 38) * 2 + 50 * 10) / 1e6;
+  expect(told.judges).toMatchObject([{ name: 'main', usd_per_day: expect.closeTo(usd, 3), budget_usd_per_day: 0.02, spent_usd_per_day: 3, spent_days: 2 }]);
+  const { out } = await judge('forecast', '-c', raised);
+  expect(out).toContain('2053 input and 50 output tokens a verdict, by 38 stored verdicts');
+  expect(out).toMatch(/Total: 0\.09 USD a day\nmain: its budget of 0\.02 USD a day is less, so its rates would sink to about 2\d % of themselves\nmain: spent 3\.00 USD a day so far, by its budget's book of the last 2 days with any\n*$/);
+  // Of another model nobody knows what it needs.
+  expect((await forecast(config('other', 'large', '{ rate: 0.1 }'))).evaluators).toMatchObject([{ basis: 'estimated', stored_verdicts: 0 }]);
 });
 
 test('judge forecast: a store without runs of the last days is exit 1', async () => {
