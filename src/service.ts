@@ -201,7 +201,7 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
       ticker.wake();
       lookups = reopener({ store, flow, telemetry, clock, sleep, closing: () => inForce.config.closing, wake: ticker.wake, onFault: told('the store could not be asked') });
       pressed.start();
-      web = consoleOf(config, state, { telemetry, logger, store, exporters: boxes, annotate: says.take, metricsPage: () => metricsPage(telemetry, inForce.rules.groups) });
+      web = consoleOf(config, state, { telemetry, logger, store, exporters: boxes, annotate: says.take, unannotate: says.remove, metricsPage: () => metricsPage(telemetry, inForce.rules.groups) });
       packing.start();
       const page = await web.listen();
       const [http, grpc] = [await receivers.http.listen(), await receivers.grpc.listen()];
@@ -245,10 +245,11 @@ interface ConsoleParts {
   readonly store: Store;
   readonly exporters: ExporterQueues;
   readonly annotate: Annotating['take'];
+  readonly unannotate: Annotating['remove'];
   readonly metricsPage: () => string;
 }
 
-function consoleOf(config: Config, state: { readonly ready: boolean; readonly stopping: boolean }, { telemetry, logger, store, exporters, annotate, metricsPage }: ConsoleParts): ReturnType<typeof consoleListener> {
+function consoleOf(config: Config, state: { readonly ready: boolean; readonly stopping: boolean }, { telemetry, logger, store, exporters, annotate, unannotate, metricsPage }: ConsoleParts): ReturnType<typeof consoleListener> {
   const { console: { host, port }, tls } = config.listen;
   const tokens = (permission: 'read' | 'operate' | 'annotate'): readonly string[] => config.listen.tokens.filter(({ may }) => may.includes(permission)).map(({ value }) => value);
   return consoleListener({
@@ -262,7 +263,7 @@ function consoleOf(config: Config, state: { readonly ready: boolean; readonly st
     notReady: () => (state.stopping ? 'The service is stopping.' : state.ready ? undefined : 'The service is starting.'),
     metricsPage,
     metricsContentType: openMetricsContentType,
-    api: { store, clock, exporters, annotate, spans: async ({ tenant, traceId }) => await keptSpans(await store.spans(tenant, traceId)), evaluability: () => evaluabilityRows(telemetry.snapshot()) },
+    api: { store, clock, exporters, annotate, unannotate, spans: async ({ tenant, traceId }) => await keptSpans(await store.spans(tenant, traceId)), evaluability: () => evaluabilityRows(telemetry.snapshot()) },
     onFault: (error) => logger.error({ error: error.stack ?? error.message }, 'an answer of the console could not be made'),
   });
 }

@@ -1,6 +1,7 @@
 /** Annotations: verdicts on runs that come from elsewhere, from people above all. They are kept beside our own verdicts and never sent on. */
+import { hash } from 'node:crypto';
 import type { RunKey } from './agent-trace.ts';
-import type { SpanId, Tenant, TraceId } from './ids.ts';
+import { parseTraceId, type SpanId, type Tenant, type TraceId } from './ids.ts';
 import type { Micros } from '../stores/store.ts';
 
 /** `human`: somebody who judges runs. `user`: an end user of the agent, as with a thumb. `evaluator`: another program. */
@@ -36,6 +37,12 @@ export interface Annotation {
  */
 export type AnnotationFate = 'attached' | 'waiting' | 'outdated' | 'too_many' | 'full';
 
+/** `id`: undefined where it is not kept. */
+export interface TakenAnnotation {
+  readonly fate: AnnotationFate;
+  readonly id: string | undefined;
+}
+
 export const annotationsPerTraceMax = 1_000;
 export const annotationsWaitingMax = 100_000;
 /** Of one question about what was said of runs. */
@@ -44,10 +51,28 @@ export const annotationRowsMax = 50_000;
 /** An annotation of a run that is stored. */
 export type StoredAnnotation = Pick<Annotation, 'name' | 'by' | 'kind' | 'label' | 'score' | 'passed' | 'explanation' | 'at'>;
 
+/** As it is told and taken back: of one annotator, name and target it is always the same, and of no other ever. */
+export interface IdentifiedAnnotation extends StoredAnnotation {
+  readonly id: string;
+}
+
+const ID = /^[0-9a-f]{32}-[0-9a-f]{24}$/;
+
+/** Undefined: the text is none. */
+export function traceOfAnnotation(id: string): TraceId | undefined {
+  return ID.test(id) ? parseTraceId(id.slice(0, 32)) : undefined;
+}
+
+export function annotationId({ traceId, tenant, spanId, name, by }: Pick<Annotation, 'traceId' | 'tenant' | 'spanId' | 'name' | 'by'>): string {
+  return `${traceId}-${hash('sha256', JSON.stringify([tenant ?? null, spanId ?? null, name, by]), 'hex').slice(0, 24)}`;
+}
+
 /** Annotations go with their run; those of one that never comes wait for a while. */
 export interface AnnotationStore {
   /** All or none but for what does not fit; gives the fate of each, in their order. Rejects when nothing was written. */
   write(annotations: readonly Annotation[], receivedAt: Micros): Promise<readonly AnnotationFate[]>;
+  /** Whether it was there. */
+  remove(id: string): Promise<boolean>;
   /** How many wait for their run. */
   waiting(): Promise<number>;
   /** Lets those go that came before and still wait; so many at most. Gives how many. */

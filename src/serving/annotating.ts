@@ -1,6 +1,6 @@
 /** Between those who say something of runs and the store: what is redacted is taken away first, and everything is counted. */
 import { createHash } from 'node:crypto';
-import type { Annotation, AnnotationFate } from '../model/annotation.ts';
+import { annotationId, type Annotation, type TakenAnnotation } from '../model/annotation.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { Redaction } from '../redaction/redaction.ts';
 import type { Store } from '../stores/store.ts';
@@ -21,7 +21,9 @@ export interface AnnotatingOptions {
 
 export interface Annotating {
   /** When it resolves, they are kept; gives the fate of each. Rejects when none was. */
-  take(annotations: readonly Annotation[]): Promise<readonly AnnotationFate[]>;
+  take(annotations: readonly Annotation[]): Promise<readonly TakenAnnotation[]>;
+  /** Whether it was there. Rejects when nothing was taken back. */
+  remove(id: string): Promise<boolean>;
   stop(): Promise<void>;
 }
 
@@ -45,9 +47,18 @@ export function annotating({ store: { annotations: kept }, telemetry, clock, sle
     async take(annotations) {
       if (annotations.length === 0) return [];
       const own = redaction();
-      const fates = await kept.write(own === undefined ? annotations : annotations.map((annotation) => redacted(annotation, own)), Math.floor(clock.nowMs() * 1_000));
+      const said = own === undefined ? annotations : annotations.map((annotation) => redacted(annotation, own));
+      const fates = await kept.write(said, Math.floor(clock.nowMs() * 1_000));
       for (const [at, fate] of fates.entries()) telemetry.add('tracejury.annotations', 1, { 'tracejury.annotator.kind': annotations[at]?.kind ?? '', 'tracejury.outcome': fate === 'too_many' || fate === 'full' ? 'refused' : fate });
-      return fates;
+      return said.map((annotation, at) => {
+        const fate = fates[at] ?? 'full';
+        return { fate, id: fate === 'attached' || fate === 'waiting' ? annotationId(annotation) : undefined };
+      });
+    },
+    async remove(id) {
+      const isGone = await kept.remove(id);
+      if (isGone) telemetry.add('tracejury.annotations', 1, { 'tracejury.outcome': 'deleted' });
+      return isGone;
     },
     stop: tending.stop,
   };

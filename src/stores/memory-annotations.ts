@@ -1,6 +1,6 @@
 /** Annotations in a store that ends with the process. */
 import type { RunKey } from '../model/agent-trace.ts';
-import { annotationsPerTraceMax, annotationsWaitingMax, type AnnotatedRun, type Annotation, type AnnotationFate, type AnnotationStore, type StoredAnnotation } from '../model/annotation.ts';
+import { annotationId, annotationsPerTraceMax, annotationsWaitingMax, type AnnotatedRun, type Annotation, type AnnotationFate, type AnnotationStore, type IdentifiedAnnotation, type StoredAnnotation, traceOfAnnotation } from '../model/annotation.ts';
 import { runTargetId } from '../model/verdict.ts';
 import type { Micros, RunRow, StoredVerdict } from './store.ts';
 
@@ -22,7 +22,7 @@ interface Kept {
 }
 
 export interface MemoryAnnotations extends AnnotationStore {
-  of(run: RunKey): readonly StoredAnnotation[];
+  of(run: RunKey): readonly IdentifiedAnnotation[];
   /** The runs of these traces have changed. */
   settle(traces: Iterable<string>): void;
   /** Those of runs that are gone. */
@@ -88,6 +88,13 @@ export function memoryAnnotations(runsOf: (traceId: string) => readonly Annotata
       settle(new Set(annotations.map(({ traceId }) => traceId)));
       return fates.map((fate) => (typeof fate === 'string' ? fate : fateOf(fate)));
     },
+    async remove(id) {
+      const traceId = traceOfAnnotation(id);
+      const rows = traceId === undefined ? [] : (byTrace.get(traceId) ?? []);
+      const left = rows.filter(({ annotation }) => annotationId(annotation) !== id);
+      if (traceId !== undefined) keep(traceId, left);
+      return left.length < rows.length;
+    },
     waiting: async () => waitingOnes().length,
     async expire({ before, limit }) {
       const gone = new Set(waitingOnes().filter(({ receivedAt }) => receivedAt < before).slice(0, limit));
@@ -96,7 +103,7 @@ export function memoryAnnotations(runsOf: (traceId: string) => readonly Annotata
     },
     of(run) {
       const own = byTrace.get(run.traceId)?.filter((row) => row.run !== undefined && keyText(row.run.row) === keyText(run)) ?? [];
-      return own.map(({ annotation }) => stored(annotation)).sort(byNameThenAnnotator);
+      return own.map(({ annotation }) => ({ id: annotationId(annotation), ...stored(annotation) })).sort(byNameThenAnnotator);
     },
     forget(runs) {
       const gone = new Set(runs.map(keyText));

@@ -7,7 +7,7 @@ import type { RunKey } from '../model/agent-trace.ts';
 import type { SpanId, Tenant, TraceId } from '../model/ids.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { LogRecord, Span } from '../model/span.ts';
-import type { AnnotationStore, StoredAnnotation } from '../model/annotation.ts';
+import type { AnnotationStore, IdentifiedAnnotation } from '../model/annotation.ts';
 import type { ExportStore, NewExport } from '../model/export-store.ts';
 import type { VerdictRows } from '../model/verdict-rows.ts';
 import type { JudgeBatchStore } from '../model/batch-store.ts';
@@ -145,7 +145,7 @@ export interface StoredRun extends RunRow {
   readonly spans: number;
   readonly decisions: readonly StoredDecision[];
   /** By name and annotator. */
-  readonly annotations: readonly StoredAnnotation[];
+  readonly annotations: readonly IdentifiedAnnotation[];
 }
 
 /** pass and fail where there is a threshold, raw where there is none; skipped: there was nothing to score; error: no verdict was reached. */

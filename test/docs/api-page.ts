@@ -11,7 +11,7 @@ export function apiPage(): string {
 
 The console listener serves runs and verdicts as JSON under \`/api/v1\`; \`/api/v1/openapi.json\` is the same as this page for programs (OpenAPI
 ${String(document['openapi'])}). Where \`listen.tokens\` names tokens, one that may \`read\` goes along as \`Authorization: Bearer\`;
-a POST changes something and wants one that may do that, where there are tokens to read or to do it: \`operate\`, or \`annotate\`. It has no body
+a POST or DELETE changes something and wants one that may do that, where there are tokens to read or to do it: \`operate\`, or \`annotate\`. It has no body
 but where one is named.
 
 Names are in snake_case, ids in lower-case hex, times as RFC 3339 writes them with microseconds; what is not known is null. Lists have the form
@@ -33,7 +33,7 @@ the trace in which [calls to the judge](judges.md#what-is-told-of-a-call) are to
 
 function routeText({ method, path, summary, body, statuses, path_parameters: inPath, query_parameters: inQuery }: Route): string {
   const rows = [...Object.entries(inPath).map(([name, schema]) => parameterRow(`{${name}}`, schema)), ...Object.entries(inQuery).map(([name, schema]) => parameterRow(name, schema))];
-  return `## \`${method === 'get' ? '' : 'POST '}/api/v1${path}\`
+  return `## \`${method === 'get' ? '' : `${method.toUpperCase()} `}/api/v1${path}\`
 
 ${summary}${rows.length === 0 ? '' : `\n\n| parameter | type | default | meaning |\n|---|---|---|---|\n${rows.join('\n')}`}${body === undefined ? '' : `\n\n${bodyText(body.schema)}`}${statuses === undefined ? '' : `\n\n${Object.entries(statuses.meanings).map(([status, meaning]) => `- ${status}: ${meaning}`).join('\n')}`}`;
 }

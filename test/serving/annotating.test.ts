@@ -1,6 +1,6 @@
 /** What stands between those who say something of runs and the store. */
 import { expect, test } from 'vitest';
-import type { Annotation } from '../../src/model/annotation.ts';
+import { annotationId, type Annotation } from '../../src/model/annotation.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { JuryError } from '../../src/model/errors.ts';
 import { noTenant } from '../../src/model/ids.ts';
@@ -17,7 +17,7 @@ test('annotating: what waits for too long goes, and is counted', async () => {
   const [store, telemetry, clock, sleep] = [memoryStore(), metricRegistry(), manualClock(1_000_000), manualSleep()];
   const own = annotating({ store, telemetry, clock, sleep: sleep.sleep, redaction: () => undefined, waitMs: () => 120_000, onFault: (error) => expect.unreachable(String(error)) });
   const values = (metric: string): unknown => telemetry.snapshot().find(({ name }) => name === metric)?.points.map((point) => (point.kind === 'number' ? [point.labels['tracejury.outcome'], point.value] : []));
-  expect(await own.take([said])).toEqual(['waiting']);
+  expect(await own.take([said])).toEqual([{ fate: 'waiting', id: annotationId(said) }]);
   for (const [ms, waiting] of [[60_000, 1], [60_000, 1], [60_000, 0]] as const) {
     clock.advance(ms);
     await sleep.wakeAll();

@@ -1,7 +1,7 @@
 /** What people say of runs, in every store. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { annotationsPerTraceMax, type Annotation } from '../../src/model/annotation.ts';
+import { annotationId, annotationsPerTraceMax, type Annotation } from '../../src/model/annotation.ts';
 import { noTenant, parseTraceId, tenant, type TraceId } from '../../src/model/ids.ts';
 import { memoryAnnotations } from '../../src/stores/memory-annotations.ts';
 import { memoryStore } from '../../src/stores/memory.ts';
@@ -49,7 +49,7 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     const { tenant: _tenant, traceId: _trace, spanId: _span, ...told } = whole;
     const found = await store.run(item(1).run);
     expect(found?.annotations.map(({ name, by }) => `${name} ${by}`)).toEqual(['answer_relevance ann', 'answer_relevance bob', 'tone ann']);
-    expect(found?.annotations[1]).toEqual(told);
+    expect(found?.annotations[1]).toEqual({ id: annotationId(whole), ...told });
   });
 
   test('annotations: of one annotator, run and name the newer one counts, whichever came first', async () => {
@@ -66,6 +66,24 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     expect(await store.annotations.write([said({ label: 'd', at: base + 3, spanId: spanId(1) })], base + 1)).toEqual(['attached']);
     expect(await store.annotations.write([said({ label: 'e', at: base + 5 }), said({ label: 'f', at: base + 4 })], base)).toEqual(['attached', 'outdated']);
     expect(await labels()).toEqual(['e']);
+  });
+
+  test('annotations: what is taken back is gone from its run and from what figures are made of, and nothing else is', async () => {
+    const store = await open(member);
+    await store.write([item(1)]);
+    await store.annotations.write([said(), said({ by: 'bob' }), said({ name: 'tone', spanId: spanId(1), tenant: noTenant }), said({ traceId: traceId(2) })], base);
+    const ids = (await store.run(item(1).run))?.annotations.map(({ id }) => id) ?? [];
+    expect(new Set(ids).size).toBe(3);
+    expect(await store.annotations.remove(ids[0] ?? '')).toBe(true);
+    expect(await store.annotations.remove(ids[0] ?? '')).toBe(false);
+    expect(await store.annotations.remove(annotationId(said({ traceId: traceId(2) })))).toBe(true);
+    expect(await store.annotations.remove('7')).toBe(false);
+    expect(await heard(store, 1)).toEqual([['bob', 'ann']]);
+    expect((await store.annotations.onRuns(everything)).map(({ annotation }) => `${annotation.name} ${annotation.by}`)).toEqual(['answer_relevance bob', 'tone ann']);
+    expect(await store.annotations.waiting()).toBe(0);
+    // Said once more it is there once more, by the same id.
+    expect(await store.annotations.write([said()], base)).toEqual(['attached']);
+    expect((await store.run(item(1).run))?.annotations[0]?.id).toBe(ids[0]);
   });
 
   test('annotations: what comes before its run waits for it, and goes when it has waited for too long', async () => {

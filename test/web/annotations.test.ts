@@ -41,12 +41,32 @@ const results = ({ body }: Answer): unknown => (body['annotations'] as readonly 
 test('annotations: what is said of a run stands with it, and the newer word of one annotator counts', async () => {
   const one = { trace_id: sent.traceId, name: 'tool_error', by: 'ann', label: 'fail', score: 0.25, passed: false, explanation: 'The mail never came.', at: '2026-01-02T03:04:05Z' };
   expect(await say([one, { ...one, by: 'user-7', kind: 'user', at: null, span_id: sent.spanId.toUpperCase() }])).toMatchObject({ status: 200, body: { taken: 2, refused: 0, annotations: [{ trace_id: sent.traceId, name: 'tool_error', by: 'ann', status: 'attached', error: null }, { status: 'attached' }] } });
-  expect((await heard())[0]).toEqual({ name: 'tool_error', by: 'ann', kind: 'human', label: 'fail', score: 0.25, passed: false, explanation: 'The mail never came.', at: '2026-01-02T03:04:05.000000Z' });
+  expect((await heard())[0]).toEqual({ id: expect.stringMatching(/^[0-9a-f]{32}-[0-9a-f]{24}$/), name: 'tool_error', by: 'ann', kind: 'human', label: 'fail', score: 0.25, passed: false, explanation: 'The mail never came.', at: '2026-01-02T03:04:05.000000Z' });
   expect(results(await say([{ ...one, at: '2026-01-01' }]))).toEqual(['outdated']);
   expect(results(await say([{ ...one, at: '2026-01-03', passed: true, label: null, score: null }]))).toEqual(['attached']);
   expect(await heard()).toMatchObject([{ by: 'ann', passed: true, label: null, score: null }, { by: 'user-7', kind: 'user', passed: false }]);
   expect((await asked('/runs?annotated=true')).body).toMatchObject({ runs: [{ trace_id: sent.traceId }] });
   expect((await asked('/runs?annotated=false')).body).toMatchObject({ runs: [] });
+});
+
+test('annotations: one is taken back by its id, attached or waiting, once and again', async () => {
+  const said = { name: 'tone', by: 'ann', passed: false };
+  const ids = ({ body }: Answer): readonly unknown[] => (body['annotations'] as readonly JsonObject[]).map(({ id }) => id);
+  const [attached, outdated, bad] = ids(await say([{ ...said, trace_id: sent.traceId }, { ...said, trace_id: sent.traceId, at: '2026-01-01' }, { ...said, trace_id: 'none' }]));
+  const [waiting] = ids(await say([{ ...said, trace_id: 'd'.repeat(32) }]));
+  expect([outdated, bad]).toEqual([null, null]);
+  expect((await heard()).find(({ name }) => name === 'tone')?.['id']).toBe(attached);
+  const taken = async (id: unknown): Promise<unknown> => {
+    const { status, body } = await asked(`/annotations/${String(id)}`, { method: 'DELETE' });
+    return [status, body['deleted']];
+  };
+  expect([await taken(attached), await taken(attached), await taken(waiting), await taken(waiting)]).toEqual([[200, true], [200, false], [200, true], [200, false]]);
+  expect((await heard()).some(({ name }) => name === 'tone')).toBe(false);
+  // Said once more it is there once more, under the same id.
+  expect(ids(await say([{ ...said, trace_id: sent.traceId }]))).toEqual([attached]);
+  expect(await taken(attached)).toEqual([200, true]);
+  expect((await asked('/annotations/7', { method: 'DELETE' })).status).toBe(400);
+  expect(sample(await service.metrics(), 'tracejury_annotations_total', { tracejury_outcome: 'deleted' })).toBe(3);
 });
 
 test('annotations: a thumb that comes before the spans waits for them', async () => {
@@ -134,6 +154,7 @@ test('annotations: whoever annotates needs a token that may, once there are toke
     more.push(at);
     const status = async (token?: string): Promise<number> => (await say([good], { at, headers: token === undefined ? {} : { authorization: `Bearer ${token}` } })).status;
     expect([tokens, await status(), await status('reader'), await status('operator'), await status('grader')]).toEqual([tokens, none, reader, operator, grader]);
+    expect([tokens, (await asked(`/annotations/${'0'.repeat(32)}-${'0'.repeat(24)}`, { method: 'DELETE', headers: { authorization: 'Bearer operator' } }, at)).status]).toEqual([tokens, operator]);
     const others = { headers: { authorization: 'Bearer grader' } };
     if (tokens !== '[]') expect([(await asked('/runs', others, at)).status, (await asked('/exports/retry', { ...others, method: 'POST' }, at)).status]).toEqual([401, 401]);
   }

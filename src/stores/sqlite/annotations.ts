@@ -1,6 +1,6 @@
 /** Annotations in SQLite: rows that hang on their run, or wait for it. */
 import { sql, type Insertable, type Kysely, type Selectable, type Transaction } from 'kysely';
-import { annotationsPerTraceMax, annotationsWaitingMax, type AnnotatedRun, type Annotation, type AnnotationFate, type AnnotationStore, type AnnotatorKind, type StoredAnnotation } from '../../model/annotation.ts';
+import { annotationId, annotationsPerTraceMax, annotationsWaitingMax, type AnnotatedRun, type Annotation, type AnnotationFate, type AnnotationStore, type AnnotatorKind, type IdentifiedAnnotation, type StoredAnnotation, traceOfAnnotation } from '../../model/annotation.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import type { Micros } from '../store.ts';
 import { oneOf } from './chunks.ts';
@@ -19,6 +19,16 @@ export function annotationStore(db: Db): AnnotationStore {
   return {
     async write(annotations, receivedAt) {
       return annotations.length === 0 ? [] : await db.transaction().execute((tx) => written(tx, annotations, receivedAt));
+    },
+    async remove(id) {
+      const traceId = traceOfAnnotation(id);
+      if (traceId === undefined) return false;
+      return await db.transaction().execute(async (tx) => {
+        const rows = await tx.selectFrom('annotations').select(['id', 'trace_id', 'tenant', 'span_id', 'name', 'annotator']).where('trace_id', '=', traceId).execute();
+        const found = rows.find((row) => idOf(row) === id);
+        if (found !== undefined) await tx.deleteFrom('annotations').where('id', '=', found.id).execute();
+        return found !== undefined;
+      });
     },
     waiting: () => countWaiting(db),
     async expire({ before, limit }) {
@@ -56,8 +66,12 @@ export function annotationStore(db: Db): AnnotationStore {
 }
 
 /** Of one run, by name and annotator. */
-export async function annotationsOf(db: Db, runId: number): Promise<readonly StoredAnnotation[]> {
-  return (await db.selectFrom('annotations').select(['name', 'annotator', 'kind', 'label', 'score', 'passed', 'explanation', 'at_us']).where('run_id', '=', runId).orderBy('name').orderBy('annotator').execute()).map(stored);
+export async function annotationsOf(db: Db, runId: number): Promise<readonly IdentifiedAnnotation[]> {
+  return (await db.selectFrom('annotations').select(['trace_id', 'tenant', 'span_id', 'name', 'annotator', 'kind', 'label', 'score', 'passed', 'explanation', 'at_us']).where('run_id', '=', runId).orderBy('name').orderBy('annotator').execute()).map((row) => ({ id: idOf(row), ...stored(row) }));
+}
+
+function idOf({ trace_id: traceId, tenant, span_id: spanId, name, annotator }: Pick<Selectable<Tables['annotations']>, 'trace_id' | 'tenant' | 'span_id' | 'name' | 'annotator'>): string {
+  return annotationId({ traceId: traceId as TraceId, tenant: tenant === anyTenant ? undefined : (tenant as Tenant), spanId: spanId === '' ? undefined : (spanId as SpanId), name, by: annotator });
 }
 
 function stored(row: Pick<Selectable<Tables['annotations']>, 'name' | 'annotator' | 'kind' | 'label' | 'score' | 'passed' | 'explanation' | 'at_us'>): StoredAnnotation {

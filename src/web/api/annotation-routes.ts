@@ -1,5 +1,5 @@
 /** People's verdicts come in here. */
-import type { AnnotationFate } from '../../model/annotation.ts';
+import type { AnnotationFate, TakenAnnotation } from '../../model/annotation.ts';
 import { isJsonObject, member, type JsonObject, type JsonValue } from '../../model/json.ts';
 import { annotationEntries, annotationsAtOnceMax, annotationsBytesMax, annotationSchema, readAnnotation, type AnnotationFault } from './annotations.ts';
 import type { Route } from './routes.ts';
@@ -35,21 +35,31 @@ export const annotationRoutes: readonly Route[] = [
     async handle({ annotate, clock }, _parameters, body) {
       const now = Math.floor(clock.nowMs() * 1_000);
       const entries = (annotationEntries(body) ?? []).map((value) => ({ value, read: readAnnotation(value, now) }));
-      const fates = await annotate(entries.flatMap(({ read }) => ('annotation' in read ? [read.annotation] : [])));
+      const taken = await annotate(entries.flatMap(({ read }) => ('annotation' in read ? [read.annotation] : [])));
       let at = 0;
-      const annotations = entries.map(({ value, read }) => ('annotation' in read ? resultOf(value, fates[at++] ?? 'full') : refused(value, { code: 'bad_annotation', ...read.fault })));
-      const taken = annotations.filter(({ status }) => status !== 'refused').length;
-      return { taken, refused: annotations.length - taken, annotations };
+      const annotations = entries.map(({ value, read }) => ('annotation' in read ? resultOf(value, taken[at++]) : refused(value, { code: 'bad_annotation', ...read.fault })));
+      const count = annotations.filter(({ status }) => status !== 'refused').length;
+      return { taken: count, refused: annotations.length - count, annotations };
     },
+  },
+  {
+    method: 'delete',
+    path: '/annotations/{id}',
+    summary: 'Takes one annotation back, whoever gave it, attached or waiting. What is not there is no error, so it may be asked any number of times; the same word sent once more is there again.',
+    may: 'annotate',
+    path_parameters: { id: { type: 'string', pattern: '^[0-9a-f]{32}-[0-9a-f]{24}$', description: 'As the answer to its coming, or its run, tells it.' } },
+    query_parameters: {},
+    answer: { type: 'object', required: ['deleted'], properties: { deleted: { type: 'boolean', description: 'False: it was not there.' } } },
+    handle: async ({ unannotate }, { id }) => ({ deleted: await unannotate(String(id)) }),
   },
 ];
 
-function resultOf(value: JsonValue, fate: AnnotationFate): JsonObject {
-  return fate === 'too_many' || fate === 'full' ? refused(value, refusals[fate]) : { ...named(value), status: fate, error: null };
+function resultOf(value: JsonValue, { fate, id }: TakenAnnotation = { fate: 'full', id: undefined }): JsonObject {
+  return fate === 'too_many' || fate === 'full' ? refused(value, refusals[fate]) : { id: id ?? null, ...named(value), status: fate, error: null };
 }
 
 function refused(value: JsonValue, { code, message, todo }: AnnotationFault & { readonly code: string }): JsonObject {
-  return { ...named(value), status: 'refused', error: { code, message, todo } };
+  return { id: null, ...named(value), status: 'refused', error: { code, message, todo } };
 }
 
 /** As it came, so that whoever sent it finds it again. */

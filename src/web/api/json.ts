@@ -5,7 +5,7 @@ import { judgeTrace } from '../../model/judge-call.ts';
 import { runTargetId } from '../../model/verdict.ts';
 import { timeText } from '../../model/time-text.ts';
 import type { MetricFamily } from '../../telemetry/registry.ts';
-import type { StoredAnnotation } from '../../model/annotation.ts';
+import type { IdentifiedAnnotation } from '../../model/annotation.ts';
 import type { ExportCount, ExportRow } from '../../model/export-store.ts';
 import type { ContentGone, Micros, RunRow, StoredDecision, StoredRun, StoredVerdict, SummaryRow, ToolRow } from '../../stores/store.ts';
 
@@ -52,8 +52,8 @@ function judgeTraceJson(run: StoredRun, { name, revision, details }: StoredVerdi
   return { trace_id: traceId, span_id: spanId };
 }
 
-function annotationJson({ name, by, kind, label, score, passed, explanation, at }: StoredAnnotation): JsonObject {
-  return { name, by, kind, label: label ?? null, score: score ?? null, passed: passed ?? null, explanation, at: timeOf(at) };
+function annotationJson({ id, name, by, kind, label, score, passed, explanation, at }: IdentifiedAnnotation): JsonObject {
+  return { id, name, by, kind, label: label ?? null, score: score ?? null, passed: passed ?? null, explanation, at: timeOf(at) };
 }
 
 const goneSentences: { readonly [reason in ContentGone]: string } = {

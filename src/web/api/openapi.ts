@@ -24,10 +24,10 @@ const schemas: { readonly [name: string]: JsonObject } = {
   }, { explanation: { type: 'string', description: 'Of one run only.' }, evidence: { type: 'array', items: text, description: 'Span ids. Of one run only.' }, details: { type: 'object', description: 'Of one run only.' }, sample_probability: { type: 'number', description: 'Of one run only.' }, judge_trace: { anyOf: [object({ trace_id: text, span_id: text }), { type: 'null' }], description: 'The trace, and its first span, in which a backend is told what judges were asked for it (`judge_calls` of the exporter). Null: nobody was asked. Of one run only.' } }),
   Decision: object({ name: text, evaluator: text, revision: count, decision: { enum: ['scored', 'skipped', 'filtered', 'sampled_out', 'over_budget', 'overload', 'failed'] }, reason: orNull('string') }, { trace_id: text, span_id: text, tenant: text }),
   Annotation: object({
-    name: text, by: text, kind: { enum: annotatorKinds }, label: orNull('string'), score: { type: ['number', 'null'], minimum: 0, maximum: 1 }, passed: orNull('boolean'), explanation: text, at: time,
+    id: text, name: text, by: text, kind: { enum: annotatorKinds }, label: orNull('string'), score: { type: ['number', 'null'], minimum: 0, maximum: 1 }, passed: orNull('boolean'), explanation: text, at: time,
   }),
   AnnotationResult: object({
-    trace_id: orNull('string'), span_id: orNull('string'), name: orNull('string'), by: orNull('string'),
+    id: orNull('string', 'By which it can be taken back; null: it is not kept.'), trace_id: orNull('string'), span_id: orNull('string'), name: orNull('string'), by: orNull('string'),
     status: { enum: ['attached', 'waiting', 'outdated', 'refused'], description: '`attached`: its run is stored. `waiting`: not yet. `outdated`: a newer one of the same annotator is there, and stays.' },
     error: { anyOf: [object({ code: { enum: ['bad_annotation', 'too_many', 'full'] }, message: text, todo: text }), { type: 'null' }] },
   }),
@@ -60,7 +60,7 @@ export function openApiDocument(routes: readonly Route[]): JsonObject {
     servers: [{ url: '/api/v1' }],
     security: [{}, { token: [] }],
     paths: Object.fromEntries(routes.map((route) => [route.path, { [route.method]: operation(route) }])),
-    components: { schemas, securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'A token of listen.tokens that may read; for a POST, one that may do what it is for: `operate`, or `annotate`.' } } },
+    components: { schemas, securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'A token of listen.tokens that may read; for a POST or DELETE, one that may do what it is for: `operate`, or `annotate`.' } } },
   };
 }
 

@@ -3,7 +3,7 @@ import type { RunKey } from '../../model/agent-trace.ts';
 import type { Clock } from '../../model/clock.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import type { JsonObject, JsonValue } from '../../model/json.ts';
-import type { Annotation, AnnotationFate } from '../../model/annotation.ts';
+import type { Annotation, TakenAnnotation } from '../../model/annotation.ts';
 import { verdictWords, type KeptSpans, type RunFilter, type Store, type StoredRun } from '../../stores/store.ts';
 import { annotationRoutes } from './annotation-routes.ts';
 import { figureRoutes } from './figure-routes.ts';
@@ -27,21 +27,23 @@ export interface ApiParts {
   readonly spans: (key: RunKey) => Promise<KeptSpans | undefined>;
   readonly exporters: ExporterQueues;
   /** Keeps what was said of runs, and gives the fate of each. */
-  readonly annotate: (annotations: readonly Annotation[]) => Promise<readonly AnnotationFate[]>;
+  readonly annotate: (annotations: readonly Annotation[]) => Promise<readonly TakenAnnotation[]>;
+  /** Takes one back; whether it was there. */
+  readonly unannotate: (id: string) => Promise<boolean>;
   readonly clock: Clock;
   /** Attempts of evaluators since the start of the process, by what came of them. */
   readonly evaluability: () => readonly JsonObject[];
 }
 
 export interface Route {
-  /** `post`: it changes something, and asks for a token that may do it. */
-  readonly method: 'get' | 'post';
+  /** Other than `get`: it changes something, and asks for a token that may do it. */
+  readonly method: 'get' | 'post' | 'delete';
   /** Parameters in braces. */
   readonly path: string;
   readonly summary: string;
   readonly path_parameters: { readonly [name: string]: JsonObject };
   readonly query_parameters: { readonly [name: string]: JsonObject };
-  /** What the token of a `post` must be allowed; left out: to operate. */
+  /** What the token must be allowed where something changes; left out: to operate. */
   readonly may?: 'annotate';
   /** Absent: it takes none. `taken` is checked before the route is asked, which looks at the rest of `schema` by itself. */
   readonly body?: { readonly bytesMax: number; readonly taken: JsonObject; readonly schema: JsonObject };
