@@ -28,6 +28,8 @@ const burstShare = 0.25;
 /** Of the most that got done of late: a quiet moment is no measure, and nor is one in which little was let in. */
 const leastShare = 0.5;
 const bestHalfLifeMs = 30_000;
+/** Bytes a second that are let in however little got done: runs may stay open for long. */
+const leastRate = 256 * 1024;
 
 export function intakePace({ clock }: { readonly clock: Clock }): IntakePace {
   let seenMs = clock.nowMs();
@@ -53,9 +55,9 @@ export function intakePace({ clock }: { readonly clock: Clock }): IntakePace {
   }
 
   function bind(isPressed: boolean, ms: number, nowMs: number): void {
-    if (isPressed && bestRate > 0 && nowMs - steppedMs >= stepEveryMs) {
+    if (isPressed && nowMs - steppedMs >= stepEveryMs) {
       steppedMs = nowMs;
-      limit = Math.max(doneRate * pressedShare, bestRate * leastShare);
+      limit = Math.max(doneRate * pressedShare, bestRate * leastShare, leastRate);
     } else if (!isPressed) {
       limit *= morePerSecond ** (ms / 1_000);
       if (limit > bestRate * freeTimes) limit = Infinity;

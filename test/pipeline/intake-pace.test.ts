@@ -5,7 +5,7 @@ import { manualClock } from '../../src/model/clock.ts';
 import { intakePace } from '../../src/pipeline/intake-pace.ts';
 
 const lookMs = 100;
-const requestBytes = 1_000;
+const requestBytes = 10_000;
 
 interface Traffic {
   /** Bytes a second. */
@@ -50,9 +50,9 @@ const sum = (values: readonly number[]): number => values.reduce((all, one) => a
 describe('intake pace', () => {
   test('intake pace: what can be done is let in whole', () => {
     fc.assert(
-      fc.property(fc.integer({ min: 20, max: 500 }), fc.double({ min: 0.1, max: 0.95, noNaN: true }), (kilobytes, share) => {
+      fc.property(fc.integer({ min: 200, max: 5_000 }), fc.double({ min: 0.1, max: 0.95, noNaN: true }), (kilobytes, share) => {
         const capacity = kilobytes * 1_000;
-        const offered = Math.floor((capacity * share) / 10_000) * 10_000;
+        const offered = Math.floor((capacity * share) / 100_000) * 100_000;
         expect(sum(simulated({ capacity, offered, seconds: 20 }).taken)).toBe(offered * 20);
       }),
     );
@@ -60,7 +60,7 @@ describe('intake pace', () => {
 
   test('intake pace: of many times too much about what can be done is let in, in every ten seconds, and what waits stays bounded', () => {
     fc.assert(
-      fc.property(fc.integer({ min: 100, max: 1_000 }), fc.integer({ min: 2, max: 20 }), fc.constantFrom(200, 500, 1_000), (kilobytes, times, settleMs) => {
+      fc.property(fc.integer({ min: 1_000, max: 10_000 }), fc.integer({ min: 2, max: 20 }), fc.constantFrom(200, 500, 1_000), (kilobytes, times, settleMs) => {
         const capacity = kilobytes * 1_000;
         const { taken, waitingMax } = simulated({ capacity, offered: capacity * times, seconds: 60, settleMs });
         for (let from = 10; from + 10 <= 60; from++) {

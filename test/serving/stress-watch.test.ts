@@ -66,7 +66,7 @@ test('stress watch: who sends little is let in for longer, but not without end',
 
 test('stress watch: while something presses no more is taken than gets done, of whoever sends little everything', async () => {
   const of = watched();
-  const [perRequest, perLook] = [1_000, 100];
+  const [perRequest, perLook] = [100_000, 100];
   let [openBytes, taken, modest] = [0, 0, 0];
   for (let look = 0; look < 300; look++) {
     for (let request = 0; request < perLook; request++) {
@@ -78,7 +78,7 @@ test('stress watch: while something presses no more is taken than gets done, of 
     modest += of.watch.admission(true) === 'open' ? 1 : 0;
     // A tenth of what is offered gets done.
     openBytes = Math.max(0, openBytes - (perRequest * perLook) / 10);
-    await of.look({ openBytes, store: openBytes > 50_000 ? 0.06 : 0.01 });
+    await of.look({ openBytes, store: openBytes > 5_000_000 ? 0.06 : 0.01 });
   }
   expect(taken / 300).toBeGreaterThan(perLook / 10 - 2);
   expect(taken / 300).toBeLessThan(perLook / 10 + 3);
