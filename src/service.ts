@@ -45,7 +45,7 @@ import { tickerOf } from './serving/ticker.ts';
 import { openMetricsContentType, openMetricsText } from './telemetry/openmetrics.ts';
 import { metricRegistry, type MetricRegistry } from './telemetry/registry.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
-import type { ExporterQueues } from './web/api/routes.ts';
+import type { ApiParts, ExporterQueues } from './web/api/routes.ts';
 import { consoleListener } from './web/console.ts';
 
 /** How long a stop waits for judges, and then again for backends. */
@@ -97,7 +97,7 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
     if (without === undefined) archive?.want(item);
     keeping?.offer(stored, bytes);
   };
-  const bench = judgeBench(config.judges, telemetry, (error) => told('what is in batches could not be read or written')(error));
+  const bench = judgeBench(config.judges, telemetry, { onFault: (error) => told('what judges may spend, or what is in batches, could not be read or written')(error), waiting: (payer) => waiting.waiting(payer) });
   const waiting = judgeQueue({ bench, telemetry, config: () => inForce.config, flow: () => flow, keeper: () => keeping, pressed: () => pressed, onFault: (error) => told('what waits for judges could not be read')(error) });
   const flow = pipeline({
     collectors,
@@ -201,7 +201,7 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
       ticker.wake();
       lookups = reopener({ store, flow, telemetry, clock, sleep, closing: () => inForce.config.closing, wake: ticker.wake, onFault: told('the store could not be asked') });
       pressed.start();
-      web = consoleOf(config, state, { telemetry, logger, store, exporters: boxes, annotate: says.take, unannotate: says.remove, metricsPage: () => metricsPage(telemetry, inForce.rules.groups) });
+      web = consoleOf(config, state, { telemetry, logger, store, exporters: boxes, annotate: says.take, unannotate: says.remove, budgets: () => bench.budgets(inForce.config.evaluators), metricsPage: () => metricsPage(telemetry, inForce.rules.groups) });
       packing.start();
       const page = await web.listen();
       const [http, grpc] = [await receivers.http.listen(), await receivers.grpc.listen()];
@@ -246,10 +246,11 @@ interface ConsoleParts {
   readonly exporters: ExporterQueues;
   readonly annotate: Annotating['take'];
   readonly unannotate: Annotating['remove'];
+  readonly budgets: ApiParts['budgets'];
   readonly metricsPage: () => string;
 }
 
-function consoleOf(config: Config, state: { readonly ready: boolean; readonly stopping: boolean }, { telemetry, logger, store, exporters, annotate, unannotate, metricsPage }: ConsoleParts): ReturnType<typeof consoleListener> {
+function consoleOf(config: Config, state: { readonly ready: boolean; readonly stopping: boolean }, { telemetry, logger, store, exporters, annotate, unannotate, budgets, metricsPage }: ConsoleParts): ReturnType<typeof consoleListener> {
   const { console: { host, port }, tls } = config.listen;
   const tokens = (permission: 'read' | 'operate' | 'annotate'): readonly string[] => config.listen.tokens.filter(({ may }) => may.includes(permission)).map(({ value }) => value);
   return consoleListener({
@@ -263,7 +264,7 @@ function consoleOf(config: Config, state: { readonly ready: boolean; readonly st
     notReady: () => (state.stopping ? 'The service is stopping.' : state.ready ? undefined : 'The service is starting.'),
     metricsPage,
     metricsContentType: openMetricsContentType,
-    api: { store, clock, exporters, annotate, unannotate, spans: async ({ tenant, traceId }) => await keptSpans(await store.spans(tenant, traceId)), evaluability: () => evaluabilityRows(telemetry.snapshot()) },
+    api: { store, clock, exporters, annotate, unannotate, budgets, spans: async ({ tenant, traceId }) => await keptSpans(await store.spans(tenant, traceId)), evaluability: () => evaluabilityRows(telemetry.snapshot()) },
     onFault: (error) => logger.error({ error: error.stack ?? error.message }, 'an answer of the console could not be made'),
   });
 }

@@ -3,6 +3,7 @@ import type { ConfiguredEvaluator } from '../../evaluators/configured.ts';
 import type { PriceTable } from '../../evaluators/prices.ts';
 import type { JudgeSettings } from '../judges/settings.ts';
 import type { Run, ToolDefinition } from '../model/agent-trace.ts';
+import type { BudgetLimits } from '../model/budget.ts';
 import type { Panel } from '../pipeline/panel.ts';
 import type { Raise } from '../pipeline/raising.ts';
 import type { TaskGroupSettings } from '../pipeline/task-groups.ts';
@@ -90,6 +91,8 @@ export interface EvaluatorConfig {
   readonly raise: readonly Raise[];
   /** Absent: its judge is not watched. */
   readonly drift?: DriftConfig;
+  /** Its own, beside those of its judges. */
+  readonly budget?: BudgetLimits;
 }
 
 /** A fixed set of runs that the judge is asked about again and again. */

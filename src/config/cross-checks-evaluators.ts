@@ -5,8 +5,9 @@ import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } fr
 import { parseScoreCondition } from './conditions.ts';
 import type { CrossCheck } from './cross-check.ts';
 import { isRule, judgeFindings } from './cross-checks-juries.ts';
-import { entryOf, evaluatorEntry } from './evaluator-entry.ts';
+import { askable, entryOf, evaluatorEntry } from './evaluator-entry.ts';
 import type { Finding, Path } from './fault.ts';
+import { missingPrices } from './missing-prices.ts';
 import { nearest } from './nearest.ts';
 import { objectAt } from './reading.ts';
 
@@ -25,7 +26,7 @@ export function evaluatorFindings({ value, members, refused }: CrossCheck): read
   return [
     ...sameNames(entries),
     ...successFindings(objectAt(value, 'groups'), entries),
-    ...entries.flatMap((entry) => [...judgeFindings(entry, judgeNames), ...driftFindings(entry), ...(isRefused(entry.path, refused) ? [] : ownFindings(entry, members)), ...raiseFindings(entry, entries)]),
+    ...entries.flatMap((entry) => [...judgeFindings(entry, judgeNames), ...budgetFindings(entry, objectAt(value, 'judges')), ...driftFindings(entry), ...(isRefused(entry.path, refused) ? [] : ownFindings(entry, members)), ...raiseFindings(entry, entries)]),
   ];
 }
 
@@ -45,6 +46,17 @@ function sameNames(entries: readonly Entry[]): readonly Finding[] {
     const key = ['name', 'use'].find((candidate) => Object.hasOwn(written, candidate)) ?? 'use';
     return [{ path: [...path, key], at: 'value', problem: `is the second entry named ${name}; the first is evaluators[${before}]`, todo: 'Give one of them a name of its own.' }];
   });
+}
+
+/** Money is counted with the prices of the judges that are asked, of each of them. */
+function budgetFindings({ path, written }: Entry, judges: JsonObject): readonly Finding[] {
+  if (member(objectAt(written, 'budget'), 'usd_per_day') === undefined) return [];
+  const missing = [...new Set(askable(written))].flatMap((name) => {
+    const asked = member(judges, name);
+    return isJsonObject(asked) ? missingPrices(asked).map((key) => `judges.${name}.price.${key}`) : [];
+  });
+  const keys = missing.join(' and ');
+  return missing.length === 0 ? [] : [{ path: [...path, 'budget', 'usd_per_day'], at: 'key', problem: `lacks the price that it counts with: ${keys}`, todo: `Add ${keys}; 0 for tokens that cost nothing.` }];
 }
 
 /** Drift is told of verdicts that pass or fail, and of whoever may say something else another day. */

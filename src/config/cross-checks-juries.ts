@@ -16,10 +16,10 @@ const keys = ['judge', 'judges', 'votes', 'escalate'] as const;
 
 export function judgeFindings({ path, written, member: evaluator }: AskingEntry, judges: readonly string[]): readonly Finding[] {
   if (isRule(evaluator, written)) {
-    const given = [...keys, 'sample'].filter((key) => isGiven(written, key));
+    const given = [...keys, 'sample', 'budget'].filter((key) => isGiven(written, key));
     return given.map((key) => ({ path: [...path, key], at: 'key', problem: `is not for ${evaluator.id}, which is a rule`, todo: evaluator.evaluateWithJudge === undefined ? 'Leave it out: a rule looks at every run and asks no judge.' : 'Name a judge, or leave it out: without one it looks at every run.' }) as const);
   }
-  if (evaluator?.kind === 'http') return keys.filter((key) => isGiven(written, key)).map((key) => ({ path: [...path, key], at: 'key', problem: `is not for ${evaluator.id}, which asks its own endpoint`, todo: 'Leave it out.' }) as const);
+  if (evaluator?.kind === 'http') return [...keys, 'budget'].filter((key) => isGiven(written, key)).map((key) => ({ path: [...path, key], at: 'key', problem: `is not for ${evaluator.id}, which asks its own endpoint`, todo: 'Leave it out.' }) as const);
   const named = [...unknownJudges(path, written, judges), ...juryFindings(path, written)];
   if (named.length > 0 || evaluator?.kind !== 'judge' || namesJudge(written)) return named;
   const todo = judges.length === 0 ? 'Add a judge under judges and name it here: { use: …, judge: NAME }.' : `Add judge: ${judges[0] ?? ''}.`;

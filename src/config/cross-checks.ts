@@ -5,6 +5,7 @@ import type { CrossCheck } from './cross-check.ts';
 import { journalAddress } from '../journals/index.ts';
 import { storeAddress } from '../stores/index.ts';
 import { evaluatorFindings } from './cross-checks-evaluators.ts';
+import { missingPrices } from './missing-prices.ts';
 import { addressOf, isLoopback } from './address.ts';
 import { traceEndpoint } from './endpoint.ts';
 import { exporterName } from './exporter-name.ts';
@@ -87,8 +88,8 @@ function storeFindings(store: JsonObject): readonly Finding[] {
 /** Tokens without a price are free: such a budget would hold nothing back. */
 function budgetFindings(judges: JsonObject): readonly Finding[] {
   return Object.entries(judges).flatMap(([name, judge]): readonly Finding[] => {
-    if (!isJsonObject(judge) || !isJsonObject(member(judge, 'budget'))) return [];
-    const missing = ['input_per_million', 'output_per_million'].filter((key) => member(objectAt(judge, 'price'), key) === undefined);
+    if (!isJsonObject(judge) || member(objectAt(judge, 'budget'), 'usd_per_day') === undefined) return [];
+    const missing = missingPrices(judge);
     return missing.length === 0 ? [] : [{ path: ['judges', name, 'budget'], at: 'key', problem: `lacks the price that it counts with: ${missing.join(' and ')}`, todo: `Add ${missing.map((key) => `price.${key}`).join(' and ')}; 0 for tokens that cost nothing.` }];
   });
 }

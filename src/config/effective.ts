@@ -6,6 +6,7 @@ import { filledOptions } from '../../evaluators/options.ts';
 import type { Price } from '../../evaluators/prices.ts';
 import type { ToolDefinition } from '../model/agent-trace.ts';
 import { isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
+import type { BudgetLimits } from '../model/budget.ts';
 import { quantityOf, type QuantityKind } from '../model/quantities.ts';
 import type { EvaluatorKind } from '../model/verdict.ts';
 import type { TaskGroupSettings } from '../pipeline/task-groups.ts';
@@ -20,7 +21,7 @@ import { parseScoreCondition, runCondition } from './conditions.ts';
 import type { Config, DriftConfig, EvaluatorConfig, ExporterConfig, JudgeConfig } from './config.ts';
 import type { DriftFiles } from './drift-files.ts';
 import { environmentHeaders, traceEndpoint } from './endpoint.ts';
-import { askedBy, entryOf, evaluatorEntry } from './evaluator-entry.ts';
+import { askable, askedBy, entryOf, evaluatorEntry } from './evaluator-entry.ts';
 import { exporterName } from './exporter-name.ts';
 import { asObject, listAt, objectAt } from './reading.ts';
 import { ownMembers } from './schema.ts';
@@ -60,7 +61,7 @@ export function effectiveConfig({ value, members, env, tools, drift, tls }: Chec
     redact: redactionSettings(listAt(value, 'redact')),
     tools,
     evaluators: listAt(value, 'evaluators').map((entry) => evaluator(entry, members, drift)),
-    judges: Object.entries(objectAt(value, 'judges')).map(([name, judgeOf]) => judge(name, asObject(judgeOf))),
+    judges: Object.entries(objectAt(value, 'judges')).map(([name, judgeOf]) => judge(name, asObject(judgeOf), isBounded(name, value))),
     exporters: listAt(value, 'export').map((entry) => exporter(asObject(entry), env)),
     prices: Object.fromEntries(Object.entries(objectAt(value, 'prices')).map(([model, written]) => [model, price(asObject(written))])),
     groups: groups(objectAt(value, 'groups')),
@@ -78,7 +79,7 @@ export function effectiveValue({ value, members }: Omit<Checked, 'env' | 'tools'
     return ownMembers([
       ['use', used.id],
       ['name', name],
-      ...Object.entries(written).filter(([key]) => ['when', 'expect', 'on_empty'].includes(key)),
+      ...Object.entries(written).filter(([key]) => ['when', 'expect', 'on_empty', 'budget'].includes(key)),
       ...Object.entries(written).filter(([key]) => (key === 'drift' || Object.hasOwn(whoIsAskedSchema, key)) && kind === 'judge'),
       ...(kind === 'rule' ? [] : [['sample', { ...objectAt(written, 'sample'), rate: sampleRate(kind, written) }] as const]),
       ['options', snakeMembers(used.optionsSchema, options)],
@@ -102,6 +103,7 @@ function evaluator(entry: JsonValue, members: readonly AnyEvaluator[], files: Dr
     ...(isJsonObject(when) ? { when: runCondition(when) } : {}),
     ...(evaluatorOf.kind === 'judge' ? askedBy(written) : {}),
     ...(isJsonObject(drift) ? { drift: driftOf(drift, files) } : {}),
+    ...budgetOf(written),
   };
 }
 
@@ -126,7 +128,7 @@ function raised(item: JsonObject): EvaluatorConfig['raise'] {
   return when === undefined ? [] : [{ when, to: number(item, 'to') }];
 }
 
-function judge(name: string, written: JsonObject): JudgeConfig {
+function judge(name: string, written: JsonObject, isBounded: boolean): JudgeConfig {
   return {
     name,
     baseUrl: text(written, 'base_url'),
@@ -136,7 +138,7 @@ function judge(name: string, written: JsonObject): JudgeConfig {
     timeoutMs: quantity('duration', written, 'timeout'),
     cacheMs: quantity('duration', written, 'cache'),
     ...(member(written, 'requests_per_minute') === undefined ? {} : { requestsPerMinute: number(written, 'requests_per_minute') }),
-    ...judgeCosts(written),
+    ...judgeCosts(written, isBounded),
     ...(text(written, 'mode') === 'batch' ? { batch: batches(objectAt(written, 'batch')) } : {}),
   };
 }
@@ -154,15 +156,28 @@ function batches(written: JsonObject): NonNullable<JudgeConfig['batch']> {
   };
 }
 
-/** With a budget an answer has a limit, for what a call may cost must be known before it is asked. */
-function judgeCosts(written: JsonObject): Pick<JudgeConfig, 'price' | 'usdPerDay' | 'answerTokensMax'> {
-  const [prices, budget, answerTokens] = [objectAt(written, 'price'), member(written, 'budget'), member(written, 'answer_tokens')];
+/** With a budget in money or tokens an answer has a limit, for what a call may use must be known before it is asked. */
+function judgeCosts(written: JsonObject, isBounded: boolean): Pick<JudgeConfig, 'price' | 'budget' | 'answerTokensMax'> {
+  const [prices, answerTokens] = [objectAt(written, 'price'), member(written, 'answer_tokens')];
   const isPriced = member(prices, 'input_per_million') !== undefined && member(prices, 'output_per_million') !== undefined;
   return {
     ...(isPriced ? { price: { inputPerMillion: number(prices, 'input_per_million'), outputPerMillion: number(prices, 'output_per_million') } } : {}),
-    ...(isJsonObject(budget) ? { usdPerDay: number(budget, 'usd_per_day') } : {}),
-    ...(answerTokens !== undefined || isJsonObject(budget) ? { answerTokensMax: Number(answerTokens ?? answerTokensDefault) } : {}),
+    ...budgetOf(written),
+    ...(answerTokens !== undefined || isBounded ? { answerTokensMax: Number(answerTokens ?? answerTokensDefault) } : {}),
   };
+}
+
+/** Whether a budget, its own or that of an evaluator that asks it, counts its tokens. */
+function isBounded(judgeName: string, value: JsonObject): boolean {
+  const asking = listAt(value, 'evaluators').map(entryOf).filter((entry) => askable(entry).includes(judgeName));
+  return [asObject(member(objectAt(value, 'judges'), judgeName)), ...asking].some((entry) => ['usd_per_day', 'tokens_per_day', 'tokens_per_minute'].some((key) => member(objectAt(entry, 'budget'), key) !== undefined));
+}
+
+function budgetOf(entry: JsonObject): { readonly budget?: BudgetLimits } {
+  const written = member(entry, 'budget');
+  if (!isJsonObject(written)) return {};
+  const limit = (key: string, as: keyof BudgetLimits): BudgetLimits => (member(written, key) === undefined ? {} : { [as]: number(written, key) });
+  return { budget: { ...limit('usd_per_day', 'usdPerDay'), ...limit('requests_per_day', 'requestsPerDay'), ...limit('tokens_per_day', 'tokensPerDay'), ...limit('requests_per_minute', 'requestsPerMinute'), ...limit('tokens_per_minute', 'tokensPerMinute') } };
 }
 
 function price(written: JsonObject): Price {

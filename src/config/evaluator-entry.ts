@@ -2,7 +2,7 @@
 import type { EvaluatorEntry } from '../../evaluators/configured.ts';
 import { isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
 import type { PlannedEvaluator } from '../pipeline/evaluate.ts';
-import type { Escalation } from '../pipeline/panel.ts';
+import { judgesOf, type Escalation } from '../pipeline/panel.ts';
 import { listAt } from './reading.ts';
 
 export function entryOf(entry: JsonValue): JsonObject {
@@ -30,6 +30,13 @@ export function askedBy(written: JsonObject): Pick<PlannedEvaluator, 'judge' | '
   if (only === undefined) return {};
   if (judges.length === 1 && votes === 1 && escalate === undefined) return { judge: only };
   return { panel: { judges, votes: Number(votes), ...(escalate === undefined ? {} : { escalate }) } };
+}
+
+/** Names of all judges that may be asked. */
+export function askable(written: JsonObject): readonly string[] {
+  const { judge, panel } = askedBy(written);
+  if (panel !== undefined) return judgesOf(panel);
+  return judge === undefined ? [] : [judge];
 }
 
 function escalation(written: JsonValue | undefined): Escalation | undefined {

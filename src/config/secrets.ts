@@ -67,7 +67,7 @@ const lineLengthMax = 500;
 
 /** A mistyped `api_keyy` or a file that is no YAML has no schema to go by: the name of the key must do. */
 const SUSPICIOUS =
-  /((?:(?<!task_)key(?!_file)|token|secret|passw(?:or)?d|authorization|credential|value|bearer)[\w-]*["']?\s*[:=]\s*)(?!\s*(?:[[{&*|>]|\*\*\*|["']?\$\{env:\w+\}["']?\s*(?:[,}\]]|$)))("(?:[^"\\]|\\.)*"?|'[^']*'?|[^\s,}\]#][^,}\]#]*?(?=\s*(?:[,}\]#]|$)))/gi;
+  /((?:(?<!task_)key(?!_file)|token(?!s_per_)|secret|passw(?:or)?d|authorization|credential|value|bearer)[\w-]*["']?\s*[:=]\s*)(?!\s*(?:[[{&*|>]|\*\*\*|["']?\$\{env:\w+\}["']?\s*(?:[,}\]]|$)))("(?:[^"\\]|\\.)*"?|'[^']*'?|[^\s,}\]#][^,}\]#]*?(?=\s*(?:[,}\]#]|$)))/gi;
 const BEARER = /\b(bearer|basic)\s+[^\s"',}\]]+/gi;
 const URL_USER = /(:\/\/)[^/\s"'@]*@/g;
 

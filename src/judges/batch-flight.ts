@@ -1,6 +1,7 @@
 /** One batch on its way: sent up, looked after, and taken down when it is done. Which of its steps are known in the store is what a restart goes on from. */
 import type { Answer, Question } from '../../evaluators/evaluator.ts';
 import type { BatchAnswer, JudgeBatchStore } from '../model/batch-store.ts';
+import type { Refusal, Settle, Till, Tokens, Used } from '../model/budget.ts';
 import type { Clock } from '../model/clock.ts';
 import type { NoteCall } from '../model/judge-call.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
@@ -9,9 +10,14 @@ import { readLines, type LineResult } from './batch-lines.ts';
 import type { BatchingJudge } from './batch-side.ts';
 import { endpointOf } from './call-record.ts';
 import type { Completion } from './completion.ts';
-import type { Tokens } from './openai-client.ts';
 import type { JudgeSettings } from './settings.ts';
-import { unpaid, type Till, type Used } from './till.ts';
+
+/** The budget of the evaluator that asks, as it pays for what goes in a batch, and for what goes by itself. */
+export interface Purse {
+  readonly evaluator: string;
+  readonly batched: Till;
+  readonly direct: Till;
+}
 
 /** Somebody who waits for an answer. */
 export interface Waiting {
@@ -19,6 +25,7 @@ export interface Waiting {
   readonly key: string;
   readonly question: Question;
   readonly note: NoteCall | undefined;
+  readonly purse: Purse | undefined;
   readonly sinceMs: number;
   /** Times that it was to go up and did not. */
   readonly tries: number;
@@ -34,7 +41,7 @@ export interface Flight {
   /** Of its questions, those that somebody in this process waits for. */
   readonly waiting: Map<string, Waiting>;
   /** What was reserved for them; of a batch of an earlier process nothing is. */
-  readonly settle: ReadonlyMap<string, (used: Used) => void>;
+  readonly settle: ReadonlyMap<string, Settle>;
   cancelledMs: number | undefined;
 }
 
@@ -49,6 +56,7 @@ export interface FlightParts {
   readonly use: <Result>(work: (judge: BatchingJudge) => Promise<Result>) => Promise<Result>;
   readonly store: JudgeBatchStore;
   readonly mayLie: (text: string) => boolean;
+  /** The judge's, as it pays for what goes in a batch. */
   readonly till: () => Till | undefined;
   readonly flights: Set<Flight>;
   readonly newId: () => string;
@@ -81,20 +89,30 @@ export function batchFlights({ settings, use, store, mayLie, till, flights, newI
   const labels = (outcome: string) => ({ 'tracejury.judge': settings().name, 'tracejury.outcome': outcome });
   const counted = (outcome: string): void => telemetry.add('tracejury.judge.batches', 1, labels(outcome));
 
-  /** Rejects when the store cannot say so, and gives back what was taken before. */
-  async function taken(most: Tokens, before: ReadonlyMap<string, (used: Used) => void>): Promise<((used: Used) => void) | undefined> {
+  /** Of the evaluator and of the judge. Rejects when the store cannot say so, and gives back what was taken before. */
+  async function taken({ purse }: Waiting, most: Tokens, before: ReadonlyMap<string, Settle>): Promise<Settle | Refusal> {
+    const settles: Settle[] = [];
     try {
-      const own = till();
-      return own === undefined ? () => undefined : await own.take(most);
+      for (const one of [purse?.batched, till()]) {
+        const settle = await one?.take(most);
+        if (typeof settle === 'function') settles.push(settle);
+        else if (settle !== undefined) {
+          for (const back of settles) back('unsent');
+          return settle;
+        }
+      }
+      return (used) => {
+        for (const settle of settles) settle(used);
+      };
     } catch (error) {
-      for (const settle of before.values()) settle('nothing');
+      for (const back of [...settles, ...before.values()]) back('unsent');
       throw error;
     }
   }
 
-  async function packed(questions: readonly Waiting[]): Promise<{ readonly chosen: Map<string, Waiting>; readonly lines: readonly string[]; readonly settle: Map<string, (used: Used) => void>; readonly refused: readonly BatchEnd[] }> {
+  async function packed(questions: readonly Waiting[]): Promise<{ readonly chosen: Map<string, Waiting>; readonly lines: readonly string[]; readonly settle: Map<string, Settle>; readonly refused: readonly BatchEnd[] }> {
     const { requests = 1, bytes: bytesMax = 0 } = settings().batch ?? {};
-    const [chosen, settle] = [new Map<string, Waiting>(), new Map<string, (used: Used) => void>()];
+    const [chosen, settle] = [new Map<string, Waiting>(), new Map<string, Settle>()];
     const [lines, refused]: [string[], BatchEnd[]] = [[], []];
     let bytes = 0;
     for (const waiting of questions) {
@@ -102,8 +120,8 @@ export function batchFlights({ settings, use, store, mayLie, till, flights, newI
       const { text, most } = await use(async ({ batches }) => batches.line(waiting.question, waiting.key));
       bytes += Buffer.byteLength(text) + 1;
       if (bytes > bytesMax && lines.length > 0) break;
-      const granted = await taken(most, settle);
-      if (granted === undefined) refused.push({ kind: 'answer', waiting, answer: unpaid });
+      const granted = await taken(waiting, most, settle);
+      if (typeof granted !== 'function') refused.push({ kind: 'answer', waiting, answer: { kind: 'failed', error: granted.refused } });
       else {
         chosen.set(waiting.key, waiting);
         settle.set(waiting.key, granted);
@@ -117,7 +135,7 @@ export function batchFlights({ settings, use, store, mayLie, till, flights, newI
   async function abandoned(flight: Flight, reason: DirectReason): Promise<readonly BatchEnd[]> {
     await store.end(flight.id, [], micros());
     flights.delete(flight);
-    for (const settle of flight.settle.values()) settle(unworked.has(reason) ? 'nothing' : 'unknown');
+    for (const settle of flight.settle.values()) settle(unworked.has(reason) ? 'unsent' : 'unknown');
     return [...flight.waiting.values()].map((waiting): BatchEnd => (waiting.tries + 1 >= triesMax || reason !== 'not_taken' ? { kind: 'direct', waiting, reason } : { kind: 'again', waiting: { ...waiting, tries: waiting.tries + 1 } }));
   }
 
@@ -196,7 +214,7 @@ export function batchFlights({ settings, use, store, mayLie, till, flights, newI
       try {
         await store.prepare({ id: flight.id, judge: settings().name, endpoint, preparedAt: micros(), questions: [...flight.keys] });
       } catch (error) {
-        for (const one of settle.values()) one('nothing');
+        for (const one of settle.values()) one('unsent');
         throw error;
       }
       flights.add(flight);
@@ -247,8 +265,9 @@ function tokensOf(completion: Completion): Tokens | undefined {
   return 'tokens' in completion ? completion.tokens : undefined;
 }
 
-/** What was refused or not reached costs nothing; of what is missing nobody knows. */
+/** What was refused costs nothing, and what was not reached never went to a model; of what is missing nobody knows. */
 function usedBy(result: LineResult | undefined, { state }: BatchLook): Used {
   if (result?.kind === 'completion') return tokensOf(result.completion) ?? 'unknown';
-  return result !== undefined || state !== 'ended' ? 'nothing' : 'unknown';
+  if (result?.kind === 'refused') return 'nothing';
+  return result?.kind === 'expired' || state !== 'ended' ? 'unsent' : 'unknown';
 }

@@ -5,20 +5,21 @@
 import { createHash } from 'node:crypto';
 import type { Answer, Question } from '../../evaluators/evaluator.ts';
 import type { JudgeBatchStore } from '../model/batch-store.ts';
+import type { Till } from '../model/budget.ts';
 import { parseJson } from '../model/json.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { NoteCall } from '../model/judge-call.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { questionKey, textsOf } from './answer-cache.ts';
-import { batchFlights, type BatchEnd, type Flight, type Flights, type FlightParts, type Waiting } from './batch-flight.ts';
+import { batchFlights, type BatchEnd, type Flight, type Flights, type FlightParts, type Purse, type Waiting } from './batch-flight.ts';
 import type { JudgeSettings } from './settings.ts';
-import { turnstile } from './turnstile.ts';
+import { turnstile, type Turnstile } from './turnstile.ts';
 
 export interface BatchRoomOptions extends Pick<FlightParts, 'settings' | 'use' | 'till' | 'newId' | 'onFault'> {
   /** What stays as it is as long as the judge is the same one; and how many questions may go by themselves at a time. */
   readonly judge: Pick<JudgeSettings, 'baseUrl' | 'model' | 'concurrency'>;
   /** Asks one question at once. */
-  readonly direct: (question: Question, note: NoteCall | undefined) => Promise<Answer>;
+  readonly direct: (question: Question, note: NoteCall | undefined, purse: Till | undefined) => Promise<Answer>;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
   readonly sleep: Sleep;
@@ -28,7 +29,7 @@ export interface BatchRoom {
   /** Batches are made from now on, and those of an earlier process looked after. Rejects when the store cannot be read. */
   open(store: JudgeBatchStore, mayLie: (text: string) => boolean): Promise<void>;
   /** `asker`: the same for the same run and evaluator, also in the next process. Before `open` each question goes by itself. */
-  ask(asker: string, question: Question, note?: NoteCall): Promise<Answer>;
+  ask(asker: string, question: Question, note?: NoteCall, purse?: Purse): Promise<Answer>;
   /** Lets go of all who wait: their batches go on, and the next process has their answers. May be called twice. */
   stop(): Promise<void>;
 }
@@ -59,7 +60,8 @@ export function batchRoom(options: BatchRoomOptions): BatchRoom {
   const flights = new Set<Flight>();
   const { baseUrl, model, concurrency } = options.judge;
   const endpoint = createHash('sha256').update(JSON.stringify([baseUrl, model])).digest('hex');
-  const gate = turnstile({ concurrency, waitingMax: directMax, clock, sleep });
+  /** By the evaluator with a budget of its own: what waits for that holds up no other. */
+  const gates = new Map<string, Turnstile>();
   const ended = new AbortController();
   let wake = new AbortController();
   let store: JudgeBatchStore | undefined;
@@ -93,9 +95,17 @@ export function batchRoom(options: BatchRoomOptions): BatchRoom {
     resolve(end.waiting, end.answer);
   }
 
+  function gateOf({ evaluator = '' }: Partial<Purse> = {}): Turnstile {
+    const gate = gates.get(evaluator) ?? turnstile({ concurrency, waitingMax: directMax, clock, sleep });
+    gates.set(evaluator, gate);
+    return gate;
+  }
+
   async function byItself({ waiting, reason, tokens }: Extract<BatchEnd, { readonly kind: 'direct' }>): Promise<void> {
     count(reason);
-    const answer: Answer = (await gate.through(() => direct(waiting.question, waiting.note))) ?? putOff;
+    const { question, note, purse } = waiting;
+    const asked = ended.signal.aborted ? undefined : await gateOf(purse).through(() => direct(question, note, purse?.direct));
+    const answer: Answer = asked ?? putOff;
     resolve(waiting, tokens === undefined ? answer : { ...answer, tokens: { input: tokens.input + (answer.tokens?.input ?? 0), output: tokens.output + (answer.tokens?.output ?? 0) } });
   }
 
@@ -160,12 +170,12 @@ export function batchRoom(options: BatchRoomOptions): BatchRoom {
     }
   }
 
-  function wait(key: string, question: Question, note: NoteCall | undefined): Promise<Answer> {
+  function wait({ key, question, note, purse }: Pick<Waiting, 'key' | 'question' | 'note' | 'purse'>): Promise<Answer> {
     return new Promise((done) => {
       const flight = [...flights].find(({ keys }) => keys.has(key));
       const place = flight?.waiting ?? pending;
       const before = place.get(key);
-      if (before === undefined) place.set(key, { key, question, note, sinceMs: clock.nowMs(), tries: 0, resolves: [done] });
+      if (before === undefined) place.set(key, { key, question, note, purse, sinceMs: clock.nowMs(), tries: 0, resolves: [done] });
       else before.resolves.push(done);
       const { requests = Infinity, inFlight = 0 } = settings().batch ?? {};
       // Once for each batch that is full.
@@ -186,18 +196,18 @@ export function batchRoom(options: BatchRoomOptions): BatchRoom {
       }
       if (settings().batch !== undefined || flights.size > 0) working ??= work(own);
     },
-    async ask(asker, question, note) {
+    async ask(asker, question, note, purse) {
       if (ended.signal.aborted) return putOff;
-      if (settings().batch === undefined || own === undefined) return await direct(question, note);
+      if (settings().batch === undefined || own === undefined) return await direct(question, note, purse?.direct);
       working ??= work(own);
       const key = createHash('sha256').update(JSON.stringify([asker, questionKey(baseUrl, model, question)])).digest('hex');
       const isUnderWay = [...flights].some(({ keys }) => keys.has(key));
       const answer = isUnderWay ? undefined : await known(key, question);
-      return answer ?? (ended.signal.aborted ? putOff : await wait(key, question, note));
+      return answer ?? (ended.signal.aborted ? putOff : await wait({ key, question, note, purse }));
     },
     async stop() {
       ended.abort();
-      gate.close();
+      for (const gate of gates.values()) gate.close();
       for (const waiting of [...pending.values(), ...[...flights].flatMap((flight) => [...flight.waiting.values()])]) resolve(waiting, putOff);
       await working;
     },

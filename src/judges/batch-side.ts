@@ -1,12 +1,12 @@
 /** What a judge gives to whoever puts its questions together: the way to its endpoint, the lines of files, and what answers mean. */
 import { readAnswer } from '../../evaluators/answers.ts';
 import type { Question } from '../../evaluators/evaluator.ts';
+import type { Tokens } from '../model/budget.ts';
 import type { JsonObject, JsonValue } from '../model/json.ts';
 import { batchApi, type BatchApi } from './batch-api.ts';
 import { batchLine } from './batch-lines.ts';
 import { chatBody, type AnswerFormat } from './completion.ts';
 import type { Judge } from './judge.ts';
-import type { Tokens } from './openai-client.ts';
 import { mostOf, openingOf, schemaNameOf } from './opening.ts';
 import type { JudgeSettings } from './settings.ts';
 

@@ -1,7 +1,7 @@
 /** Notes what a request to an endpoint came to, however often it is sent, so that it can be told as a span. */
+import type { Tokens } from '../model/budget.ts';
 import type { JudgeCall, NoteCall } from '../model/judge-call.ts';
 import type { Clock } from '../model/clock.ts';
-import type { Tokens } from './openai-client.ts';
 import type { Busy, Patience } from './patience.ts';
 import type { JudgeSettings } from './settings.ts';
 

@@ -25,8 +25,10 @@ export interface DeskOptions {
 }
 
 export interface Desk {
-  /** Whether one more may wait; it then comes with the next item that is offered to the store. */
-  admits(): boolean;
+  /** Whether one more may wait for a party; it then comes with the next item that is offered to the store. */
+  admits(party: string): boolean;
+  /** The questions of what waits or is worked on, so many for each of a party. */
+  waiting(questionsOf: (party: string) => number): number;
   start(): void;
   /** Takes nothing more. May be called twice, and without `start`. */
   stop(): Promise<void>;
@@ -55,8 +57,8 @@ export function desk({ store, keep, places, moreMs = () => 0, resume, keeping, t
   const ended = new AbortController();
   /** By the id of the row. */
   const taken = new Map<number, Taken>();
-  /** Of each job that was let in and may not be written yet, which item it comes with. */
-  let admitted: number[] = [];
+  /** Of each job that was let in and may not be written yet, which item it comes with, and for whom. */
+  let admitted: { readonly item: number; readonly party: string }[] = [];
   let parties: Awaited<ReturnType<JudgeJobStore['counts']>> = [];
   let rows = 0;
   let countedMs = -Infinity;
@@ -72,7 +74,7 @@ export function desk({ store, keep, places, moreMs = () => 0, resume, keeping, t
   function forgetSettled(): void {
     const settled = keeping.settled();
     for (const [id, { endedAt }] of taken) if (endedAt !== undefined && endedAt <= settled) taken.delete(id);
-    admitted = admitted.filter((item) => item > settled);
+    admitted = admitted.filter(({ item }) => item > settled);
   }
 
   async function begin(job: WaitingJob, as?: AskEnd): Promise<void> {
@@ -144,17 +146,18 @@ export function desk({ store, keep, places, moreMs = () => 0, resume, keeping, t
   }
 
   return {
-    admits() {
+    admits(party) {
       if (rows + admitted.length >= keep.rows) {
         count('refused');
         return false;
       }
       count('kept');
-      admitted.push(keeping.offered() + 1);
+      admitted.push({ item: keeping.offered() + 1, party });
       wake.abort();
       wake = new AbortController();
       return true;
     },
+    waiting: (questionsOf) => parties.reduce((sum, { party, waiting }) => sum + waiting * questionsOf(party), 0) + admitted.reduce((sum, { party }) => sum + questionsOf(party), 0),
     start: () => void (working ??= work()),
     async stop() {
       ended.abort();

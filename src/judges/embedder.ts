@@ -1,14 +1,15 @@
 /** Texts → vectors: each text is asked for once, so many in one request, and what is known already not at all. */
 import type { Answer, EmbeddingRequest } from '../../evaluators/evaluator.ts';
 import { readVectors, type Vector } from '../../evaluators/matching/vectors.ts';
+import type { Till, Tokens } from '../model/budget.ts';
 import type { NoteCall } from '../model/judge-call.ts';
 import { callRecord } from './call-record.ts';
+import type { Door } from './door.ts';
 import { embeddingCache } from './embedding-cache.ts';
 import { embeddings, textsPerRequest, type Embedded } from './embeddings.ts';
-import type { Tokens } from './openai-client.ts';
 import { untilSettled, type Patience } from './patience.ts';
 import type { JudgeParts, JudgeSettings } from './settings.ts';
-import { paid, tokensMost, type Till } from './till.ts';
+import { tokensMost } from './till.ts';
 
 /** Of one request: each tool call of the largest run that is scored, and what they are compared with. */
 const textsMax = 2_000;
@@ -17,12 +18,18 @@ export interface EmbedderOptions {
   readonly settings: JudgeSettings;
   readonly telemetry: JudgeParts['telemetry'];
   readonly patience: Patience;
-  readonly till: Till | undefined;
-  /** A place at the endpoint; undefined: turned away. */
-  readonly through: (work: () => Promise<Answer>) => Promise<Answer | undefined>;
+  readonly through: Door['through'];
 }
 
-export function embedder({ settings, telemetry, patience, till, through }: EmbedderOptions): (request: EmbeddingRequest, note?: NoteCall) => Promise<Answer | undefined> {
+/** What is asked for, and what is noted of the requests for it. */
+interface Wanted {
+  readonly texts: readonly string[];
+  readonly note: NoteCall | undefined;
+  /** Of the evaluator that asks. */
+  readonly purse: Till | undefined;
+}
+
+export function embedder({ settings, telemetry, patience, through }: EmbedderOptions): (request: EmbeddingRequest, note: NoteCall | undefined, purse: Till | undefined) => Promise<Answer> {
   const embed = embeddings(settings);
   const cache = embeddingCache();
 
@@ -30,14 +37,14 @@ export function embedder({ settings, telemetry, patience, till, through }: Embed
     telemetry.add('tracejury.judge.embeddings', texts, { 'tracejury.judge': settings.name, 'tracejury.outcome': outcome });
   }
 
-  async function asked(texts: readonly string[], known: ReadonlyMap<string, Vector>, missing: readonly string[], note?: NoteCall): Promise<Answer> {
+  async function asked({ texts, note, purse }: Wanted, known: ReadonlyMap<string, Vector>, missing: readonly string[]): Promise<Answer> {
     const vectors = new Map(known);
     let tokens: Tokens | undefined;
     const record = callRecord(settings, patience.clock, note);
     for (let at = 0; at < missing.length; at += textsPerRequest) {
       const batch = missing.slice(at, at + textsPerRequest);
       const reply = await record.through({ operation: 'embeddings' }, patience, (noting, sent) =>
-        untilSettled<Embedded>(() => paid(till, { input: tokensMost(batch), output: 0 }, () => {
+        untilSettled<Embedded>(() => through(purse, { input: tokensMost(batch), output: 0 }, () => {
           sent();
           return embed(batch, patience.signal);
         }), noting),
@@ -58,7 +65,7 @@ export function embedder({ settings, telemetry, patience, till, through }: Embed
     return { kind: 'answered', value: read.vectors, truncated: false, model: settings.model, ...(tokens === undefined ? {} : { tokens }) };
   }
 
-  return async ({ texts }, note) => {
+  return async ({ texts }, note, purse) => {
     if (texts.length > textsMax) return { kind: 'failed', error: `judge_overloaded: more than ${textsMax} texts at once` };
     const distinct = [...new Set(texts)];
     const known = new Map(distinct.flatMap((text) => {
@@ -69,6 +76,6 @@ export function embedder({ settings, telemetry, patience, till, through }: Embed
     if (known.size > 0) count('cached', known.size);
     if (missing.length === 0) return answered(texts, known, undefined);
     count('asked', missing.length);
-    return await through(() => asked(texts, known, missing, note));
+    return await asked({ texts, note, purse }, known, missing);
   };
 }

@@ -40,7 +40,7 @@ export function httpCalls(parts: Pick<JudgeParts, 'telemetry' | 'clock' | 'sleep
 
   return {
     async call(name, request) {
-      const patience = { attemptsMax, paced: async () => undefined, onRetry: () => count(name, 'retried'), signal: stopping.signal, stopped: 'http_stopped: the service is stopping', ...parts };
+      const patience = { attemptsMax, onRetry: () => count(name, 'retried'), signal: stopping.signal, stopped: 'http_stopped: the service is stopping', ...parts };
       const answer = await untilSettled<Answer>(() => sent(request), patience);
       count(name, answer.kind);
       return answer;

@@ -1,5 +1,6 @@
 /** Puts one run before several judges at the same time, and before one more where their votes are not sure enough. What comes of it is one verdict, or one reason why there is none. */
 import type { Answer, Asking } from '../../evaluators/evaluator.ts';
+import type { Tokens } from '../model/budget.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { agrees, countOf, isVote, reasonToEscalate, type Ballot, type Count } from '../pipeline/jury-count.ts';
 import { juryVerdict, verdictOfEscalation, type Escalated, type JuryCosts } from '../pipeline/jury-verdict.ts';
@@ -8,7 +9,6 @@ import type { AskEnd } from '../pipeline/pipeline.ts';
 import { voting } from '../pipeline/vote.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { costOf, usdOf, type TokenPrice } from './money.ts';
-import type { Tokens } from './openai-client.ts';
 
 export interface Jury {
   /** Of the configured evaluator. */

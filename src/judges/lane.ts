@@ -1,5 +1,6 @@
 /** The bounded queue between the pipeline and those who are asked, in memory: jobs wait here, each judge or endpoint works on so many at a time. */
 import type { Answer, Asking } from '../../evaluators/evaluator.ts';
+import type { Tokens } from '../model/budget.ts';
 import type { Sleep } from '../model/clock.ts';
 import { judgeCallsMax, type JudgeCall } from '../model/judge-call.ts';
 import type { Outcome, Verdict } from '../model/verdict.ts';
@@ -8,8 +9,7 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 import { isPutOff } from './batch-room.ts';
 import { isLeftAlone } from './guard.ts';
 import { costOf, usdOf, type TokenPrice } from './money.ts';
-import type { Tokens } from './openai-client.ts';
-import { isUnpaid } from './till.ts';
+import { overLimit } from './till.ts';
 
 /** Who is asked: a judge, or the endpoint of an evaluator over HTTP. */
 export interface Party {
@@ -43,7 +43,7 @@ export interface JudgeJob {
 }
 
 /** `calls`: what was asked on the way; the first ones of many. */
-export type JudgeEnd = ({ readonly kind: 'judged'; readonly verdict: Verdict } | { readonly kind: 'over_budget'; readonly reason: 'usd_per_day' } | { readonly kind: 'overload'; readonly reason: 'queue_full' | 'stopping' | 'judge_down' }) & { readonly calls?: readonly JudgeCall[] };
+export type JudgeEnd = ({ readonly kind: 'judged'; readonly verdict: Verdict } | { readonly kind: 'over_budget'; readonly reason: string } | { readonly kind: 'overload'; readonly reason: 'queue_full' | 'stopping' | 'judge_down' }) & { readonly calls?: readonly JudgeCall[] };
 
 export interface JudgeLaneOptions {
   readonly telemetry: Telemetry;
@@ -121,13 +121,15 @@ export function judgeLane(options: JudgeLaneOptions): JudgeLane {
       const answer = await (job.answer ?? job.party.answer)(request, (call) => void made.push(call));
       countTokens(telemetry, job, answer);
       if (answer.tokens !== undefined) tokens = { input: (tokens?.input ?? 0) + answer.tokens.input, output: (tokens?.output ?? 0) + answer.tokens.output };
-      if (isUnpaid(answer) || isLeftAlone(answer) || isPutOff(answer)) unasked = answer;
+      if (overLimit(answer) !== undefined || isLeftAlone(answer) || isPutOff(answer)) unasked = answer;
       if (answer.kind === 'answered' && answer.cached === true) cached++;
       return answer;
     };
     const verdict = await runJudge(begun(job), ask, { questionsMax, threshold: job.threshold });
     const calls = made.length === 0 ? {} : { calls: made.slice(0, judgeCallsMax) };
-    if (unasked !== undefined) return isUnpaid(unasked) ? { kind: 'over_budget', reason: 'usd_per_day', ...calls } : { kind: 'overload', reason: isPutOff(unasked) ? 'stopping' : 'judge_down', ...calls };
+    const limit = unasked === undefined ? undefined : overLimit(unasked);
+    if (limit !== undefined) return { kind: 'over_budget', reason: limit, ...calls };
+    if (unasked !== undefined) return { kind: 'overload', reason: isPutOff(unasked) ? 'stopping' : 'judge_down', ...calls };
     const used = { ...(cached === 0 ? {} : { cached }), ...(tokens === undefined ? {} : { judge_tokens: { ...tokens } }), ...(made.length === 0 ? {} : { judge_requests: made.length }) };
     return { kind: 'judged', verdict: { ...verdict, details: { ...verdict.details, ...used } }, ...calls };
   }

@@ -1,5 +1,5 @@
 /** What tokens cost, in billionths of a US dollar: a price a million tokens, times tokens, is a whole number of these more often than not. */
-import type { Tokens } from './openai-client.ts';
+import type { Tokens } from '../model/budget.ts';
 
 /** US dollars per million tokens. */
 export interface TokenPrice {

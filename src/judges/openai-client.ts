@@ -4,11 +4,6 @@ import { AnswerTooLarge, boundedFetch } from './bounded-fetch.ts';
 import { busyStatuses, type Busy } from './patience.ts';
 import type { JudgeSettings } from './settings.ts';
 
-export interface Tokens {
-  readonly input: number;
-  readonly output: number;
-}
-
 /** The request itself was refused. */
 export interface Refused {
   readonly kind: 'refused';

@@ -1,17 +1,17 @@
 /** A judge behind any endpoint that speaks OpenAI's chat completions or embeddings: hosted models, vLLM, Ollama, LiteLLM and the like. */
 import { readAnswer } from '../../evaluators/answers.ts';
 import type { Answer, Question } from '../../evaluators/evaluator.ts';
+import type { Till, Tokens } from '../model/budget.ts';
 import type { JsonValue } from '../model/json.ts';
 import { batchSide, type BatchingJudge } from './batch-side.ts';
 import { callRecord, type CallRecord } from './call-record.ts';
 import { type AnswerFormat, answerFormats, chatCompletions, type Completion, type Message } from './completion.ts';
+import { door, turnedAway } from './door.ts';
 import { embedder } from './embedder.ts';
-import type { Tokens } from './openai-client.ts';
 import { untilSettled, type Patience } from './patience.ts';
 import { mostOf, openingOf, schemaNameOf } from './opening.ts';
 import { correctionText } from './prompt.ts';
 import type { JudgeParts, JudgeSettings } from './settings.ts';
-import { paid } from './till.ts';
 import { turnstile } from './turnstile.ts';
 
 /** Sendings of one request while the endpoint is busy. */
@@ -24,6 +24,8 @@ const waitingPerPlace = 100;
 /** One question, and what is noted of the requests for it. */
 interface Asking {
   readonly question: Question;
+  /** Of the evaluator that asks. */
+  readonly purse: Till | undefined;
   readonly record: CallRecord;
 }
 
@@ -45,13 +47,14 @@ export function openAiCompatibleJudge(settings: JudgeSettings, parts: JudgeParts
     parts.telemetry.add('tracejury.judge.requests', 1, { 'tracejury.judge': settings.name, 'tracejury.outcome': outcome });
   }
 
-  const patience: Patience = { attemptsMax, paced: gate.paced, onRetry: () => count('retried'), signal: stopping.signal, stopped: 'judge_stopped: the service is stopping', ...parts };
-  const embed = embedder({ settings, telemetry: parts.telemetry, patience, till: parts.till, through: gate.through });
+  const entrance = door({ gate, till: parts.till, signal: stopping.signal });
+  const patience: Patience = { attemptsMax, onRetry: () => count('retried'), signal: stopping.signal, stopped: 'judge_stopped: the service is stopping', ...parts };
+  const embed = embedder({ settings, telemetry: parts.telemetry, patience, through: entrance.through });
 
-  async function settled({ question, record }: Asking, messages: readonly Message[], as: AnswerFormat): Promise<Exclude<Completion, { kind: 'busy' }>> {
+  async function settled({ question, purse, record }: Asking, messages: readonly Message[], as: AnswerFormat): Promise<Exclude<Completion, { kind: 'busy' }>> {
     const [schemaName, most] = [schemaNameOf(question), mostOf(settings, question, messages)];
     return await record.through({ operation: 'chat', question: question.id }, patience, (noting, sent) =>
-      untilSettled<Completion>(() => paid(parts.till, most, () => {
+      untilSettled<Completion>(() => entrance.through(purse, most, () => {
         sent();
         return complete({ messages, format: as, schema: question.answerSchema, schemaName, signal: stopping.signal });
       }), noting),
@@ -105,14 +108,14 @@ export function openAiCompatibleJudge(settings: JudgeSettings, parts: JudgeParts
     name: settings.name,
     model: settings.model,
     batches: batchSide({ settings, nonce: parts.nonce, format: () => format, signal: stopping.signal }),
-    async ask(question, note) {
+    async ask(question, note, purse) {
       const record = callRecord(settings, parts.clock, note);
-      const answer = await resolved(() => gate.through(() => answered({ question, record })));
+      const answer = stopping.signal.aborted ? turnedAway : await resolved(() => answered({ question, purse, record }));
       count(answer.kind);
       return answer.kind === 'answered' ? { ...answer, model: settings.model } : answer;
     },
-    async embed(request, note) {
-      const answer = await resolved(() => embed(request, note));
+    async embed(request, note, purse) {
+      const answer = stopping.signal.aborted ? turnedAway : await resolved(() => embed(request, note, purse));
       count(answer.kind);
       return answer;
     },
@@ -123,9 +126,9 @@ export function openAiCompatibleJudge(settings: JudgeSettings, parts: JudgeParts
   };
 }
 
-async function resolved(work: () => Promise<Answer | undefined>): Promise<Answer> {
+async function resolved(work: () => Promise<Answer>): Promise<Answer> {
   try {
-    return (await work()) ?? { kind: 'failed', error: 'judge_overloaded: too many questions are waiting' };
+    return await work();
   } catch (error) {
     return { kind: 'failed', error: `judge_fault: ${error instanceof Error ? error.name : 'unknown'}` };
   }

@@ -1,8 +1,8 @@
 /** How a question begins at a model, whether it goes alone or in a batch, and the most that its answer may take. */
 import type { Question } from '../../evaluators/evaluator.ts';
+import type { Tokens } from '../model/budget.ts';
 import { jsonText } from '../model/json.ts';
 import type { Message } from './completion.ts';
-import type { Tokens } from './openai-client.ts';
 import { promptBounds, promptOf } from './prompt.ts';
 import type { JudgeSettings } from './settings.ts';
 import { tokensMost } from './till.ts';

@@ -14,8 +14,6 @@ export interface Busy {
 export interface Patience {
   /** Sendings of one request. */
   readonly attemptsMax: number;
-  /** Waits until a request may go. */
-  readonly paced: () => Promise<void>;
   readonly onRetry: (busy: Busy) => void;
   /** Ends the rests; nothing is sent after it. */
   readonly signal: AbortSignal;
@@ -29,9 +27,8 @@ export interface Patience {
 export const busyStatuses: ReadonlySet<number> = new Set([408, 409, 425, 429, 500, 502, 503, 504, 529]);
 
 export async function untilSettled<Reply extends { readonly kind: string }>(send: () => Promise<Reply | Busy>, patience: Patience): Promise<Exclude<Reply, Busy> | { readonly kind: 'failed'; readonly error: string }> {
-  const { attemptsMax, paced, onRetry, signal, stopped, clock, sleep, random } = patience;
+  const { attemptsMax, onRetry, signal, stopped, clock, sleep, random } = patience;
   for (let attempt = 1; ; attempt++) {
-    await paced();
     if (signal.aborted) return { kind: 'failed', error: stopped };
     const reply = await send();
     if (!isBusy(reply)) return reply as Exclude<Reply, Busy>;

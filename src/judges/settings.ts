@@ -1,9 +1,9 @@
 /** What a configuration entry says about one judge, and what the service hands in. */
+import type { BudgetLimits, Till } from '../model/budget.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { BatchSettings } from './batch-settings.ts';
 import type { TokenPrice } from './money.ts';
-import type { Till } from './till.ts';
 
 export interface JudgeSettings {
   readonly name: string;
@@ -22,8 +22,8 @@ export interface JudgeSettings {
   readonly cacheMs?: number;
   /** US dollars per million tokens; absent: not known. */
   readonly price?: TokenPrice;
-  /** Most that a day (UTC) may cost; only with a price and a limit of the answer. */
-  readonly usdPerDay?: number;
+  /** Where it bounds money there is a price, and where it bounds money or tokens a limit of the answer. */
+  readonly budget?: BudgetLimits;
   /** Questions go to the endpoint together; absent: each by itself. */
   readonly batch?: BatchSettings;
 }
@@ -36,6 +36,6 @@ export interface JudgeParts {
   readonly random: () => number;
   /** New at every call and not to be guessed: at least 64 random bits in text. */
   readonly nonce: () => string;
-  /** Absent: nobody counts the money. */
+  /** Absent: nobody counts what it uses. */
   readonly till?: Till;
 }

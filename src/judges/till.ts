@@ -1,24 +1,14 @@
-/** Nothing is sent to a judge with a budget before the store has reserved what it may cost. */
-import type { Tokens } from './openai-client.ts';
+/** Nothing is sent to a judge with a budget before the store has reserved what it may use. */
+import type { Refusal, Till, Tokens, Used } from '../model/budget.ts';
 
-/** What became of a request: what it used; nothing; or nobody knows, and it counts as the most that it may have cost. */
-export type Used = Tokens | 'nothing' | 'unknown';
-
-export interface Till {
-  /** `most` is an upper bound of what the request uses. Undefined: there is no budget for it. Rejects when the store cannot say so. */
-  take(most: Tokens): Promise<((used: Used) => void) | undefined>;
+/** `limit`: the key of the budget. Whoever meets it ends the pair as `over_budget`. */
+export function overBudget(limit: string): Refusal {
+  return { refused: `over_budget: ${limit} leaves no room for this request` };
 }
 
-interface Unpaid {
-  readonly kind: 'failed';
-  readonly error: string;
-}
-
-/** Whoever meets it ends the pair as `over_budget`. */
-export const unpaid: Unpaid = { kind: 'failed', error: 'over_budget: the budget of the judge leaves no room for this request' };
-
-export function isUnpaid(answer: { readonly kind: string; readonly error?: string }): boolean {
-  return answer.kind === 'failed' && answer.error === unpaid.error;
+/** Which limit left no room; undefined: it was something else. */
+export function overLimit(answer: { readonly kind: string; readonly error?: string }): string | undefined {
+  return answer.kind === 'failed' ? /^over_budget: (\w+)/.exec(answer.error ?? '')?.[1] : undefined;
 }
 
 /** What a reply tells of its cost. */
@@ -26,13 +16,21 @@ interface Costing {
   readonly tokens?: Tokens | undefined;
   /** True: it was not answered, and may have been charged all the same. */
   readonly mayCost?: true;
+  /** True: it did not leave. */
+  readonly unsent?: true;
+}
+
+interface Unpaid {
+  readonly kind: 'failed';
+  readonly error: string;
+  readonly unsent: true;
 }
 
 /** Sends once what is paid for. Without a till everything is. */
-export async function paid<Reply extends { readonly kind: string } & Costing>(till: Till | undefined, most: Tokens, send: () => Promise<Reply>): Promise<Reply | Unpaid> {
+export async function paid<Reply extends { readonly kind: string } & Costing>(till: Till | undefined, most: Tokens, send: () => Promise<Reply>, signal?: AbortSignal): Promise<Reply | Unpaid> {
   if (till === undefined) return await send();
-  const settle = await till.take(most);
-  if (settle === undefined) return unpaid;
+  const settle = await till.take(most, signal);
+  if (typeof settle !== 'function') return { kind: 'failed', error: settle.refused, unsent: true };
   let used: Used = 'unknown';
   try {
     const reply = await send();
@@ -44,7 +42,8 @@ export async function paid<Reply extends { readonly kind: string } & Costing>(ti
 }
 
 /** An answer that tells no usage costs what it may have cost; a refusal nothing. */
-function usedBy({ kind, tokens, mayCost }: { readonly kind: string } & Costing): Used {
+function usedBy({ kind, tokens, mayCost, unsent }: { readonly kind: string } & Costing): Used {
+  if (unsent === true) return 'unsent';
   if (tokens !== undefined) return tokens;
   return mayCost === true || kind === 'text' || kind === 'vectors' ? 'unknown' : 'nothing';
 }

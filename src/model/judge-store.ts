@@ -1,6 +1,7 @@
 /** The parts of a store that keep what judges are still to be asked, what they answered, and what they have cost. */
 import type { Micros } from '../stores/store.ts';
 import type { Run } from './agent-trace.ts';
+import { leftOf, measures, sumOfAmounts, type Amount, type Measure } from './budget.ts';
 import type { EvaluatorKind } from './verdict.ts';
 
 /** A day in UTC, as 2026-01-31. */
@@ -14,33 +15,51 @@ export interface Spending {
   readonly outputTokens: number;
 }
 
-/** What a judge has cost on a day, and what calls that are not over may cost yet. */
+/** What was spent of a budget on a day, and what calls that are not over may cost yet, those of every process. */
 export interface DaySpend extends Spending {
-  readonly reservedNanoUsd: number;
+  readonly reserved: Amount;
 }
 
 export interface SpendEntry {
-  /** Name of the judge's entry in the configuration. */
-  readonly judge: string;
+  /** Whose budget: name of a judge's entry in the configuration, or `evaluator:` and the name of an evaluator's. */
+  readonly account: string;
   readonly day: Day;
+  /** The process that reserves. */
+  readonly owner: string;
+  readonly at: Micros;
   /** Of calls that are over. */
   readonly spent: Spending;
-  /** Reserved before, and either spent or not needed. */
-  readonly releasedNanoUsd: number;
-  /** Reserved now, if the day's sum of spent and reserved stays within the limit; else not at all. */
-  readonly wantedNanoUsd: number;
-  readonly limitNanoUsd: number;
+  /** Reserved before by this owner, and either spent or not needed. */
+  readonly released: Amount;
+  /** Reserved now, if the day's sums of spent and reserved stay within the limits; else not at all. */
+  readonly wanted: Amount;
+  readonly limits: Partial<Amount>;
+}
+
+export interface MinuteEntry {
+  readonly account: string;
+  readonly at: Micros;
+  /** Noted now, if the last sixty seconds stay within the limits; else not at all. */
+  readonly wanted: Amount;
+  readonly limits: Partial<Amount>;
+  /** Noted before, in the second (since 1970) that is named, and not needed. */
+  readonly back: readonly { readonly second: number; readonly amount: Amount }[];
 }
 
 export interface JudgeSpendStore {
-  /** One transaction: what is spent and released is noted in any case. */
-  enter(entry: SpendEntry): Promise<{ readonly isGranted: boolean; readonly spend: DaySpend }>;
-  of(judge: string, day: Day): Promise<DaySpend>;
+  /** One transaction: what is spent and released is noted in any case. `over`: the limit that leaves no room; undefined: it is reserved. */
+  enter(entry: SpendEntry): Promise<{ readonly over: Measure | undefined; readonly spend: DaySpend }>;
+  /** By account. */
+  on(day: Day): Promise<ReadonlyMap<string, DaySpend>>;
+  /** An owner is alive: what it has reserved stays so. */
+  renew(owner: string, at: Micros): Promise<void>;
   /**
-   * Once, before anything is reserved: what a process that has ended had reserved counts as spent, for nobody knows what became of its calls. Days before
-   * `forget` are deleted.
+   * What was reserved by owners that were last heard of before a time counts as spent, for nobody knows what became of their calls. Days before `forget` are
+   * deleted.
    */
-  adopt(forget: Day): Promise<void>;
+  adopt(gone: { readonly before: Micros; readonly forget: Day }): Promise<void>;
+  /** One transaction: what is given back is noted in any case. Whether there is room now. */
+  pass(entry: MinuteEntry): Promise<boolean>;
 }
 
 export const noSpending: Spending = { nanoUsd: 0, requests: 0, inputTokens: 0, outputTokens: 0 };
@@ -49,12 +68,38 @@ export function sumOfSpending(one: Spending, other: Spending): Spending {
   return { nanoUsd: one.nanoUsd + other.nanoUsd, requests: one.requests + other.requests, inputTokens: one.inputTokens + other.inputTokens, outputTokens: one.outputTokens + other.outputTokens };
 }
 
-/** What a day comes to after an entry: the rule of every store. */
-export function enteredSpend(before: DaySpend, { spent, releasedNanoUsd, wantedNanoUsd, limitNanoUsd }: Omit<SpendEntry, 'judge' | 'day'>): { readonly isGranted: boolean; readonly spend: DaySpend } {
-  const sum = sumOfSpending(before, spent);
-  const reservedNanoUsd = Math.max(0, before.reservedNanoUsd - releasedNanoUsd);
-  const isGranted = sum.nanoUsd + reservedNanoUsd + wantedNanoUsd <= limitNanoUsd;
-  return { isGranted, spend: { ...sum, reservedNanoUsd: reservedNanoUsd + (isGranted ? wantedNanoUsd : 0) } };
+export function amountOf({ nanoUsd, requests, inputTokens, outputTokens }: Spending): Amount {
+  return { nanoUsd, requests, tokens: inputTokens + outputTokens };
+}
+
+/** A reservation whose owner is gone, as spending: which tokens they would have been is not known. */
+export function adopted({ nanoUsd, requests, tokens }: Amount): Spending {
+  return { nanoUsd, requests, inputTokens: tokens, outputTokens: 0 };
+}
+
+interface Standing {
+  /** After what the entry has spent. */
+  readonly spent: Spending;
+  readonly own: Amount;
+  /** Of the other owners together. */
+  readonly others: Amount;
+}
+
+/** What an owner has reserved after an entry: the rule of every store. */
+export function reservedAfter({ spent, own, others }: Standing, { released, wanted, limits }: Pick<SpendEntry, 'released' | 'wanted' | 'limits'>): { readonly over: Measure | undefined; readonly own: Amount; readonly spend: DaySpend } {
+  const kept = leftOf(own, released);
+  const taken = sumOfAmounts(amountOf(spent), sumOfAmounts(kept, others));
+  const over = measures.find((measure) => taken[measure] + wanted[measure] > (limits[measure] ?? Infinity));
+  const after = over === undefined ? sumOfAmounts(kept, wanted) : kept;
+  return { over, own: after, spend: { ...spent, reserved: sumOfAmounts(after, others) } };
+}
+
+/** Seconds that a bound of a minute looks back. */
+export const minuteSeconds = 60;
+
+/** Whether the last sixty seconds have room: the rule of every store. A call that is larger than its bound goes when nothing else has gone. */
+export function fitsMinute(noted: Amount, { wanted, limits }: Pick<MinuteEntry, 'wanted' | 'limits'>): boolean {
+  return measures.every((measure) => noted[measure] === 0 || noted[measure] + wanted[measure] <= (limits[measure] ?? Infinity));
 }
 
 /** An evaluator that was chosen to be asked about a run, and is not done. It is written with the run. */
@@ -63,7 +108,7 @@ export interface NewJudgeJob {
   readonly name: string;
   readonly evaluator: string;
   readonly evaluatorKind: EvaluatorKind;
-  /** Whose places it takes: name of a judge, `jury:` and the name of an evaluator that asks several, or `http:` and that of one that asks an endpoint. */
+  /** Whose places it takes: name of a judge, with a blank and the name of the evaluator where that has a budget of its own; `jury:` and the name of an evaluator that asks several, or `http:` and that of one that asks an endpoint. */
   readonly party: string;
   /** Of the evaluator as it was chosen. */
   readonly optionsHash: string;

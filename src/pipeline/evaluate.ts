@@ -4,12 +4,14 @@ import type { EvaluationContext } from '../../evaluators/evaluator.ts';
 import { readExpectation } from '../../evaluators/expectation.ts';
 import type { RunDecision } from '../exporters/exporter.ts';
 import type { Run, RunKey } from '../model/agent-trace.ts';
+import type { BudgetLimits } from '../model/budget.ts';
 import type { Expectation } from '../model/expectation.ts';
 import { wire } from '../model/attributes.ts';
 import type { Clock } from '../model/clock.ts';
 import { runTargetId, type Decision, type Evaluation, type Verdict } from '../model/verdict.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import { ofQuorum, seatsOf, type Panel } from './panel.ts';
+import { unpaced, type Paced } from './pacing.ts';
+import type { Panel } from './panel.ts';
 import { raisedRate, type Raise } from './raising.ts';
 import { sampleDecision } from './sample.ts';
 
@@ -26,7 +28,11 @@ export interface PlannedEvaluator {
   readonly sampleRate: number;
   /** Higher rates for runs on which rules have found something. */
   readonly raise?: readonly Raise[];
+  /** Its own, beside those of its judges. */
+  readonly budget?: BudgetLimits;
 }
+
+export type Pace = (planned: Pick<PlannedEvaluator, 'configured' | 'judge' | 'panel' | 'budget'>) => Paced;
 
 /** An evaluator that asks somebody, and that was sampled for a run. */
 export interface ToJudge {
@@ -34,6 +40,7 @@ export interface ToJudge {
   /** For judge evaluators one of the two, and only for these. */
   readonly judge?: string;
   readonly panel?: Panel;
+  readonly budget?: BudgetLimits;
   readonly expected: Expectation;
   readonly probability: number;
 }
@@ -48,8 +55,8 @@ export interface EvaluateWith {
   readonly context: EvaluationContext;
   readonly clock: Clock;
   readonly telemetry: Telemetry;
-  /** What the budget of a judge leaves of sample rates, 0..1; absent: all. */
-  readonly pace?: (judge: string) => number;
+  /** Absent: there are no budgets. */
+  readonly pace?: Pace;
 }
 
 export function evaluateRun(run: Run, plan: readonly PlannedEvaluator[], options: EvaluateWith): Evaluated {
@@ -70,27 +77,22 @@ export function evaluateRun(run: Run, plan: readonly PlannedEvaluator[], options
       if (verdict !== undefined) decisions.push(decisionOf(configured, verdict));
     } else {
       const rate = raisedRate(sampleRate, raise, verdicts);
-      const left = paceOf(planned, options.pace);
+      const { left, by } = options.pace?.(planned) ?? unpaced;
       const { sampled, probability } = sampleDecision({ traceId: run.traceId, traceState: run.traceState, rate: rate * left });
       // Without a judge there is nobody to ask; the configuration refuses that, so this is a plan made by hand.
       if (configured.kind === 'judge' && asked === undefined) decisions.push(decision(configured, 'filtered', 'no_judge'));
       else if (sampled) toJudge.push({ configured, ...asked, expected, probability });
-      else decisions.push(left === 0 && rate > 0 ? decision(configured, 'over_budget', 'usd_per_day') : decision(configured, 'sampled_out'));
+      else decisions.push(left === 0 && rate > 0 ? decision(configured, 'over_budget', by) : decision(configured, 'sampled_out'));
     }
   }
   return { evaluations, decisions, toJudge };
 }
 
-/** Of a judge evaluator; undefined: nobody that the plan names. */
-export function whoIsAsked({ judge, panel }: Pick<PlannedEvaluator, 'judge' | 'panel'>): Pick<PlannedEvaluator, 'judge' | 'panel'> | undefined {
-  if (panel !== undefined) return { panel };
-  return judge === undefined ? undefined : { judge };
-}
-
-/** Of several judges what a quorum of them can keep up: one whose budget is spent gives no vote, and the others go on. */
-function paceOf({ judge, panel }: PlannedEvaluator, pace: (judge: string) => number = () => 1): number {
-  if (panel !== undefined) return ofQuorum(seatsOf(panel).map((seat) => pace(seat.judge)));
-  return judge === undefined ? 1 : pace(judge);
+/** Of a judge evaluator, and at whose cost; undefined: nobody that the plan names. */
+export function whoIsAsked({ judge, panel, budget }: Pick<PlannedEvaluator, 'judge' | 'panel' | 'budget'>): Pick<PlannedEvaluator, 'judge' | 'panel' | 'budget'> | undefined {
+  const own = budget === undefined ? {} : { budget };
+  if (panel !== undefined) return { panel, ...own };
+  return judge === undefined ? undefined : { judge, ...own };
 }
 
 /** What the run itself says is expected of it. */

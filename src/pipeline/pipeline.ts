@@ -21,7 +21,7 @@ import type { Redaction } from '../redaction/redaction.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { NewJudgeJob } from '../model/judge-store.ts';
 import { countCosts } from './agent-costs.ts';
-import { decision, decisionOf, evaluateRun, expectedOf, evaluationOf, recordDuration, whoIsAsked, type PlannedEvaluator, type ToJudge } from './evaluate.ts';
+import { decision, decisionOf, evaluateRun, expectedOf, evaluationOf, recordDuration, whoIsAsked, type Pace, type PlannedEvaluator, type ToJudge } from './evaluate.ts';
 import { gathering } from './group.ts';
 import type { GatheringSettings } from './gathering-settings.ts';
 import { type GroupLimits } from './group-limits.ts';
@@ -56,8 +56,8 @@ export interface PipelineOptions extends PipelineSettings {
   readonly deliver: (item: ScoredRun) => void;
   /** Puts a run before a judge. Calls `done` exactly once, whenever that is. */
   readonly ask: (run: Run, work: ToJudge, done: (end: AskEnd) => void) => void;
-  /** What the budget of a judge leaves of sample rates, 0..1; absent: all. */
-  readonly pace?: (judge: string) => number;
+  /** Absent: there are no budgets. */
+  readonly pace?: Pace;
   /** What waits for a judge in the store, or why it may not. Undefined: nothing waits there, and the judge is asked at once. */
   readonly queue?: (work: ToJudge) => Queued | undefined;
 }

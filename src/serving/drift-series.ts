@@ -28,12 +28,12 @@ interface WatchedItem {
 
 /** The watches of a configuration, in its order. */
 export function watchesOf({ evaluators, judges }: Pick<Config, 'evaluators' | 'judges'>, redaction: Redaction | undefined): readonly Watch[] {
-  return evaluators.flatMap(({ configured, judge, drift }: EvaluatorConfig): readonly Watch[] => {
+  return evaluators.flatMap(({ configured, judge, drift, budget }: EvaluatorConfig): readonly Watch[] => {
     const seat = judges.find(({ name }) => name === judge);
     if (drift === undefined || seat === undefined || configured.kind !== 'judge') return [];
     const items = drift.runs.map((whole): WatchedItem => {
       const { run, work } = leaving(whole, redaction);
-      return { id: whole.contentHash, run, work: work({ configured, judge: seat.name, expected: expectedOf(whole), probability: 1 }) };
+      return { id: whole.contentHash, run, work: work({ configured, judge: seat.name, ...(budget === undefined ? {} : { budget }), expected: expectedOf(whole), probability: 1 }) };
     });
     const { evaluator, threshold, optionsHash } = configured;
     const { baseUrl, model, temperature, answerTokensMax } = seat;

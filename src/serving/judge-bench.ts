@@ -6,9 +6,10 @@
 import { randomBytes } from 'node:crypto';
 import type { ConfiguredHttp } from '../../evaluators/configured.ts';
 import { evaluationContext } from '../../evaluators/context.ts';
-import type { Answer, Asking, EmbeddingRequest, Question as Asked } from '../../evaluators/evaluator.ts';
+import type { Answer, Asking, Question as Asked } from '../../evaluators/evaluator.ts';
 import type { JudgeConfig } from '../config/config.ts';
 import { answerCache } from '../judges/answer-cache.ts';
+import type { Purse } from '../judges/batch-flight.ts';
 import { batchPlaces, batchRoom, type BatchRoom } from '../judges/batch-room.ts';
 import type { BatchingJudge } from '../judges/batch-side.ts';
 import { guard, type Guard } from '../judges/guard.ts';
@@ -17,20 +18,22 @@ import { judges } from '../judges/index.ts';
 import { juryEnd } from '../judges/jury.ts';
 import { judgeLane, type JudgeJob, type JudgeLane, type Party } from '../judges/lane.ts';
 import { ledger } from '../judges/ledger.ts';
-import type { Till } from '../judges/till.ts';
 import type { Run } from '../model/agent-trace.ts';
+import type { Till } from '../model/budget.ts';
 import type { NoteCall } from '../model/judge-call.ts';
 import type { JudgeBatchStore } from '../model/batch-store.ts';
 import { jsonText, type JsonValue } from '../model/json.ts';
 import { runTargetId, type Verdict } from '../model/verdict.ts';
 import { askOf, type Ask } from '../pipeline/ask.ts';
-import type { ToJudge } from '../pipeline/evaluate.ts';
+import type { Pace, ToJudge } from '../pipeline/evaluate.ts';
 import { judgesOf, panelModel, type Panel } from '../pipeline/panel.ts';
 import type { AskEnd } from '../pipeline/pipeline.ts';
-import { memorySpend } from '../stores/memory-judges.ts';
+import { memorySpend } from '../stores/memory-spend.ts';
 import type { Store } from '../stores/store.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { exchangeable, type Exchangeable } from './exchangeable.ts';
+import { judgeBudgets, type BudgetStanding, type Planned } from './judge-budgets.ts';
+import { judgeOfParty, type Payer } from './judge-parties.ts';
 import { clock, sleep } from './machine.ts';
 
 export interface JudgeBench {
@@ -40,12 +43,13 @@ export interface JudgeBench {
   readonly askAnew: JudgeBench['ask'];
   /** Makes ready for other judges; what it gives back puts them in place, and does not fail. */
   readonly prepare: (configs: readonly JudgeConfig[]) => () => void;
-  /** What the budget of a judge leaves of sample rates, 0..1. */
-  readonly pace: (judge: string) => number;
-  /** Runs that a judge works on at the same time. */
-  readonly places: (judge: string) => number;
+  readonly pace: Pace;
+  /** How the limits of the day stand, of every judge and of these evaluators. */
+  readonly budgets: (plan: readonly Planned[]) => readonly BudgetStanding[];
+  /** Runs that the judge of a line works on at the same time; an evaluator with a budget of its own has as many places again. */
+  readonly places: (party: string) => number;
   /** How much longer than for others runs may wait for it: for its batches. */
-  readonly moreMs: (judge: string) => number;
+  readonly moreMs: (party: string) => number;
   /** Keeps budgets and answers in a store from now on, but no answer with a text that may not lie there. Rejects when it cannot be read. */
   readonly open: (store: Pick<Store, 'judgeSpend' | 'judgeAnswers' | 'judgeBatches'>, mayLie: (text: string) => boolean) => Promise<void>;
   /** Lets go of what waits for batches: it goes on waiting in the store. */
@@ -67,72 +71,82 @@ interface Question {
   readonly asker: string;
   /** Nobody's memory answers it, and no batch. */
   readonly isAnew: boolean;
+  readonly work: Pick<ToJudge, 'configured' | 'budget'>;
   readonly asked: Pick<JudgeJob, 'name' | 'agent' | 'threshold'> & { readonly questions: () => Asking<Verdict> };
+}
+
+/** One run and evaluator, and what that may spend. */
+interface Asker {
+  readonly asker: string;
+  readonly purse: Purse | undefined;
+  /** Nobody's memory answers it, and no batch. */
+  readonly isAnew: boolean;
 }
 
 interface Seat {
   config: JudgeConfig;
   readonly party: Party;
-  /** As it answers that does not remember, and directly. */
-  readonly anew: Ask;
   readonly client: Exchangeable<BatchingJudge>;
   readonly guard: Guard;
   readonly room: BatchRoom;
-  /** Of one run and evaluator. */
-  readonly answer: (asker: string) => Ask;
+  readonly answer: (asker: Asker) => Ask;
   /** Runs that wait or are worked on. */
   jobs: number;
 }
 
-/** `onFault`: told of a store that cannot be used. */
-export function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry, onFault: (error: unknown) => void = () => undefined): JudgeBench {
+export interface JudgeBenchOptions {
+  /** Told of a store that cannot be used. */
+  readonly onFault?: (error: unknown) => void;
+  /** Questions of what waits in the store, at the cost of a judge or of an evaluator. */
+  readonly waiting?: (payer: Payer) => number;
+}
+
+export function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry, { onFault = () => undefined, waiting = () => 0 }: JudgeBenchOptions = {}): JudgeBench {
   const context = evaluationContext();
   const parts = { telemetry, clock, sleep, random: Math.random };
   const endpoints = httpCalls(parts);
   const lane = judgeLane({ telemetry, sleep });
   const answers = answerCache({ telemetry, clock });
-  const books = ledger({ store: memorySpend(), telemetry, clock });
+  const books = ledger({ store: memorySpend(), telemetry, clock, sleep, owner: randomBytes(12).toString('hex'), waiting, onFault });
   const ended = new AbortController();
   const leaving = new Set<Seat>();
   let seats: ReadonlyMap<string, Seat> = new Map();
+  const budgets = judgeBudgets(books, () => seats);
   let opened = 0;
   let kept: { readonly store: JudgeBatchStore; readonly mayLie: (text: string) => boolean } | undefined;
 
-  function tillOf({ name, usdPerDay, price }: JudgeConfig): Till | undefined {
-    return usdPerDay === undefined || price === undefined ? undefined : books.till({ name, usdPerDay, price });
-  }
-
   function judgeOf(config: JudgeConfig): BatchingJudge {
-    const till = tillOf(config);
+    const till = budgets.till(config);
     return judges.openai_compatible(config, { ...parts, ...(till === undefined ? {} : { till }), nonce: () => randomBytes(12).toString('hex') });
   }
 
   function seatOf(config: JudgeConfig): Seat {
     const client = exchangeable(judgeOf(config));
     const watch = guard({ name: config.name, ...parts, signal: ended.signal });
-    const direct = (question: Asked, note?: NoteCall): Promise<Answer> => watch.through(() => client.use((judge) => judge.ask(question, note)));
-    const embed = (request: EmbeddingRequest, note?: NoteCall): Promise<Answer> => watch.through(() => client.use((judge) => judge.embed(request, note)));
+    const direct = (question: Asked, note: NoteCall | undefined, purse: Till | undefined): Promise<Answer> => watch.through(() => client.use((judge) => judge.ask(question, note, purse)));
     const room = batchRoom({
       ...parts,
       judge: config,
       settings: () => seat.config,
       use: client.use,
       direct,
-      till: () => tillOf({ ...seat.config, ...(seat.config.batch?.price === undefined ? {} : { price: seat.config.batch.price }) }),
+      till: () => budgets.batchTill(seat.config),
       newId: () => randomBytes(16).toString('hex'),
       onFault,
     });
-    const answer = (asker: string): Ask => askOf({ ask: (question, note) => answers.through(seat.config, question, () => room.ask(asker, question, note)), embed });
+    const answer = ({ asker, purse, isAnew }: Asker): Ask => askOf({
+      ask: (question, note) => (isAnew ? direct(question, note, purse?.direct) : answers.through(seat.config, question, () => room.ask(asker, question, note, purse))),
+      embed: (request, note) => watch.through(() => client.use((judge) => judge.embed(request, note, purse?.direct))),
+    });
     const seat: Seat = {
       config,
-      anew: askOf({ ask: direct, embed }),
       client,
       room,
       answer,
       guard: watch,
       jobs: 0,
       // No judge is named so: their names have no colon. Two judges that had one name after the other do not share places.
-      party: { name: `judge:${++opened}`, judge: config.name, model: config.model, answer: answer(''), get price() { return seat.config.price; }, get batchPrice() { return seat.config.batch?.price; }, get concurrency() { return workedOn(seat.config); } },
+      party: { name: `judge:${++opened}`, judge: config.name, model: config.model, answer: answer({ asker: '', purse: undefined, isAnew: false }), get price() { return seat.config.price; }, get batchPrice() { return seat.config.batch?.price; }, get concurrency() { return workedOn(seat.config); } },
     };
     return seat;
   }
@@ -189,7 +203,7 @@ export function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry
     return { name, concurrency, answer: askOf({}, async (request) => await endpoints.call(name, request)) };
   }
 
-  function askOne(seat: Seat | undefined, { asker, asked, isAnew }: Question, done: (end: AskEnd) => void): void {
+  function askOne(seat: Seat | undefined, { asker, work, asked, isAnew }: Question, done: (end: AskEnd) => void): void {
     if (seat === undefined) return done({ kind: 'overload', reason: 'no_such_judge' });
     seat.jobs++;
     const ended = (end: AskEnd): void => {
@@ -197,7 +211,10 @@ export function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry
       release(seat);
       done(end);
     };
-    lane.offer({ ...asked, party: seat.party, answer: isAnew ? seat.anew : seat.answer(asker), done: ended });
+    const purse = budgets.purse(work, seat.config);
+    // In places of its own: what waits for its own budget is in nobody's way.
+    const party = purse === undefined ? seat.party : { ...seat.party, name: `${seat.party.name} ${asked.name}` };
+    lane.offer({ ...asked, party, answer: seat.answer({ asker, purse, isAnew }), done: ended });
   }
 
   /** All that may be asked stay until it is over, although the configuration changes meanwhile. */
@@ -227,7 +244,7 @@ export function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry
   const asking = (isAnew: boolean): JudgeBench['ask'] => (run, work, done) => {
     const { configured, expected, judge, panel } = work;
     const asker = JSON.stringify([run.tenant, runTargetId(run), run.revision, configured.name, configured.optionsHash]);
-    const question: Question = { asker, isAnew, asked: { name: configured.name, agent: run.trace.agent, threshold: configured.threshold, questions: () => configured.judge(run.trace, expected, context, run) } };
+    const question: Question = { asker, isAnew, work, asked: { name: configured.name, agent: run.trace.agent, threshold: configured.threshold, questions: () => configured.judge(run.trace, expected, context, run) } };
     if (configured.kind === 'http') lane.offer({ ...question.asked, party: partyOf(configured), done });
     else if (panel === undefined) askOne(seats.get(judge ?? ''), question, done);
     else void juryOf(panel, question).then(done);
@@ -239,19 +256,17 @@ export function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry
     prepare,
     ask: asking(false),
     askAnew: asking(true),
-    pace(judge) {
-      const { usdPerDay } = seats.get(judge)?.config ?? {};
-      return usdPerDay === undefined ? 1 : books.share({ name: judge, usdPerDay });
-    },
-    places(judge) {
-      const seat = seats.get(judge);
+    pace: budgets.pace,
+    budgets: budgets.standing,
+    places(party) {
+      const seat = seats.get(judgeOfParty(party));
       // One that waits for a batch takes no place before it: so many are taken out of the store as there is room for in batches.
       return seat === undefined ? placesOfNobody : seat.guard.places(seat.config.batch === undefined ? seat.config.concurrency : Math.ceil(workedOn(seat.config) / 2));
     },
-    moreMs: (judge) => seats.get(judge)?.config.batch?.withinMs ?? 0,
+    moreMs: (party) => seats.get(judgeOfParty(party))?.config.batch?.withinMs ?? 0,
     async open({ judgeSpend, judgeAnswers, judgeBatches }, mayLie) {
       answers.open(judgeAnswers, mayLie);
-      await books.open(judgeSpend, [...seats.keys()]);
+      await books.open(judgeSpend);
       kept = { store: judgeBatches, mayLie };
       for (const { room } of seats.values()) await room.open(judgeBatches, mayLie);
     },

@@ -1,13 +1,13 @@
 /** What waits for judges: in the store where that outlives the process, else in memory, before the judge. */
 import type { Config } from '../config/config.ts';
 import { desk, type Desk, type DeskOptions } from '../judges/desk.ts';
-import { endpointParty } from '../judges/http-calls.ts';
-import type { PlannedEvaluator, ToJudge } from '../pipeline/evaluate.ts';
+import type { ToJudge } from '../pipeline/evaluate.ts';
 import { ofQuorum, seatsOf } from '../pipeline/panel.ts';
 import type { Pipeline, Queued } from '../pipeline/pipeline.ts';
 import type { Keeper } from '../stores/keeper.ts';
 import type { Store } from '../stores/store.ts';
 import type { JudgeBench } from './judge-bench.ts';
+import { partyOf, questionsOf, type Payer } from './judge-parties.ts';
 import { clock, sleep } from './machine.ts';
 import type { StressWatch } from './stress-watch.ts';
 
@@ -23,6 +23,8 @@ export interface JudgeQueueOptions extends Pick<DeskOptions, 'telemetry' | 'onFa
 export interface JudgeQueue {
   /** As the pipeline asks for it. */
   readonly place: (work: ToJudge) => Queued | undefined;
+  /** Questions of what waits in the store, at the cost of a judge or of an evaluator. */
+  readonly waiting: (payer: Payer) => number;
   open(store: Pick<Store, 'isDurable' | 'judgeJobs'>): void;
   stop(): Promise<void>;
 }
@@ -44,11 +46,13 @@ export function judgeQueue({ bench, config, flow, keeper, pressed, ...options }:
     place(work) {
       if (!pressed().keepsJudges()) return { kind: 'overload', reason: 'stress' };
       if (own === undefined) return undefined;
-      if (!own.admits()) return { kind: 'overload', reason: 'queue_full' };
       const { configured, probability } = work;
       const { name, evaluator, kind, optionsHash } = configured;
-      return { kind: 'job', job: { name, evaluator: evaluator.id, evaluatorKind: kind, party: partyOf(work), optionsHash, probability, offeredAt: Math.floor(clock.nowMs() * 1_000) } };
+      const party = partyOf(work);
+      if (!own.admits(party)) return { kind: 'overload', reason: 'queue_full' };
+      return { kind: 'job', job: { name, evaluator: evaluator.id, evaluatorKind: kind, party, optionsHash, probability, offeredAt: Math.floor(clock.nowMs() * 1_000) } };
     },
+    waiting: (payer) => own?.waiting((party) => questionsOf(party, payer, config().evaluators)) ?? 0,
     open(store) {
       if (!store.isDurable) return;
       own = desk({ ...options, keep, keeping, store: store.judgeJobs, places, moreMs: bench.moreMs, resume: (job, done, as) => flow().resume(job, done, as), clock, sleep });
@@ -58,12 +62,4 @@ export function judgeQueue({ bench, config, flow, keeper, pressed, ...options }:
       await own?.stop();
     },
   };
-}
-
-/** No judge is named with a colon. Votes of one judge wait in its own line, those of several in one of the evaluator. */
-function partyOf({ configured: { kind, name }, judge = '', panel }: Pick<PlannedEvaluator, 'configured' | 'judge' | 'panel'>): string {
-  if (kind !== 'judge') return endpointParty(name);
-  if (panel === undefined) return judge;
-  const [only] = panel.judges;
-  return panel.judges.length === 1 && only !== undefined ? only : `jury:${name}`;
 }

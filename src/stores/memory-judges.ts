@@ -1,33 +1,7 @@
-/** What judges are still to be asked and what they have cost, in a store that ends with the process. */
+/** What judges are still to be asked and what they have answered, in a store that ends with the process. */
 import type { Run } from '../model/agent-trace.ts';
-import { enteredSpend, noSpending, type DaySpend, type JudgeAnswerStore, type JudgeJobStore, type JudgeSpendStore, type KeptAnswer, type NewJudgeJob, type WaitingJob } from '../model/judge-store.ts';
+import type { JudgeAnswerStore, JudgeJobStore, KeptAnswer, NewJudgeJob, WaitingJob } from '../model/judge-store.ts';
 import { jobBody, jobRun } from './job-body.ts';
-
-const nothing: DaySpend = { ...noSpending, reservedNanoUsd: 0 };
-
-/** Days of judges. */
-const daysMax = 10_000;
-
-export function memorySpend(): JudgeSpendStore {
-  const days = new Map<string, DaySpend>();
-  const keyOf = (judge: string, day: string): string => `${day} ${judge}`;
-  return {
-    async enter({ judge, day, ...entry }) {
-      const entered = enteredSpend(days.get(keyOf(judge, day)) ?? nothing, entry);
-      days.set(keyOf(judge, day), entered.spend);
-      const [first] = days.keys();
-      if (days.size > daysMax && first !== undefined) days.delete(first);
-      return entered;
-    },
-    of: async (judge, day) => days.get(keyOf(judge, day)) ?? nothing,
-    async adopt(forget) {
-      for (const [key, { reservedNanoUsd, nanoUsd, ...rest }] of days) {
-        if (key < forget) days.delete(key);
-        else days.set(key, { ...rest, nanoUsd: nanoUsd + reservedNanoUsd, reservedNanoUsd: 0 });
-      }
-    },
-  };
-}
 
 export interface MemoryJobs extends JudgeJobStore {
   /** 0: there is none. `run`: its key in the store. */

@@ -20,6 +20,7 @@ export const foreignLabels: ReadonlySet<string> = new Set(['gen_ai.agent.name', 
 
 const group = ['tracejury.tenant', 'gen_ai.agent.name', 'tracejury.task'] as const;
 const drift = ['gen_ai.evaluation.name', 'tracejury.judge', 'gen_ai.request.model'] as const;
+const budget = ['tracejury.judge', 'gen_ai.evaluation.name', 'tracejury.budget'] as const;
 const rate = ['gen_ai.evaluation.name', 'gen_ai.agent.name'] as const;
 const target = ['gen_ai.evaluation.name', 'gen_ai.agent.name', 'tracejury.evaluator.kind', 'tracejury.target.service.name'] as const;
 
@@ -88,12 +89,14 @@ export const metrics = {
   'tracejury.judge.batch.waiting': { kind: 'gauge', unit: '{question}', labels: ['tracejury.judge'], meaning: 'Questions that wait for a batch to go, or to come back.' },
   'tracejury.judge.batch.in_flight': { kind: 'gauge', unit: '{batch}', labels: ['tracejury.judge'], meaning: 'Batches under way.' },
   'tracejury.judge.embeddings': { kind: 'counter', unit: '{text}', labels: ['tracejury.judge', 'tracejury.outcome'], meaning: 'Texts whose vectors were wanted: cached, or asked of the endpoint.' },
-  'tracejury.judge.spent': { kind: 'gauge', unit: '{USD}', labels: ['tracejury.judge'], meaning: 'US dollars of the budget that are spent on this day (UTC). A request that nobody knows the end of counts with the most that it may have cost.' },
-  'tracejury.judge.reserved': { kind: 'gauge', unit: '{USD}', labels: ['tracejury.judge'], meaning: 'US dollars of the budget that requests under way may cost, and a little that is reserved ahead of the next ones.' },
-  'tracejury.judge.budget.used': { kind: 'gauge', unit: '1', labels: ['tracejury.judge'], meaning: 'Share of the budget of this day (UTC) that is spent.' },
-  'tracejury.judge.pace': { kind: 'gauge', unit: '1', labels: ['tracejury.judge'], meaning: 'What the budget leaves of the sample rates: 1 all, 0 nothing is asked.' },
+  'tracejury.judge.spent': { kind: 'gauge', unit: '{unit}', labels: budget, meaning: 'What is spent on this day (UTC) of each limit of a judge’s or an evaluator’s budget, in its unit: US dollars, requests or tokens. A request that nobody knows the end of counts with the most that it may have used.' },
+  'tracejury.judge.reserved': { kind: 'gauge', unit: '{unit}', labels: budget, meaning: 'What requests under way may use of it, and a little that is reserved ahead of the next ones.' },
+  'tracejury.judge.left': { kind: 'gauge', unit: '{unit}', labels: budget, meaning: 'What is left of it: neither spent nor reserved.' },
+  'tracejury.judge.budget.used': { kind: 'gauge', unit: '1', labels: budget, meaning: 'Share of the limit of this day (UTC) that is spent.' },
+  'tracejury.judge.budget.waits': { kind: 'counter', unit: '{request}', labels: ['tracejury.judge', 'gen_ai.evaluation.name'], meaning: 'Requests that had to wait for a limit of a minute: of a judge, or of an evaluator.' },
+  'tracejury.judge.pace': { kind: 'gauge', unit: '1', labels: budget, meaning: 'What the limit leaves of the sample rates, with what waits to be asked: 1 all, 0 nothing is asked. The lowest of those of a judge and of an evaluator holds.' },
   'tracejury.judge.jobs': { kind: 'counter', unit: '{job}', labels: ['tracejury.outcome'], meaning: 'Pairs of run and evaluator for the queue of judges in the store: kept, refused (it was full), too_old (it waited longer than store.keep.judge_age), or unreadable (written by another release).' },
-  'tracejury.judge.jobs.waiting': { kind: 'gauge', unit: '{job}', labels: ['tracejury.judge'], meaning: 'Pairs that wait in the store, by judge, under jury:NAME by evaluator with several judges, or under http:NAME by evaluator over HTTP; those that are being asked among them.' },
+  'tracejury.judge.jobs.waiting': { kind: 'gauge', unit: '{job}', labels: ['tracejury.judge'], meaning: 'Pairs that wait in the store, by judge, of an evaluator with a budget of its own by judge and evaluator (`main courtesy`), under jury:NAME by evaluator with several judges, or under http:NAME by evaluator over HTTP; those that are being asked among them.' },
   'tracejury.judge.jobs.age': { kind: 'gauge', unit: 's', labels: ['tracejury.judge'], meaning: 'Age of the oldest of them.' },
   'tracejury.jury.verdicts': { kind: 'counter', unit: '{verdict}', labels: ['gen_ai.evaluation.name', 'tracejury.outcome'], meaning: 'Verdicts of evaluators with several votes, by how they came about: unanimous, majority, tie (it went to the lower score), escalated (another judge decided), rules (no judge gave a vote to a rule that can do without), or incomplete (too few votes: failed).' },
   'tracejury.jury.votes': { kind: 'counter', unit: '{vote}', labels: ['gen_ai.evaluation.name', 'tracejury.judge', 'tracejury.outcome'], meaning: 'Votes on runs that got a verdict, by judge: agreed with the verdict, differed, failed, or not_asked (over its budget, down).' },

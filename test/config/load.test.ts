@@ -113,6 +113,7 @@ const accepted: readonly (readonly [name: string, text: string])[] = [
   ['another gRPC address', 'listen: { otlp_grpc: "127.0.0.1:1" }'],
   ['retention', 'store: { keep: { runs: 1d } }'],
   ['a judge with a budget', 'judges: { a: { model: m, answer_tokens: 300, budget: { usd_per_day: 1 }, price: { input_per_million: 0, output_per_million: 2 } } }'],
+  ['budgets of requests and tokens without prices', 'judges: { a: { model: m, budget: { requests_per_day: 100, tokens_per_day: 1000, requests_per_minute: 5, tokens_per_minute: 500 } } }\nevaluators: [ { use: task_completion, judge: a, budget: { requests_per_day: 0 } } ]'],
   ['prices of judges', 'judges: { a: { model: m, price: { input_per_million: 1 } }, b: { model: m, price: { input_per_million: 2 } } }'],
   ['raised rates', `${judge}evaluators: [ tool_error, { use: task_completion, judge: main, sample: { raise: [ { when: "tool_error < 1", to: 1 } ] } } ]`],
   ['a journal bound', 'limits: { journal_bytes: 1GiB }\ngroups: { task_key: input }'],

@@ -16,6 +16,8 @@ import type { World } from './world.ts';
 export interface Host {
   /** HTTP status; undefined: nobody answered. */
   send(spans: readonly Span[]): Promise<number | undefined>;
+  /** The decisions on the runs of a trace, as the API tells them. */
+  decisions(traceId: string): Promise<readonly JsonObject[]>;
   /** Every run that the API knows. */
   runs(): Promise<readonly JsonObject[]>;
   /** One run, whole. */
@@ -28,13 +30,16 @@ export interface Host {
 }
 
 export interface HostFolder {
+  /** The file of the store. */
+  readonly store: string;
   /** Over what the process before has left: in a world of its own, or the command line as it is delivered. Rejects with what it said when it does not come up. */
   start(world?: World): Promise<Host>;
   /** Ends what still runs, and takes the folder away. */
   remove(): Promise<void>;
 }
 
-export function hostFolder(backend: string): HostFolder {
+/** `yaml` is added to a configuration that says where everything lies. */
+export function hostFolder(yaml: string): HostFolder {
   const folder = mkdtempSync(join(tmpdir(), 'tracejury-fault-'));
   const file = join(folder, 'tracejury.yaml');
   writeFileSync(
@@ -44,11 +49,12 @@ closing: { settle: 10ms, quiet: 1s }
 store: { url: "sqlite:${join(folder, 'store.db')}", content: all }
 journal: { url: "disk:${join(folder, 'journal')}" }
 limits: { journal_bytes: 256MiB }
-export: [{ to: span_events, endpoint: "${backend}" }]
+${yaml}
 `,
   );
   const children: ChildProcess[] = [];
   return {
+    store: join(folder, 'store.db'),
     async start(world) {
       const entry = world === undefined ? [join(import.meta.dirname, '../../src/cli/main.ts'), 'serve'] : [fileURLToPath(new URL('serve.ts', import.meta.url)), JSON.stringify(world)];
       const child = spawn(process.execPath, [...entry, '-c', file], { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -103,6 +109,7 @@ function hostAt(child: ChildProcess, otlp: string, page: string): Host {
         cursor = `&cursor=${some['next']}`;
       }
     },
+    decisions: async (traceId) => listOf(await json(`decisions/${traceId}`), 'decisions'),
     run: (traceId, spanId) => json(`runs/${traceId}/${spanId}`),
     metrics: async () => (await fetch(`${page}/metrics`)).text(),
     signal: (name) => void child.kill(name),

@@ -32,7 +32,7 @@ const looksMax = 300;
 export async function accountOf(fault: Fault, trial: number, { seed = 1, looks = looksMax } = {}): Promise<Account> {
   const chance = seeded(seed * 1_000_003 + trial);
   const sink = await openSink();
-  const folder = hostFolder(sink.endpoint);
+  const folder = hostFolder(`export: [{ to: span_events, endpoint: "${sink.endpoint}" }]`);
   const started = async (world: World | undefined): Promise<Host> => {
     try {
       return await folder.start(world);

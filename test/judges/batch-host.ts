@@ -1,12 +1,13 @@
 /** A room of batches with a real client, over a store, on a clock and sleeps that the test moves. */
 import { onTestFinished } from 'vitest';
 import type { Answer, Question } from '../../evaluators/evaluator.ts';
+import type { Purse } from '../../src/judges/batch-flight.ts';
 import { batchRoom, type BatchRoom } from '../../src/judges/batch-room.ts';
 import type { BatchSettings } from '../../src/judges/batch-settings.ts';
 import { judges } from '../../src/judges/index.ts';
 import type { JudgeSettings } from '../../src/judges/settings.ts';
-import type { Till } from '../../src/judges/till.ts';
 import type { JudgeBatchStore } from '../../src/model/batch-store.ts';
+import type { Till } from '../../src/model/budget.ts';
 import { manualClock, type ManualClock } from '../../src/model/clock.ts';
 import type { JudgeCall } from '../../src/model/judge-call.ts';
 import { memoryBatches } from '../../src/stores/memory-batches.ts';
@@ -26,7 +27,7 @@ export interface BatchHost {
   readonly calls: readonly JudgeCall[];
   settings: JudgeSettings;
   /** Gives the answer when it comes. */
-  ask(asker: string, of?: Question): { readonly answer: Promise<Answer>; readonly told: () => Answer | undefined };
+  ask(asker: string, of?: Question, purse?: Purse): { readonly answer: Promise<Answer>; readonly told: () => Answer | undefined };
   /** Time goes by, and whoever sleeps wakes, until something is so. */
   until<T>(is: () => T | undefined | Promise<T | undefined>, what: string, stepMs?: number): Promise<T>;
   /** Points of a counter by outcome. */
@@ -49,7 +50,7 @@ export async function batchHost(server: BatchServer, { batch, judge, store = mem
   let ids = clock.nowMs();
   const host: { settings: JudgeSettings } = { settings: { name: 'main', baseUrl: server.baseUrl, model: 'm', apiKey: 'k', concurrency: 2, timeoutMs: 5_000, batch: { pollMs: 1_000, gatherMs: 5_000, withinMs: 3_600_000, requests: 10, bytes: 1_000_000, inFlight: 2, ...batch }, ...judge } };
   const client = judges.openai_compatible(host.settings, { telemetry, clock, random: () => 0, nonce: () => 'n0nce', sleep: async () => undefined });
-  const room = batchRoom({ judge: host.settings, settings: () => host.settings, use: (work) => work(client), direct: (of, note) => client.ask(of, note), till: () => till, newId: () => `own-${++ids}`, onFault: (error) => void faults.push(error), telemetry, clock, sleep: nap.sleep });
+  const room = batchRoom({ judge: host.settings, settings: () => host.settings, use: (work) => work(client), direct: (of, note, purse) => client.ask(of, note, purse), till: () => till, newId: () => `own-${++ids}`, onFault: (error) => void faults.push(error), telemetry, clock, sleep: nap.sleep });
   onTestFinished(async () => {
     await client.stop();
     const stopped = room.stop();
@@ -59,9 +60,9 @@ export async function batchHost(server: BatchServer, { batch, judge, store = mem
   await room.open(store, mayLie);
   return Object.assign(host, {
     room, store, clock, faults, calls,
-    ask(asker: string, of = question) {
+    ask(asker: string, of = question, purse?: Purse) {
       let told: Answer | undefined;
-      const answer = room.ask(asker, of, (call) => void calls.push(call)).then((one) => (told = one));
+      const answer = room.ask(asker, of, (call) => void calls.push(call), purse).then((one) => (told = one));
       return { answer, told: () => told };
     },
     until: <T>(is: () => T | undefined | Promise<T | undefined>, what: string, stepMs = 1_000) =>

@@ -2,9 +2,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Answer } from '../../evaluators/evaluator.ts';
 import { isPutOff } from '../../src/judges/batch-room.ts';
-import type { Tokens } from '../../src/judges/openai-client.ts';
-import type { Till, Used } from '../../src/judges/till.ts';
-import { isUnpaid } from '../../src/judges/till.ts';
+import { overBudget, overLimit } from '../../src/judges/till.ts';
+import type { Till, Tokens, Used } from '../../src/model/budget.ts';
 import { runJudge } from '../../src/pipeline/ask.ts';
 import { batchHost, batchOf, good, question } from './batch-host.ts';
 import { answerLine, batchServer, errorLine, type BatchServer, type ServedBatch } from './batch-server.ts';
@@ -189,7 +188,7 @@ function till(lets: number) {
   const [most, used]: [Tokens[], Used[]] = [[], []];
   const own: Till = {
     async take(tokens) {
-      if (most.length >= lets) return undefined;
+      if (most.length >= lets) return overBudget('usd_per_day');
       most.push(tokens);
       return (what) => void used.push(what);
     },
@@ -208,7 +207,23 @@ test('batch: what it may cost is reserved when it goes up and settled when it is
   await host.until(() => told(asked), 'answers');
   expect(money.used).toEqual([{ input: 70, output: 7 }, 'unknown', 'nothing', 'unknown']);
   const last = asked[4]?.told();
-  expect(last !== undefined && isUnpaid(last)).toBe(true);
+  expect(last === undefined ? undefined : overLimit(last)).toBe('usd_per_day');
+});
+
+test('batch: a question is paid for by its evaluator and by the judge; what one of them does not pay for costs the other nothing', async () => {
+  const [judge, evaluator, direct] = [till(2), till(3), till(9)];
+  const host = await batchHost(server, { till: judge.own, batch: { requests: 4 } });
+  const purse = { evaluator: 'polite', batched: evaluator.own, direct: direct.own };
+  const asked = ['a', 'b', 'c', 'd'].map((asker) => host.ask(asker, question, purse));
+  const batch = await batchOf(host, server);
+  expect([batch.lines.length, evaluator.most.length, evaluator.used]).toEqual([2, 3, ['unsent']]);
+  await host.until(() => told(asked.slice(2)), 'two refusals');
+  expect(asked.slice(2).map((one) => overLimit(one.told() ?? { kind: 'none' }))).toEqual(['usd_per_day', 'usd_per_day']);
+  const [first, second] = ids(batch);
+  server.finish(batch, { output: answerLine(first, good), errors: errorLine(second, { status: 500 }) });
+  await host.until(() => told(asked), 'answers');
+  // The second one went by itself after all, and was paid for anew.
+  expect([evaluator.used, judge.used, direct.most.length, direct.used]).toEqual([['unsent', { input: 70, output: 7 }, 'nothing'], [{ input: 70, output: 7 }, 'nothing'], 1, [{ input: 100, output: 10 }]]);
 });
 
 test('batch: the same one who asks the same while it is under way waits for the same answer', async () => {

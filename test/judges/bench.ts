@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest';
 import { judges } from '../../src/judges/index.ts';
 import type { Judge } from '../../src/judges/judge.ts';
 import type { JudgeSettings } from '../../src/judges/settings.ts';
-import type { Till } from '../../src/judges/till.ts';
+import type { Till } from '../../src/model/budget.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { chatServer, type ChatServer, type Play } from './chat-server.ts';

@@ -1,9 +1,9 @@
 /** What a real client reserves before each request, and what it says that the request has used. */
 import { expect, test } from 'vitest';
 import type { Question } from '../../evaluators/evaluator.ts';
-import type { Tokens } from '../../src/judges/openai-client.ts';
 import type { JudgeSettings } from '../../src/judges/settings.ts';
-import type { Till, Used } from '../../src/judges/till.ts';
+import { overBudget } from '../../src/judges/till.ts';
+import type { Till, Tokens, Used } from '../../src/model/budget.ts';
 import { bench } from './bench.ts';
 import { embeds, says, status, type Play } from './chat-server.ts';
 
@@ -16,7 +16,7 @@ function till(lets = Infinity) {
   const used: Used[] = [];
   const own: Till = {
     async take(tokens) {
-      if (most.length >= lets) return undefined;
+      if (most.length >= lets) return overBudget('usd_per_day');
       most.push(tokens);
       return (what) => void used.push(what);
     },

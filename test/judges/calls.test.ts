@@ -1,7 +1,8 @@
 /** What is noted of requests to a judge, against a scripted endpoint. */
 import { expect, test } from 'vitest';
+import type { Till } from '../../src/model/budget.ts';
 import type { JudgeCall } from '../../src/model/judge-call.ts';
-import type { Till } from '../../src/judges/till.ts';
+import { overBudget } from '../../src/judges/till.ts';
 import { bench } from './bench.ts';
 import { embeds, knows, says, status } from './chat-server.ts';
 
@@ -38,7 +39,7 @@ for (const { name, script, want } of cases) {
 }
 
 test('calls: a request that is not paid for is never sent, and none is noted', async () => {
-  const empty: Till = { take: async () => undefined };
+  const empty: Till = { take: async () => overBudget('usd_per_day') };
   const { judge } = await bench([says(good)], {}, empty);
   const calls: JudgeCall[] = [];
   expect(await judge.ask(question, (call) => void calls.push(call))).toMatchObject({ kind: 'failed' });

@@ -114,13 +114,15 @@ test('desk: beyond the bound nothing is let in, counting what is not written yet
   const to = bench({ keep: { rows: 2, ageMs: 60_000 }, places: () => 0 });
   to.own.start();
   await to.look();
-  expect([to.own.admits(), to.own.admits(), to.own.admits()]).toEqual([true, true, false]);
+  expect([to.own.admits('main'), to.own.admits('main'), to.own.admits('main')]).toEqual([true, true, false]);
   await to.write(['a']);
   Object.assign(to.keeping, { offered: 2, settled: 2 });
   await to.look();
   // One of the two was written, the other one was lost.
-  expect([to.own.admits(), to.own.admits()]).toEqual([true, false]);
+  expect([to.own.admits('main'), to.own.admits('main')]).toEqual([true, false]);
   expect(to.counts()).toEqual({ kept: 3, refused: 2 });
+  // One row, and one that was let in, of three questions each.
+  expect([to.own.waiting((party) => (party === 'main' ? 3 : 0)), to.own.waiting((party) => (party === 'other' ? 1 : 0))]).toEqual([6, 0]);
   await to.own.stop();
 });
 

@@ -3,7 +3,7 @@ import type { Answer, Question } from '../../evaluators/evaluator.ts';
 import { type JudgeEnd, type JudgeJob, judgeLane, type JudgeLaneOptions } from '../../src/judges/lane.ts';
 import { scriptedJudge } from '../../src/judges/scripted.ts';
 import type { Judge } from '../../src/judges/judge.ts';
-import { paid } from '../../src/judges/till.ts';
+import { overBudget, paid } from '../../src/judges/till.ts';
 import { askOf } from '../../src/pipeline/ask.ts';
 import type { Outcome } from '../../src/model/verdict.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
@@ -80,7 +80,7 @@ test('lane: who answers for a job alone does so instead of its party, and what c
 
 test('lane: where there is no budget for a question, the job ends so, whatever its evaluator makes of it, and nothing more is asked', async () => {
   const { lane, ends, job } = bench();
-  const over = await paid({ take: async () => undefined }, { input: 1, output: 0 }, async () => ({ kind: 'answered' }) as const);
+  const over = await paid({ take: async () => overBudget('usd_per_day') }, { input: 1, output: 0 }, async () => ({ kind: 'answered' }) as const);
   const judge = scriptedJudge({ q: (asked) => (asked.instruction === 'second' ? yes : (over as Answer)) });
   function* twice(): Generator<Question, Outcome, Answer> {
     yield question;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { pacedShare } from '../../src/pipeline/pacing.ts';
+import { pacedBy, pacedShare } from '../../src/pipeline/pacing.ts';
 
 const cases = [
   { name: 'nothing is spent at midnight', dayShare: 0, spentShare: 0, want: 1 },
@@ -11,6 +11,8 @@ const cases = [
   { name: 'four fifths of the budget at the end of the day', dayShare: 1, spentShare: 0.8, want: 1 },
   { name: 'a noon that is on the line', dayShare: 0.5, spentShare: 0.6, want: 0 },
   { name: 'a noon that is in its middle', dayShare: 0.5, spentShare: 0.5, want: 0.5 },
+  { name: 'a noon that is a fiftieth of the head start below it', dayShare: 0.5, spentShare: 0.5959, want: 0.0205 },
+  { name: 'a noon that is nearer to it', dayShare: 0.5, spentShare: 0.5961, want: 0 },
   { name: 'a noon that is a head start below it', dayShare: 0.5, spentShare: 0.4, want: 1 },
 ] as const;
 
@@ -56,3 +58,14 @@ test('pacing: traffic that would cost five times its budget is asked about all d
   expect(spent).toBeLessThanOrEqual(1);
   for (const now of shares.slice(2)) expect(now).toBeCloseTo(0.8 / 5, 2);
 });
+
+const own = { left: 0.5, by: 'evaluator_usd_per_day' };
+const together: readonly { readonly name: string; readonly judges: readonly number[]; readonly want: object }[] = [
+  { name: 'one that asks nobody has its own budget alone', judges: [], want: own },
+  { name: 'its judge leaves less', judges: [0.2], want: { left: 0.2, by: 'of judge 0' } },
+  { name: 'its judge leaves more', judges: [0.7], want: own },
+  { name: 'most of its judges can do without the one that has spent its own', judges: [0, 0.7, 1], want: own },
+  { name: 'most of its judges have spent theirs', judges: [0, 1, 0], want: { left: 0, by: 'of judge 0' } },
+  { name: 'two judges are needed where there are two', judges: [1, 0.1], want: { left: 0.1, by: 'of judge 1' } },
+];
+for (const { name, judges, want } of together) test(`pacing: ${name}`, () => expect(pacedBy(own, judges.map((left, at) => ({ left, by: `of judge ${at}` })))).toEqual(want));

@@ -102,11 +102,11 @@ test('raising: of evenly spread traces the raised share is asked about', () => {
 
 test('raising: the budget of the judge sinks the rate in force, raised or not, and at nothing the pair ends as over budget', () => {
   const planned = plan(0.2, [raise('<', 1, 1)]);
-  const paced = (of: Run, left: number) => evaluateRun(of, planned, { context: evaluationContext(), clock: manualClock(0), telemetry: noTelemetry, pace: (judge) => (judge === 'main' ? left : 1) });
+  const paced = (of: Run, left: number) => evaluateRun(of, planned, { context: evaluationContext(), clock: manualClock(0), telemetry: noTelemetry, pace: ({ judge }) => ({ left: judge === 'main' ? left : 1, by: 'usd_per_day' }) });
   const last = traceId('ffffffffffffff');
   expect(paced(run({ trace: broken, traceId: last }), 0.5).toJudge[0]?.probability).toBe(0.5);
   expect(paced(run({ trace: fine, traceId: last }), 0.5).toJudge[0]?.probability).toBe(0.1);
   expect(paced(run({ trace: fine, traceId: traceId('00000000000000') }), 0.5).decisions[0]?.decision).toBe('sampled_out');
   expect(paced(run({ trace: broken, traceId: last }), 0).decisions[0]).toMatchObject({ decision: 'over_budget', reason: 'usd_per_day' });
-  expect(evaluateRun(run({ trace: fine, traceId: last }), plan(0, []), { context: evaluationContext(), clock: manualClock(0), telemetry: noTelemetry, pace: () => 0 }).decisions[0]?.decision).toBe('sampled_out');
+  expect(evaluateRun(run({ trace: fine, traceId: last }), plan(0, []), { context: evaluationContext(), clock: manualClock(0), telemetry: noTelemetry, pace: () => ({ left: 0, by: 'usd_per_day' }) }).decisions[0]?.decision).toBe('sampled_out');
 });

@@ -5,6 +5,7 @@ import { evaluators } from '../../evaluators/index.ts';
 import type { JudgeConfig } from '../../src/config/config.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import type { AskEnd } from '../../src/pipeline/pipeline.ts';
+import type { ToJudge } from '../../src/pipeline/evaluate.ts';
 import type { Panel } from '../../src/pipeline/panel.ts';
 import { judgeBench } from '../../src/serving/judge-bench.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
@@ -47,13 +48,14 @@ async function court(judges: { readonly [name: string]: Scripted }, options: Jso
     Object.fromEntries((telemetry.snapshot().find((family) => family.name === name)?.points ?? []).map((point) => [by.split(' ').map((label) => point.labels[label] ?? '').join(' '), point.kind === 'number' ? point.value : NaN]));
   return {
     bench,
+    configured,
     configs,
     points,
     requests: () => Object.fromEntries([...servers].map(([name, server]) => [name, server.requests.length])),
     questions: (name: string) => servers.get(name)?.requests.map(({ body }) => body) ?? [],
-    ask: (panel: Panel, response = 'Thank you.') =>
+    ask: (panel: Panel, response = 'Thank you.', own: Pick<ToJudge, 'budget'> = {}) =>
       new Promise<AskEnd>((resolve) => {
-        bench.ask(run({ trace: agentTrace({ finalResponse: response }) }), { configured, panel, expected: {}, probability: 1 }, resolve);
+        bench.ask(run({ trace: agentTrace({ finalResponse: response }) }), { configured, panel, ...own, expected: {}, probability: 1 }, resolve);
       }),
   };
 }
@@ -131,14 +133,27 @@ test('juries: too few votes are a failed verdict that says who gave none', async
 });
 
 test('juries: the budget of each judge pays for its own questions, and one that is spent costs a vote, not the verdict', async () => {
-  const poor = { ...priced, usdPerDay: 0.000001 };
-  const to = await court({ a: { plays: [word('good')], ...priced, usdPerDay: 1_000_000 }, b: { plays: [word('bad')], ...poor }, c: { plays: [word('good')], ...priced, usdPerDay: 1_000_000 } });
+  const poor = { ...priced, budget: { usdPerDay: 0.000001 } };
+  const to = await court({ a: { plays: [word('good')], ...priced, budget: { usdPerDay: 1_000_000 } }, b: { plays: [word('bad')], ...poor }, c: { plays: [word('good')], ...priced, budget: { usdPerDay: 1_000_000 } } });
   const end = await to.ask({ judges: ['a', 'b', 'c'], votes: 1 });
   expect(juryOf(end)).toMatchObject({ answered: 2, agreeing: 2, ballots: [{ judge: 'a' }, { judge: 'b', status: 'not_asked', reason: 'usd_per_day' }, { judge: 'c' }], cost_usd: 4 });
   expect(to.requests()).toEqual({ a: 1, b: 0, c: 1 });
   expect(to.points('tracejury.judge.spent', 'tracejury.judge')).toEqual({ a: 2, b: 0, c: 2 });
   expect(await to.ask({ judges: ['a', 'b'], votes: 1 })).toEqual({ kind: 'over_budget', reason: 'usd_per_day' });
   expect(await to.ask({ judges: ['b'], votes: 3 })).toEqual({ kind: 'over_budget', reason: 'usd_per_day' });
+});
+
+test('juries: the budget of the evaluator pays for the votes of all its judges, and the rate sinks as both kinds of budgets leave it', async () => {
+  const to = await court({ a: { plays: [word('good')], budget: { requestsPerDay: 0 } }, b: { plays: [word('good')] }, c: { plays: [word('good')] } });
+  const [panel, budget] = [{ judges: ['a', 'b', 'c'], votes: 1 }, { requestsPerDay: 2 }];
+  const end = await to.ask({ judges: ['b', 'c'], votes: 1 }, 'Thank you.', { budget });
+  expect(juryOf(end)).toMatchObject({ answered: 2 });
+  expect(await to.ask({ judges: ['b', 'c'], votes: 1 }, 'Not at all.', { budget })).toEqual({ kind: 'over_budget', reason: 'evaluator_requests_per_day' });
+  expect(to.requests()).toEqual({ a: 0, b: 1, c: 1 });
+  const paced = (own: Partial<ToJudge>) => to.bench.pace({ configured: to.configured, ...own });
+  expect(paced({ panel })).toEqual({ left: 1, by: '' });
+  expect(paced({ panel, budget })).toEqual({ left: 0, by: 'evaluator_requests_per_day' });
+  expect(paced({ panel: { judges: ['a', 'b'], votes: 1 } })).toEqual({ left: 0, by: 'requests_per_day' });
 });
 
 test('juries: with most judges down the pair may wait, with one down the others decide', async () => {
@@ -178,7 +193,7 @@ test('juries: one cheap judge that is not sure is passed on, one that is sure is
 
 const unheard: readonly { readonly name: string; readonly dear: Scripted; readonly told: object; readonly outcome: string }[] = [
   { name: 'answers nothing usable', dear: { plays: [says('perhaps')] }, told: { status: 'failed' }, outcome: 'failed' },
-  { name: 'has spent its budget', dear: { plays: [word('bad')], ...priced, usdPerDay: 0.000001 }, told: { status: 'not_asked', reason: 'usd_per_day' }, outcome: 'not_asked' },
+  { name: 'has spent its budget', dear: { plays: [word('bad')], ...priced, budget: { usdPerDay: 0.000001 } }, told: { status: 'not_asked', reason: 'usd_per_day' }, outcome: 'not_asked' },
 ];
 for (const { name, dear, told, outcome } of unheard) {
   test(`juries: where the judge that was to decide ${name}, the votes do`, async () => {

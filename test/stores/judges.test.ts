@@ -2,48 +2,81 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { noSpending, type SpendEntry } from '../../src/model/judge-store.ts';
+import { noAmount, type Amount } from '../../src/model/budget.ts';
+import { noSpending, type JudgeSpendStore, type MinuteEntry, type SpendEntry } from '../../src/model/judge-store.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import { closedLater, folder, members, open } from './members.ts';
 
 const day = '2026-01-31';
 
-function entry(given: Partial<SpendEntry> = {}): SpendEntry {
-  return { judge: 'main', day, spent: noSpending, releasedNanoUsd: 0, wantedNanoUsd: 0, limitNanoUsd: 100, ...given };
+interface Given extends Partial<SpendEntry> {
+  readonly releasedNanoUsd?: number;
+  readonly wantedNanoUsd?: number;
 }
+
+const money = (nanoUsd: number): Amount => ({ ...noAmount, nanoUsd });
+
+function entry({ releasedNanoUsd = 0, wantedNanoUsd = 0, ...given }: Given = {}): SpendEntry {
+  return { account: 'main', day, owner: 'this', at: 1_000_000, spent: noSpending, released: money(releasedNanoUsd), wanted: money(wantedNanoUsd), limits: { nanoUsd: 100 }, ...given };
+}
+
+const standing = async (store: JudgeSpendStore, account: string, of: string) => (await store.on(of)).get(account) ?? { ...noSpending, reserved: noAmount };
 
 const cost = (nanoUsd: number) => ({ nanoUsd, requests: 1, inputTokens: 10, outputTokens: 2 });
 
 describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) => {
   test('stores: what is wanted is reserved up to the limit and not beyond it', async () => {
     const { judgeSpend } = await open(member);
-    expect(await judgeSpend.enter(entry({ wantedNanoUsd: 60 }))).toEqual({ isGranted: true, spend: { ...noSpending, reservedNanoUsd: 60 } });
-    expect((await judgeSpend.enter(entry({ wantedNanoUsd: 41 }))).isGranted).toBe(false);
-    expect((await judgeSpend.enter(entry({ wantedNanoUsd: 40 }))).isGranted).toBe(true);
-    expect((await judgeSpend.enter(entry({ wantedNanoUsd: 1 }))).isGranted).toBe(false);
-    expect(await judgeSpend.of('main', day)).toEqual({ ...noSpending, reservedNanoUsd: 100 });
+    expect(await judgeSpend.enter(entry({ wantedNanoUsd: 60 }))).toEqual({ over: undefined, spend: { ...noSpending, reserved: money(60) } });
+    expect((await judgeSpend.enter(entry({ wantedNanoUsd: 41 }))).over).toBe('nanoUsd');
+    expect((await judgeSpend.enter(entry({ wantedNanoUsd: 40 }))).over).toBeUndefined();
+    expect((await judgeSpend.enter(entry({ wantedNanoUsd: 1 }))).over).toBe('nanoUsd');
+    expect(await standing(judgeSpend, 'main', day)).toEqual({ ...noSpending, reserved: money(100) });
+  });
+
+  for (const { name, limits, wanted, over } of [
+    { name: 'requests', limits: { requests: 3 }, wanted: { ...noAmount, requests: 2 }, over: 'requests' },
+    { name: 'tokens', limits: { tokens: 30, nanoUsd: 1 }, wanted: { ...noAmount, tokens: 20 }, over: 'tokens' },
+  ]) {
+    test(`stores: ${name} are reserved up to their limit, what two processes want together`, async () => {
+      const { judgeSpend } = await open(member);
+      expect((await judgeSpend.enter(entry({ limits, wanted }))).over).toBeUndefined();
+      expect((await judgeSpend.enter(entry({ owner: 'that', limits, wanted }))).over).toBe(over);
+      expect((await judgeSpend.enter(entry({ released: wanted, limits }))).over).toBeUndefined();
+      expect((await judgeSpend.enter(entry({ owner: 'that', limits, wanted }))).over).toBeUndefined();
+      expect((await standing(judgeSpend, 'main', day)).reserved).toEqual(wanted);
+    });
+  }
+
+  test('stores: no sixty seconds hold more than a minute may, whoever notes it, and what is given back makes room', async () => {
+    const { judgeSpend } = await open(member);
+    const at = (second: number, given: Partial<MinuteEntry> = {}): Promise<boolean> => judgeSpend.pass({ account: 'main', at: second * 1_000_000, wanted: { nanoUsd: 0, requests: 1, tokens: 40 }, limits: { requests: 3, tokens: 100 }, back: [], ...given });
+    expect([await at(100), await at(130), await at(131)]).toEqual([true, true, false]);
+    expect([await at(131, { account: 'other' }), await at(159), await at(160)]).toEqual([true, false, true]);
+    expect(await at(161, { back: [{ second: 130, amount: { nanoUsd: 0, requests: 0, tokens: 30 } }] })).toBe(true);
+    expect([await at(162, { wanted: { nanoUsd: 0, requests: 1, tokens: 1 } }), await at(189, { back: [{ second: 100, amount: { ...noAmount, requests: 1 } }] }), await at(221, { wanted: { nanoUsd: 0, requests: 1, tokens: 1_000 } })]).toEqual([false, false, true]);
   });
 
   test('stores: what was cheaper than it could be leaves room, and is noted where nothing more is granted too', async () => {
     const { judgeSpend } = await open(member);
     await judgeSpend.enter(entry({ wantedNanoUsd: 100 }));
-    expect((await judgeSpend.enter(entry({ spent: cost(30), releasedNanoUsd: 100, wantedNanoUsd: 71 }))).isGranted).toBe(false);
-    expect(await judgeSpend.of('main', day)).toEqual({ ...cost(30), reservedNanoUsd: 0 });
-    expect((await judgeSpend.enter(entry({ wantedNanoUsd: 70 }))).isGranted).toBe(true);
+    expect((await judgeSpend.enter(entry({ spent: cost(30), releasedNanoUsd: 100, wantedNanoUsd: 71 }))).over).toBe('nanoUsd');
+    expect(await standing(judgeSpend, 'main', day)).toEqual({ ...cost(30), reserved: money(0) });
+    expect((await judgeSpend.enter(entry({ wantedNanoUsd: 70 }))).over).toBeUndefined();
   });
 
   test('stores: a call that cost more than it could be expected to counts in full, and nothing is granted after it', async () => {
     const { judgeSpend } = await open(member);
     await judgeSpend.enter(entry({ wantedNanoUsd: 100 }));
     await judgeSpend.enter(entry({ spent: cost(120), releasedNanoUsd: 100 }));
-    expect(await judgeSpend.of('main', day)).toEqual({ ...cost(120), reservedNanoUsd: 0 });
-    expect((await judgeSpend.enter(entry({ wantedNanoUsd: 0 }))).isGranted).toBe(false);
+    expect(await standing(judgeSpend, 'main', day)).toEqual({ ...cost(120), reserved: money(0) });
+    expect((await judgeSpend.enter(entry({ wantedNanoUsd: 0 }))).over).toBe('nanoUsd');
   });
 
   test('stores: judges and days have budgets of their own', async () => {
     const { judgeSpend } = await open(member);
-    for (const other of [{ judge: 'other' }, { day: '2026-02-01' }, {}]) expect((await judgeSpend.enter(entry({ wantedNanoUsd: 100, ...other }))).isGranted).toBe(true);
-    expect(await judgeSpend.of('third', day)).toEqual({ ...noSpending, reservedNanoUsd: 0 });
+    for (const other of [{ account: 'other' }, { day: '2026-02-01' }, {}]) expect((await judgeSpend.enter(entry({ wantedNanoUsd: 100, ...other }))).over).toBeUndefined();
+    expect(await standing(judgeSpend, 'third', day)).toEqual({ ...noSpending, reserved: money(0) });
   });
 
   test('stores: what was reserved by one that is gone counts as spent, and old days are forgotten', async () => {
@@ -51,9 +84,11 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     await judgeSpend.enter(entry({ day: '2025-01-01', spent: cost(5) }));
     await judgeSpend.enter(entry({ wantedNanoUsd: 50 }));
     await judgeSpend.enter(entry({ spent: cost(20), releasedNanoUsd: 20 }));
-    await judgeSpend.adopt('2026-01-01');
-    expect(await judgeSpend.of('main', day)).toEqual({ ...cost(50), reservedNanoUsd: 0 });
-    expect(await judgeSpend.of('main', '2025-01-01')).toEqual({ ...noSpending, reservedNanoUsd: 0 });
+    await judgeSpend.enter(entry({ owner: 'that', wantedNanoUsd: 7 }));
+    await judgeSpend.renew('that', 2_000_000);
+    await judgeSpend.adopt({ before: 2_000_000, forget: '2026-01-01' });
+    expect(await standing(judgeSpend, 'main', day)).toEqual({ ...cost(50), reserved: money(7) });
+    expect(await standing(judgeSpend, 'main', '2025-01-01')).toEqual({ ...noSpending, reserved: money(0) });
   });
 
   test('stores: an answer is found by its key while it is young enough, and the newer one counts', async () => {
@@ -87,11 +122,11 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     let trial = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1, maxLength: 12 }), async (wanted) => {
-        const judge = `judge ${++trial}`;
-        const answers = await Promise.all(wanted.map((nano) => judgeSpend.enter(entry({ judge, wantedNanoUsd: nano }))));
-        const granted = answers.reduce((sum, { isGranted }, at) => sum + (isGranted ? (wanted[at] ?? 0) : 0), 0);
+        const account = `judge ${++trial}`;
+        const answers = await Promise.all(wanted.map((nano) => judgeSpend.enter(entry({ account, owner: `process ${nano % 3}`, wantedNanoUsd: nano }))));
+        const granted = answers.reduce((sum, { over }, at) => sum + (over === undefined ? (wanted[at] ?? 0) : 0), 0);
         expect(granted).toBeLessThanOrEqual(100);
-        expect((await judgeSpend.of(judge, day)).reservedNanoUsd).toBe(granted);
+        expect((await standing(judgeSpend, account, day)).reserved.nanoUsd).toBe(granted);
       }),
       { numRuns: 15 },
     );
@@ -105,5 +140,5 @@ test('stores: what judges have cost is there when the file is opened again', asy
   await first.judgeSpend.enter(entry({ spent: cost(30), releasedNanoUsd: 30 }));
   await first.stop();
   const { judgeSpend } = closedLater(await sqliteStore(file));
-  expect(await judgeSpend.of('main', day)).toEqual({ ...cost(30), reservedNanoUsd: 60 });
+  expect(await standing(judgeSpend, 'main', day)).toEqual({ ...cost(30), reserved: money(60) });
 });

@@ -25,13 +25,13 @@ export async function judgeBills(store: Pick<Store, 'judgeSpend'>, { forecasts, 
     const priced = votes.flatMap((one) => (one.judge === judge && one.usd !== undefined ? [one.usd] : []));
     const booked: number[] = [];
     for (let back = 1; back <= daysMax; back++) {
-      const { nanoUsd, requests } = await store.judgeSpend.of(judge, new Date(nowMs - back * dayMs).toISOString().slice(0, 10));
-      if (requests > 0) booked.push(usdOf(nanoUsd));
+      const spent = (await store.judgeSpend.on(new Date(nowMs - back * dayMs).toISOString().slice(0, 10))).get(judge);
+      if (spent !== undefined && spent.requests > 0) booked.push(usdOf(spent.nanoUsd));
     }
     bills.push({
       judge,
       usd: priced.length === 0 ? undefined : sum(priced),
-      budget: judges.find(({ name }) => name === judge)?.usdPerDay,
+      budget: judges.find(({ name }) => name === judge)?.budget?.usdPerDay,
       spent: booked.length === 0 ? undefined : sum(booked) / booked.length,
       days: booked.length,
     });

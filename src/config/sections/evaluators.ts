@@ -3,6 +3,7 @@ import type { AnyEvaluator, JsonSchema } from '../../../evaluators/evaluator.ts'
 import type { JsonValue } from '../../model/json.ts';
 import type { EvaluatorKind } from '../../model/verdict.ts';
 import { panelJudgesMax, seatsMax, votesMax } from '../../pipeline/panel.ts';
+import { budgetSchema } from './budget.ts';
 import type { Section } from './section.ts';
 
 const text = { type: 'string', maxLength: 10_000 } as const;
@@ -135,6 +136,7 @@ export function evaluatorsSection(members: readonly AnyEvaluator[]): Section {
           ...whoIsAskedSchema,
           sample,
           drift,
+          budget: budgetSchema('What the evaluator may ask of its judge, beside the budget of that one.'),
         },
         allOf: members.map(ofMember),
       },

@@ -1,5 +1,6 @@
 /** `judges` and the prices of models. */
 import { priceTableSchema } from '../../../evaluators/prices.ts';
+import { budgetSchema } from './budget.ts';
 import type { Section } from './section.ts';
 
 const perMillion = (description: string) => ({ type: 'number', minimum: 0, 'x-unit': 'US dollars per million tokens', description }) as const;
@@ -26,8 +27,8 @@ export const judges: Section = {
         concurrency: { type: 'integer', minimum: 1, maximum: 1000, default: 8, 'x-unit': 'questions', description: 'Questions asked at the same time.' },
         timeout: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '100ms', maximum: '1h' }, default: '60s', description: 'Longest wait for one answer.' },
         cache: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '0s', maximum: '90d' }, default: '1d', description: 'How long an answer stands when the same question is asked about the same texts; `0s`: each time is asked anew.' },
-        answer_tokens: { type: 'integer', minimum: 1, maximum: 1_000_000, 'x-unit': 'tokens', description: `Most tokens of one answer, those of reasoning among them; sent as \`max_completion_tokens\`. Left out: no limit is sent, unless there is a budget: then ${answerTokensDefault}.` },
-        requests_per_minute: { type: 'integer', minimum: 1, maximum: 1_000_000, 'x-unit': 'requests', description: 'Pace that is never exceeded.' },
+        answer_tokens: { type: 'integer', minimum: 1, maximum: 1_000_000, 'x-unit': 'tokens', description: `Most tokens of one answer, those of reasoning among them; sent as \`max_completion_tokens\`. Left out: no limit is sent, unless a budget counts money or tokens: then ${answerTokensDefault}.` },
+        requests_per_minute: { type: 'integer', minimum: 1, maximum: 1_000_000, 'x-unit': 'requests', description: 'Pace of this process that is never exceeded, evenly spread.' },
         mode: { enum: ['direct', 'batch'], default: 'direct', description: '`direct`: each question by itself, at once. `batch`: many together through the Batch API of the endpoint, which answers within hours and for less; a question whose batch does not answer it is asked directly. Vectors are always asked for directly.' },
         batch: {
           type: 'object',
@@ -50,13 +51,7 @@ export const judges: Section = {
             },
           },
         },
-        budget: {
-          type: 'object',
-          description: 'What the judge may cost. It needs `price`, of input and of output tokens.',
-          additionalProperties: false,
-          required: ['usd_per_day'],
-          properties: { usd_per_day: { type: 'number', minimum: 0, 'x-unit': 'US dollars', description: 'Most that a day (UTC) may cost.' } },
-        },
+        budget: budgetSchema('What may be asked of the judge, by all evaluators together.'),
         price: {
           type: 'object',
           description: 'What its tokens cost.',

@@ -5,6 +5,7 @@ import { Migrator, type Migration } from 'kysely/migration';
 import { JuryError } from '../../model/errors.ts';
 import { annotationsMigration } from './annotations-migration.ts';
 import { batchesMigration } from './batches-migration.ts';
+import { budgetsMigration } from './budgets-migration.ts';
 import { contentMigration } from './content-migration.ts';
 import { decisionsMigration } from './decisions-migration.ts';
 import { driftMigration } from './drift-migration.ts';
@@ -58,6 +59,7 @@ const migrations: { readonly [name: string]: Migration } = {
   '007_batches': batchesMigration,
   '008_drift': driftMigration,
   '009_decision_probability': decisionsMigration,
+  '010_budgets': budgetsMigration,
 };
 
 /** Brings older files up to date, and refuses those of a newer release: they may hold what this one would break. */

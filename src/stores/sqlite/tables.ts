@@ -11,6 +11,8 @@ export interface Tables {
   readonly exports: ExportsTable;
   readonly annotations: AnnotationsTable;
   readonly judge_spend: JudgeSpendTable;
+  readonly judge_reservations: JudgeReservationsTable;
+  readonly judge_minutes: JudgeMinutesTable;
   readonly judge_jobs: JudgeJobsTable;
   readonly judge_answers: JudgeAnswersTable;
   readonly judge_batches: JudgeBatchesTable;
@@ -142,13 +144,30 @@ interface AnnotationsTable {
 }
 
 interface JudgeSpendTable {
-  readonly judge: string;
+  readonly account: string;
   readonly day: string;
   readonly nano_usd: number;
-  readonly reserved_nano_usd: number;
   readonly requests: number;
   readonly input_tokens: number;
   readonly output_tokens: number;
+}
+
+interface JudgeReservationsTable {
+  readonly account: string;
+  readonly day: string;
+  readonly owner: string;
+  readonly nano_usd: number;
+  readonly requests: number;
+  readonly tokens: number;
+  readonly renewed_us: number;
+}
+
+/** What may have been used in the last seconds. */
+interface JudgeMinutesTable {
+  readonly account: string;
+  readonly second: number;
+  readonly requests: number;
+  readonly tokens: number;
 }
 
 interface JudgeJobsTable {

@@ -5,7 +5,7 @@ import { annotationRowsMax, annotatorKinds, type AnnotatorKind } from '../../mod
 import type { JsonObject } from '../../model/json.ts';
 import { timeText } from '../../model/time-text.ts';
 import { driftJson } from './drift-json.ts';
-import { judgeFiguresJson, peopleFiguresJson, rateJson } from './figures-json.ts';
+import { budgetJson, judgeFiguresJson, peopleFiguresJson, rateJson } from './figures-json.ts';
 import { text } from './pages.ts';
 import { named, periodOf, type Parameters } from './query.ts';
 import type { Route } from './routes.ts';
@@ -41,14 +41,14 @@ export const figureRoutes: readonly Route[] = [
   {
     method: 'get',
     path: '/judges',
-    summary: `How far evaluators agree with people who annotated the same runs under the evaluator’s name, by version and model; and people with one another. Of the newest ${annotationRowsMax} annotations of the period. Also, whatever the period, whether judges still say the same of their fixed sets.`,
+    summary: `How far evaluators agree with people who annotated the same runs under the evaluator’s name, by version and model; and people with one another. Of the newest ${annotationRowsMax} annotations of the period. Also, whatever the period, how budgets stand, and whether judges still say the same of their fixed sets.`,
     path_parameters: {},
     query_parameters: { from: { ...period.from, description: 'Runs that started at this time or later, as RFC 3339 writes it; when left out, thirty days before `to`.' }, to: period.to, ...filters },
-    answer: { type: 'object', required: ['judges', 'people', 'whole', 'drift'], properties: { judges: listOf('JudgeFigures', 'By evaluator, version and model.'), people: listOf('PeopleFigures', 'By name.'), whole: { type: 'boolean', description: 'False: there were more annotations than were read.' }, drift: listOf('Drift', 'By evaluator, for those that have or had a fixed set.') } },
-    async handle({ store, clock }, query) {
+    answer: { type: 'object', required: ['judges', 'people', 'budgets', 'whole', 'drift'], properties: { judges: listOf('JudgeFigures', 'By evaluator, version and model.'), people: listOf('PeopleFigures', 'By name.'), budgets: listOf('BudgetFigures', 'Of judges and evaluators that have one, each limit of this day (UTC).'), whole: { type: 'boolean', description: 'False: there were more annotations than were read.' }, drift: listOf('Drift', 'By evaluator, for those that have or had a fixed set.') } },
+    async handle({ store, clock, budgets }, query) {
       const rows = await store.annotations.onRuns({ ...periodOf(query, clock, 30 * dayMicros), ...named(query, 'agent', 'agent'), ...named(query, 'evaluator', 'name'), kinds: kindsOf(query), limit: annotationRowsMax });
       const { judges, people } = agreementOf(rows);
-      return { judges: judges.map(judgeFiguresJson), people: people.map(peopleFiguresJson), whole: rows.length < annotationRowsMax, drift: await driftJson(store.judgeDrift, typeof query['evaluator'] === 'string' ? query['evaluator'] : undefined) };
+      return { judges: judges.map(judgeFiguresJson), people: people.map(peopleFiguresJson), budgets: budgets().map(budgetJson), whole: rows.length < annotationRowsMax, drift: await driftJson(store.judgeDrift, typeof query['evaluator'] === 'string' ? query['evaluator'] : undefined) };
     },
   },
 ];

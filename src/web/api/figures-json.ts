@@ -1,4 +1,5 @@
 /** Rates and agreement, as the API writes them: a figure has an interval, or the reason why there is none. */
+import type { BudgetRow } from './routes.ts';
 import type { JudgeAgreement, PeopleAgreement } from '../../figures/judge-agreement.ts';
 import type { EvaluatorRate } from '../../figures/rates.ts';
 import type { JsonObject } from '../../model/json.ts';
@@ -30,12 +31,22 @@ export const figureSchemas: { readonly [name: string]: JsonObject } = {
     precision: { ...estimate, description: 'Of what the evaluator failed, the share that people fail.' }, recall: { ...estimate, description: 'Of what people fail, the share that the evaluator failed.' }, accuracy: estimate,
     kappa: { ...estimate, description: 'Cohen’s kappa: agreement beyond chance, 1 at most.' },
   }),
+  BudgetFigures: object({
+    judge: { type: ['string', 'null'], description: 'Null: the budget of an evaluator.' }, evaluator: { type: ['string', 'null'], description: 'Null: the budget of a judge.' },
+    budget: { enum: ['usd_per_day', 'requests_per_day', 'tokens_per_day'] }, limit: { type: 'number', minimum: 0, description: 'In US dollars, requests or tokens, as its key says.' },
+    spent: { type: 'number', minimum: 0 }, reserved: { type: 'number', minimum: 0, description: 'For requests under way, and a little ahead of the next ones.' }, left: { type: 'number', minimum: 0 },
+    pace: { type: 'number', minimum: 0, maximum: 1, description: 'What it leaves of the sample rates now.' },
+  }),
   PeopleFigures: object({
     name: text, people: count, runs: { ...count, description: 'With a word of somebody.' }, disputed: { ...count, description: 'Of which as many say passed as failed; they are compared with nobody.' }, unreadable: { ...count, description: 'Annotations with a label that no verdict has.' },
     mean_kappa: numberOrNull('Of the pairs of people, each counted by its runs; null: no two labelled the same runs.'),
     pairs: { type: 'array', items: object({ people: { type: 'array', items: text, minItems: 2, maxItems: 2 }, runs: count, kappa: estimate }) },
   }),
 };
+
+export function budgetJson({ judge, evaluator, limit, most, spent, reserved, share }: BudgetRow): JsonObject {
+  return { judge: judge ?? null, evaluator: evaluator ?? null, budget: limit, limit: most, spent, reserved, left: Math.max(0, most - spent - reserved), pace: share };
+}
 
 export function estimateJson(value: Estimate | NotEstimable): JsonObject {
   if (value.kind === 'not_estimable') return { point: null, low: null, high: null, confidence: null, n: null, effective_n: null, not_estimable: { reason: value.reason, explanation: value.explanation } };

@@ -21,6 +21,21 @@ export interface ExporterQueues {
   recount(): Promise<void>;
 }
 
+/** A limit of the day, in its unit: US dollars, requests or tokens. */
+export interface BudgetRow {
+  /** Undefined: an evaluator's. */
+  readonly judge: string | undefined;
+  /** Undefined: a judge's. */
+  readonly evaluator: string | undefined;
+  /** The key of the configuration. */
+  readonly limit: string;
+  readonly most: number;
+  readonly spent: number;
+  readonly reserved: number;
+  /** Of sample rates, what it leaves, 0..1. */
+  readonly share: number;
+}
+
 export interface ApiParts {
   readonly store: Store;
   /** Undefined: none are kept of the run's trace. */
@@ -30,6 +45,8 @@ export interface ApiParts {
   readonly annotate: (annotations: readonly Annotation[]) => Promise<readonly TakenAnnotation[]>;
   /** Takes one back; whether it was there. */
   readonly unannotate: (id: string) => Promise<boolean>;
+  /** How the limits of budgets stand, of judges and of evaluators. */
+  readonly budgets: () => readonly BudgetRow[];
   readonly clock: Clock;
   /** Attempts of evaluators since the start of the process, by what came of them. */
   readonly evaluability: () => readonly JsonObject[];

@@ -7,6 +7,7 @@ import { commands } from '../../../src/cli/commands/index.ts';
 import { runCommandLine } from '../../../src/cli/run.ts';
 import { writeTraces } from '../../../src/otlp/write.ts';
 import { sqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
+import { noAmount } from '../../../src/model/budget.ts';
 import { agentTrace } from '../../builders/agent-trace.ts';
 import { agentSpan } from '../../builders/gen-ai-spans.ts';
 import { evaluation, run, scored, scoredRun } from '../../builders/scored-run.ts';
@@ -212,7 +213,7 @@ test('judge forecast: tokens are those of stored verdicts where there are some, 
     return { run: own, decisions: [], evaluations: [evaluation('tool_error', scored(at < 20 ? 0 : 1), own), ...(judged === undefined ? [] : [evaluation('done', judged, own, { evaluator: 'task_completion', evaluatorKind: 'judge', evaluatorVersion: 1, sampleProbability: at < 20 ? 1 : 0.1 })])] };
   }));
   const day = (back: number): string => new Date(Date.now() - back * 86_400_000).toISOString().slice(0, 10);
-  for (const [back, usd] of [[0, 9], [1, 2], [3, 4]] as const) await store.judgeSpend.enter({ judge: 'main', day: day(back), spent: { nanoUsd: usd * 1e9, requests: 5, inputTokens: 1, outputTokens: 1 }, releasedNanoUsd: 0, wantedNanoUsd: 0, limitNanoUsd: 1e12 });
+  for (const [back, usd] of [[0, 9], [1, 2], [3, 4]] as const) await store.judgeSpend.enter({ account: 'main', day: day(back), owner: 'me', at: 0, spent: { nanoUsd: usd * 1e9, requests: 5, inputTokens: 1, outputTokens: 1 }, released: noAmount, wanted: noAmount, limits: {} });
   await store.stop();
   const config = (name: string, model: string, sample: string): string => file(`${name}.yaml`, `evaluators: [ tool_error, { use: task_completion, name: done, judge: main, sample: ${sample} } ]\njudges: { main: { model: ${model}, price: { input_per_million: 2, output_per_million: 10 }, budget: { usd_per_day: 0.02 } } }\nstore: { url: "sqlite:${path}" }\n`);
   const forecast = async (...words: readonly string[]) => JSON.parse((await judge('forecast', '--format', 'json', '-c', ...words)).out) as Forecast & { readonly judges: readonly object[] };

@@ -1,0 +1,47 @@
+/**
+ * What holds a request up before it goes, in this order: the budget of the evaluator that asks, a place at the endpoint, the pace, the judge's budget. Whoever waits for its
+ * own evaluator's budget takes nobody's place.
+ */
+import type { Till, Tokens } from '../model/budget.ts';
+import { paid } from './till.ts';
+import type { Turnstile } from './turnstile.ts';
+
+export interface DoorOptions {
+  readonly gate: Pick<Turnstile, 'through' | 'paced'>;
+  /** Of the judge. */
+  readonly till: Till | undefined;
+  /** Nothing is sent after it. */
+  readonly signal: AbortSignal;
+}
+
+interface Unsent {
+  readonly kind: 'failed';
+  readonly error: string;
+  readonly unsent?: true;
+}
+
+export interface Door {
+  /** `purse`: the budget of the evaluator that asks. `most`: an upper bound of what the request uses. */
+  through<Reply extends { readonly kind: string; readonly tokens?: Tokens | undefined; readonly mayCost?: true }>(purse: Till | undefined, most: Tokens, send: () => Promise<Reply>): Promise<Reply | Unsent>;
+}
+
+export const turnedAway = { kind: 'failed', error: 'judge_overloaded: too many questions are waiting' } as const;
+
+export function door({ gate, till, signal }: DoorOptions): Door {
+  return {
+    through: (purse, most, send) =>
+      paid(
+        purse,
+        most,
+        async () => {
+          const reply = await gate.through(async () => {
+            await gate.paced();
+            if (signal.aborted) return { kind: 'failed', error: 'judge_stopped: the service is stopping', unsent: true } as const;
+            return await paid(till, most, send, signal);
+          });
+          return reply ?? { ...turnedAway, unsent: true };
+        },
+        signal,
+      ),
+  };
+}

@@ -1,0 +1,36 @@
+/** In which lines pairs of run and evaluator wait in the store, and at whose cost. */
+import type { Budget } from '../judges/budgets.ts';
+import { endpointParty } from '../judges/http-calls.ts';
+import type { PlannedEvaluator } from '../pipeline/evaluate.ts';
+import { seatsOf } from '../pipeline/panel.ts';
+
+type Planned = Pick<PlannedEvaluator, 'configured' | 'judge' | 'panel' | 'budget'>;
+
+/** Whose budget it is. */
+export type Payer = Pick<Budget, 'of' | 'name'>;
+
+/**
+ * Neither a judge's nor an evaluator's name has a blank, and none of them a colon. Votes of one judge wait in its own line, those of several in one of the evaluator; and so
+ * does an evaluator with a budget of its own, which holds up no other then.
+ */
+export function partyOf({ configured: { kind, name }, judge = '', panel, budget }: Planned): string {
+  if (kind !== 'judge') return endpointParty(name);
+  if (panel !== undefined && panel.judges.length > 1) return `jury:${name}`;
+  const only = panel?.judges[0] ?? judge;
+  return budget === undefined ? only : `${only} ${name}`;
+}
+
+/** Of a line before one judge. */
+export function judgeOfParty(party: string): string {
+  return party.split(' ')[0] ?? '';
+}
+
+/** At the cost of a judge or an evaluator, of one pair in a line: as many as there are votes. Where evaluators share a line, of the one with the most. */
+export function questionsOf(party: string, { of, name }: Payer, plan: readonly Planned[]): number {
+  const asked = plan.filter((planned) => partyOf(planned) === party).map(({ configured, judge, panel }) => {
+    const judges = panel === undefined ? [judge] : seatsOf(panel).map((seat) => seat.judge);
+    if (of === 'evaluator') return configured.name === name ? judges.length : 0;
+    return judges.filter((one) => one === name).length;
+  });
+  return Math.max(0, ...asked);
+}

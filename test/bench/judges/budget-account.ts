@@ -1,0 +1,129 @@
+/** What a trial of a budget comes to: by the read API, by the store, and by the judge's own bill. */
+import { DatabaseSync } from 'node:sqlite';
+import type { Host } from '../../faults/host.ts';
+import type { Charge } from './charging-judge.ts';
+import { evaluators, type Order } from './orders.ts';
+
+export interface BudgetAccount extends Told, Stored, Billed {
+  readonly pairs: number;
+  /** Pairs that would be asked about without a budget. */
+  readonly wanted: number;
+  readonly budgetUsd: number;
+  readonly kills: number;
+}
+
+/** By the read API. */
+interface Told {
+  /** How many pairs ended so. */
+  readonly decisions: ReadonlyMap<string, number>;
+  readonly undecided: number;
+  readonly decidedTwice: number;
+}
+
+/** By the tables. */
+interface Stored {
+  /** Rows of decisions on these evaluators. */
+  readonly decisionRows: number;
+  /** With what is held for calls whose end nobody knows. */
+  readonly countedUsd: number;
+  /** The runs that the verdicts stand for by their probabilities, over the runs that were there when something was left of the budget; 1 but for chance. */
+  readonly balance: number;
+}
+
+/** By the judge. */
+interface Billed {
+  readonly asked: number;
+  readonly chargedUsd: number;
+  readonly dearestUsd: number;
+  /** Questions that the judge had and had not answered at a kill, all kills together. */
+  readonly underWay: number;
+  /** Questions beyond the first about the same pair. */
+  readonly askedAgain: number;
+  /** Of these, those whose earlier answer had left the judge. */
+  readonly askedAgainAnswered: number;
+  /** Of these, those whose verdict was in the store. */
+  readonly askedAgainDecided: number;
+}
+
+export interface Kill {
+  /** Pairs whose verdict was in the store. */
+  readonly verdicts: ReadonlySet<string>;
+  /** Questions that there had been. */
+  readonly asked: number;
+  readonly underWay: number;
+}
+
+/** Requests to the API at a time. */
+const readers = 4;
+
+export async function told(service: Host, all: readonly Order[]): Promise<Told> {
+  const decisions = new Map<string, number>();
+  let [undecided, decidedTwice] = [0, 0];
+  const queue = all.values();
+  async function reader(): Promise<void> {
+    for (const { traceId } of queue) {
+      const rows = await service.decisions(traceId);
+      for (const name of evaluators) {
+        const own = rows.filter((row) => row['name'] === name);
+        if (own.length === 0) undecided++;
+        if (own.length > 1) decidedTwice++;
+        for (const { decision } of own) decisions.set(String(decision), (decisions.get(String(decision)) ?? 0) + 1);
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: readers }, reader));
+  return { decisions, undecided, decidedTwice };
+}
+
+export function verdictsIn(file: string, all: readonly Order[]): ReadonlySet<string> {
+  const numbers = new Map(all.map(({ traceId, number }) => [String(traceId), number] as const));
+  return read(file, (db) => new Set(db.prepare(`select r.trace_id as trace, d.name as name from decisions d join runs r on r.id = d.run_id where d.decision = 'scored' and d.name in (${names})`).all().map(({ trace, name }) => `${numbers.get(String(trace)) ?? ''} ${String(name)}`)));
+}
+
+export function decisionsIn(file: string): number {
+  return read(file, (db) => Number(db.prepare(`select count(*) as count from decisions where name in (${names})`).get()?.['count']));
+}
+
+export function stored(file: string, all: readonly Order[]): Stored {
+  return read(file, (db) => {
+    const one = (query: string): number => Number(Object.values(db.prepare(query).get() ?? {})[0] ?? 0);
+    const unreachable = one(`select count(*) from decisions where decision = 'over_budget' and name in (${names})`);
+    return {
+      decisionRows: decisionsIn(file),
+      countedUsd: (one("select sum(nano_usd) from judge_spend where account = 'main'") + one("select sum(nano_usd) from judge_reservations where account = 'main'")) / 1e9,
+      balance: one(`select sum(1 / sample_probability) from evaluations where name in (${names})`) / Math.max(1, all.length * evaluators.length - unreachable),
+    };
+  });
+}
+
+export function billed(bill: readonly Charge[], kills: readonly Kill[]): Billed {
+  const answered = new Set<string>();
+  let [askedAgain, askedAgainAnswered] = [0, 0];
+  const seen = new Set<string>();
+  for (const { pair, wasAnswered } of bill) {
+    if (seen.has(pair)) askedAgain++;
+    if (answered.has(pair)) askedAgainAnswered++;
+    seen.add(pair);
+    if (wasAnswered) answered.add(pair);
+  }
+  return {
+    asked: bill.length,
+    chargedUsd: bill.reduce((sum, { nanoUsd }) => sum + nanoUsd, 0) / 1e9,
+    dearestUsd: Math.max(0, ...bill.map(({ nanoUsd }) => nanoUsd)) / 1e9,
+    underWay: kills.reduce((sum, { underWay }) => sum + underWay, 0),
+    askedAgain,
+    askedAgainAnswered,
+    askedAgainDecided: kills.reduce((sum, { verdicts, asked }) => sum + bill.slice(asked).filter(({ pair }) => verdicts.has(pair)).length, 0),
+  };
+}
+
+const names = evaluators.map((name) => `'${name}'`).join(', ');
+
+function read<Result>(file: string, ask: (db: DatabaseSync) => Result): Result {
+  const db = new DatabaseSync(file, { readOnly: true });
+  try {
+    return ask(db);
+  } finally {
+    db.close();
+  }
+}
