@@ -76,7 +76,7 @@ export interface ServiceOptions {
 }
 
 export function service({ config, logger: given = pino(), stopMs = stopMsDefault, files, memory = machineMemory(), ...watched }: ServiceOptions): Service {
-  const telemetry = metricRegistry();
+  const telemetry = metricRegistry({ clock });
   /** What may change while the service runs; everything else is `config`, as it was at the start. */
   let inForce = { config, rules: runRules(config, telemetry) };
   const logger = given.child({}, { formatters: { log: (fields) => inForce.rules.redaction?.fields(fields) ?? fields } });

@@ -1,6 +1,5 @@
 /** Scores as metrics: never a trace id in a label; exemplars lead from a bucket to a run that failed. */
 import { hash } from 'node:crypto';
-import { type RunKey } from '../model/agent-trace.ts';
 import { wire } from '../model/attributes.ts';
 import { unreachable } from '../model/ids.ts';
 import { recentMap } from '../model/recent.ts';
@@ -8,7 +7,7 @@ import { type Evaluation, evaluationKeyText, type Verdict } from '../model/verdi
 import { attemptOf, type Attempt } from '../pipeline/evaluability.ts';
 import type { Labels } from '../telemetry/telemetry.ts';
 import { errorType } from './error-type.ts';
-import type { Exporter, ExportItem } from './exporter.ts';
+import type { ExportedRun, Exporter, ExportItem } from './exporter.ts';
 import type { ExporterParts, ExporterSettings } from './settings.ts';
 
 /** Verdicts remembered to tell whether a later revision changed them; the oldest are forgotten first. */
@@ -92,6 +91,7 @@ function fingerprint(verdict: Verdict): string {
   return verdict.kind === 'skipped' ? `skipped ${verdict.reason}` : 'failed';
 }
 
-function exemplarOf(run: RunKey): Labels {
-  return { trace_id: run.traceId, span_id: run.spanId };
+/** Where its span is, also where the run is known under another trace. */
+function exemplarOf({ traceId, spanTraceId = traceId, spanId }: ExportedRun): Labels {
+  return { trace_id: spanTraceId, span_id: spanId };
 }

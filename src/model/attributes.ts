@@ -20,6 +20,8 @@ export const wire = {
   outputTokens: 'gen_ai.usage.output_tokens',
   serverAddress: 'server.address',
   serverPort: 'server.port',
+  toolName: 'gen_ai.tool.name',
+  tokenType: 'gen_ai.token.type',
   serviceName: 'service.name',
   serviceVersion: 'service.version',
   sessionId: 'session.id',

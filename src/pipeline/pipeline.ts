@@ -20,6 +20,7 @@ import type { Verdict } from '../model/verdict.ts';
 import type { Redaction } from '../redaction/redaction.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { NewJudgeJob } from '../model/judge-store.ts';
+import { countActivity } from './agent-activity.ts';
 import { countCosts } from './agent-costs.ts';
 import { decision, decisionOf, evaluateRun, expectedOf, evaluationOf, recordDuration, whoIsAsked, type Pace, type PlannedEvaluator, type ToJudge } from './evaluate.ts';
 import { gathering } from './group.ts';
@@ -107,6 +108,7 @@ export function pipeline(options: PipelineOptions): Pipeline {
     const { plan, prices = {}, groups, redaction } = settings;
     const { evaluations, decisions, toJudge } = evaluateRun(whole, plan, options);
     const { run, item, work } = leaving(whole, redaction);
+    countActivity(run, telemetry);
     countCosts(run, prices, telemetry);
     groups?.closed(run, evaluations);
     const { jobs, refused, atOnce } = queued(toJudge, options.queue);

@@ -1,6 +1,7 @@
 /** What stores keep of a scored run. */
 import type { ScoredRun } from '../exporters/exporter.ts';
 import type { Run, RunKey, ToolCall } from '../model/agent-trace.ts';
+import { tookNano } from '../model/call-end.ts';
 import type { JsonObject, JsonValue } from '../model/json.ts';
 import { runTargetId, type Evaluation, type Verdict } from '../model/verdict.ts';
 import type { Micros, StoredDecision, StoredVerdict, VerdictWord } from './store.ts';
@@ -42,13 +43,9 @@ export function storedDecisions({ run, decisions }: Pick<ScoredRun, 'decisions'>
   return decisions.map(({ name, evaluator, decision, reason, probability }) => ({ tenant: run.tenant, traceId: run.traceId, spanId: run.spanId, name, evaluator, revision: run.revision, decision, reason, probability }));
 }
 
-/** How a call ended: failed, returned, or asked for without a sign that it ran. */
-export function callEnd(call: ToolCall): 'failed' | 'returned' | 'not_executed' {
-  return call.error !== undefined ? 'failed' : call.executed ? 'returned' : 'not_executed';
-}
-
-export function tookMicros({ startUnixNano, endUnixNano }: ToolCall): number | undefined {
-  return startUnixNano === undefined || endUnixNano === undefined || endUnixNano < startUnixNano ? undefined : microsOf(endUnixNano - startUnixNano);
+export function tookMicros(call: ToolCall): number | undefined {
+  const took = tookNano(call);
+  return took === undefined ? undefined : microsOf(took);
 }
 
 /** The columns of a run that lists and filters use. */

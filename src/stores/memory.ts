@@ -1,7 +1,8 @@
 /** A store that is gone with the process, for tests and for running without a file. */
 import type { Run } from '../model/agent-trace.ts';
 import { runTargetId } from '../model/verdict.ts';
-import { callEnd, microsOf, storedDecisions, storedVerdict, tookMicros } from './item.ts';
+import { callEnd } from '../model/call-end.ts';
+import { microsOf, storedDecisions, storedVerdict, tookMicros } from './item.ts';
 import { traceKey } from '../pipeline/traces.ts';
 import { memoryAnnotations } from './memory-annotations.ts';
 import { memoryBatches } from './memory-batches.ts';

@@ -16,8 +16,11 @@ const scoreBuckets = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99, 1] a
 const syncBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5] as const;
 const durationBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60] as const;
 /** Labels whose values come from foreign spans. Beyond the bound of a metric they fold first, so that the others still tell something. */
-export const foreignLabels: ReadonlySet<string> = new Set(['gen_ai.agent.name', 'tracejury.target.service.name']);
+export const foreignLabels: ReadonlySet<string> = new Set(['gen_ai.agent.name', 'tracejury.target.service.name', 'gen_ai.tool.name']);
 
+/** A call of a tool takes milliseconds, a run of an agent minutes. */
+const runBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600] as const;
+const agent = ['gen_ai.agent.name', 'tracejury.target.service.name'] as const;
 const group = ['tracejury.tenant', 'gen_ai.agent.name', 'tracejury.task'] as const;
 const drift = ['gen_ai.evaluation.name', 'tracejury.judge', 'gen_ai.request.model'] as const;
 const budget = ['tracejury.judge', 'gen_ai.evaluation.name', 'tracejury.budget'] as const;
@@ -33,9 +36,13 @@ export const metrics = {
   'tracejury.evaluation.revisions': { kind: 'counter', unit: '{revision}', labels: ['gen_ai.evaluation.name', 'tracejury.change'], meaning: 'Verdicts of later revisions of a run, by whether they changed.' },
   'tracejury.decisions': { kind: 'counter', unit: '{decision}', labels: ['gen_ai.evaluation.name', 'tracejury.decision', 'tracejury.reason'], meaning: 'How every (run, evaluator) pair ended.' },
   'tracejury.evaluability': { kind: 'counter', unit: '{attempt}', labels: ['gen_ai.agent.name', 'tracejury.dialect', 'gen_ai.evaluation.name', 'tracejury.outcome', 'tracejury.reason', 'tracejury.need'], meaning: 'Evaluators that looked at the first revision of a run, by whether they could score it and what it lacked.' },
-  'tracejury.runs': { kind: 'counter', unit: '{run}', labels: ['gen_ai.agent.name', 'tracejury.target.service.name', 'tracejury.completeness'], meaning: 'Runs closed, first revisions only.' },
-  'tracejury.agent.cost': { kind: 'counter', unit: '{USD}', labels: ['gen_ai.agent.name', 'tracejury.target.service.name', 'gen_ai.request.model'], meaning: 'US dollars that the model calls of agents cost by the table `prices`, first revisions only. Calls of unknown cost are not in it.' },
-  'tracejury.agent.model_calls': { kind: 'counter', unit: '{call}', labels: ['gen_ai.agent.name', 'tracejury.target.service.name', 'gen_ai.request.model', 'tracejury.outcome'], meaning: 'Model calls of agents by whether their cost is known: priced, no_price (the model has none), no_tokens (the spans do not tell enough). Counted when there are prices.' },
+  'tracejury.runs': { kind: 'counter', unit: '{run}', labels: [...agent, 'tracejury.completeness'], meaning: 'Runs closed, first revisions only.' },
+  'tracejury.run.duration': { kind: 'histogram', unit: 's', labels: agent, buckets: runBuckets, meaning: 'Time from the start to the end of a run, first revisions only. The exemplar of a bucket is a run that ended in an error.' },
+  'tracejury.agent.tool_calls': { kind: 'counter', unit: '{call}', labels: [...agent, 'gen_ai.tool.name', 'tracejury.outcome'], meaning: 'Tool calls of agents by how they ended: returned, failed, or not_executed (asked for, and nothing shows that they ran). First revisions only.' },
+  'tracejury.agent.tool_call.duration': { kind: 'histogram', unit: 's', labels: ['gen_ai.agent.name', 'gen_ai.tool.name'], buckets: durationBuckets, meaning: 'Time of tool calls whose spans tell it, first revisions only. The exemplar of a bucket is a call that failed.' },
+  'tracejury.agent.tokens': { kind: 'counter', unit: '{token}', labels: [...agent, 'gen_ai.request.model', 'gen_ai.token.type'], meaning: 'Tokens that the model calls of agents used, as far as the spans tell, first revisions only: input and output.' },
+  'tracejury.agent.cost': { kind: 'counter', unit: '{USD}', labels: [...agent, 'gen_ai.request.model'], meaning: 'US dollars that the model calls of agents cost by the table `prices`, first revisions only. Calls of unknown cost are not in it.' },
+  'tracejury.agent.model_calls': { kind: 'counter', unit: '{call}', labels: [...agent, 'gen_ai.request.model', 'tracejury.outcome'], meaning: 'Model calls of agents by whether their cost is known: priced, no_price (the model has none), no_tokens (the spans do not tell enough). Counted when there are prices.' },
   'tracejury.convergence': { kind: 'gauge', unit: '1', labels: group, meaning: 'How near the last runs of a task come to its shortest way: the mean of least steps / own steps, 0 for a run that failed. Told from two runs on; tasks without labels of their own are told together as other.' },
   'tracejury.convergence.optimal': { kind: 'gauge', unit: '1', labels: group, meaning: 'Share of these runs that took the shortest way.' },
   'tracejury.convergence.runs': { kind: 'gauge', unit: '{run}', labels: group, meaning: 'How many runs that is.' },

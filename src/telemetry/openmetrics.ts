@@ -65,7 +65,7 @@ function exemplarText(exemplar: Exemplar | undefined): string {
   const pairs = Object.entries(exemplar.labels);
   const chars = pairs.reduce((sum, [label, value]) => sum + [...label].length + [...value].length, 0);
   if (chars > exemplarCharsMax) return '';
-  return ` # {${pairs.map(([label, value]) => pairText(label, value)).join(',')}} ${exemplar.value}`;
+  return ` # {${pairs.map(([label, value]) => pairText(label, value)).join(',')}} ${exemplar.value}${exemplar.atMs === undefined ? '' : ` ${(exemplar.atMs / 1_000).toFixed(3)}`}`;
 }
 
 /** Whole numbers keep a fraction, so that all exposers write the same edge alike. */

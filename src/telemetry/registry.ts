@@ -1,4 +1,5 @@
 /** Counts in memory, within bounds. The metrics page and the push to a backend read its snapshot. */
+import type { Clock } from '../model/clock.ts';
 import { foreignLabels, type Metric, type MetricName, metricRows } from './metrics.ts';
 import type { Labels, Telemetry } from './telemetry.ts';
 
@@ -10,11 +11,15 @@ export interface MetricRegistryOptions {
   readonly labelSetsMax?: number;
   /** Characters kept of a label value. */
   readonly labelCharsMax?: number;
+  /** Tells when an exemplar was seen; without it exemplars have no time. */
+  readonly clock?: Clock;
 }
 
 export interface Exemplar {
   readonly labels: Labels;
   readonly value: number;
+  /** Epoch milliseconds. */
+  readonly atMs?: number;
 }
 
 export type MetricPoint =
@@ -50,7 +55,7 @@ interface Series {
 
 const foldedLabelValue = 'other';
 
-export function metricRegistry({ labelSetsMax = 2000, labelCharsMax = 200 }: MetricRegistryOptions = {}): MetricRegistry {
+export function metricRegistry({ labelSetsMax = 2000, labelCharsMax = 200, clock }: MetricRegistryOptions = {}): MetricRegistry {
   const families = new Map<string, Map<string, Series>>();
   for (const [name, row] of Object.entries(metricRows)) {
     // A metric without labels is there from the start: zero is not the same as unknown.
@@ -87,7 +92,7 @@ export function metricRegistry({ labelSetsMax = 2000, labelCharsMax = 200 }: Met
       const bucket = bucketOf(row.buckets ?? [], value);
       series.value += value;
       series.counts[bucket] = (series.counts[bucket] ?? 0) + 1;
-      if (exemplar !== undefined) series.exemplars[bucket] = { labels: { ...exemplar }, value };
+      if (exemplar !== undefined) series.exemplars[bucket] = { labels: { ...exemplar }, value, ...(clock === undefined ? {} : { atMs: clock.nowMs() }) };
     },
     replace(metric, points) {
       if (metricRows[metric]?.kind !== 'gauge') return;

@@ -4,7 +4,7 @@ export interface Sample {
   readonly name: string;
   readonly labels: { readonly [label: string]: string };
   readonly value: number;
-  readonly exemplar: { readonly labels: { readonly [label: string]: string }; readonly value: number } | undefined;
+  readonly exemplar: { readonly labels: { readonly [label: string]: string }; readonly value: number; readonly seconds?: number } | undefined;
 }
 
 export interface Family {
@@ -61,11 +61,13 @@ function parseSample(line: string): Sample {
   return { name, labels: labels.labels, value: number(value), exemplar: exemplar === undefined ? undefined : parseExemplar(exemplar) };
 }
 
-function parseExemplar(text: string): { readonly labels: { readonly [label: string]: string }; readonly value: number } {
+function parseExemplar(text: string): NonNullable<Sample['exemplar']> {
   const { labels, end } = parseLabels(text, 0);
   const chars = Object.entries(labels).reduce((sum, [label, value]) => sum + [...label].length + [...value].length, 0);
   if (end === 0 || chars > 128) throw new Error(`not an exemplar: ${text}`);
-  return { labels, value: number(text.slice(end + 1)) };
+  const [value = '', seconds, ...more] = text.slice(end + 1).split(' ');
+  if (more.length > 0) throw new Error(`not an exemplar: ${text}`);
+  return { labels, value: number(value), ...(seconds === undefined ? {} : { seconds: number(seconds) }) };
 }
 
 function parseLabels(text: string, start: number): { readonly labels: { readonly [label: string]: string }; readonly end: number } {

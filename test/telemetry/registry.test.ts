@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { manualClock } from '../../src/model/clock.ts';
 import { type MetricName, metricRows } from '../../src/telemetry/metrics.ts';
 import { openMetricsText } from '../../src/telemetry/openmetrics.ts';
 import { metricRegistry, type MetricRegistry } from '../../src/telemetry/registry.ts';
@@ -145,4 +146,17 @@ test('registry: all values of a gauge may be replaced at once, those of counters
   registry.add('tracejury.exporter.items', 1, { 'tracejury.exporter': 'a', 'tracejury.outcome': 'sent' });
   registry.replace('tracejury.exporter.items', []);
   expect(points('tracejury.exporter.items')).toHaveLength(1);
+});
+
+test('registry: an exemplar tells when it was seen, where there is a clock', () => {
+  const registry = metricRegistry({ clock: manualClock(1_700_000_000_123) });
+  registry.record('tracejury.evaluation.score', 0, { 'gen_ai.evaluation.name': 'e' }, { trace_id: 'a'.repeat(32), span_id: 'b'.repeat(16) });
+  const [exemplar] = samplesOf(registry, 'tracejury_evaluation_score').flatMap((sample) => sample.exemplar ?? []);
+  expect(exemplar).toEqual({ labels: { trace_id: 'a'.repeat(32), span_id: 'b'.repeat(16) }, value: 0, seconds: 1_700_000_000.123 });
+});
+
+test('registry: tools beyond the bound are counted together, what became of their calls is still told', () => {
+  const registry = metricRegistry({ labelSetsMax: 2 });
+  for (let at = 0; at < 9; at++) registry.add('tracejury.agent.tool_calls', 1, { 'gen_ai.agent.name': 'a', 'gen_ai.tool.name': `t${at}`, 'tracejury.outcome': at % 2 === 0 ? 'returned' : 'failed' });
+  expect(samplesOf(registry, 'tracejury_agent_tool_calls').slice(2).map(({ labels, value }) => [labels['gen_ai_tool_name'], labels['tracejury_outcome'], value])).toEqual([['other', 'returned', 4], ['other', 'failed', 3]]);
 });

@@ -1,0 +1,47 @@
+/** What agents did, counted for dashboards: how long runs and tool calls took, how the calls ended, and the tokens of model calls. */
+import type { ModelCall, Run, ToolCall } from '../model/agent-trace.ts';
+import { wire } from '../model/attributes.ts';
+import { callEnd, tookNano } from '../model/call-end.ts';
+import type { Labels, Telemetry } from '../telemetry/telemetry.ts';
+
+export function countActivity(run: Run, telemetry: Telemetry): void {
+  // A counter cannot take back what an earlier revision has added.
+  if (run.revision !== 1) return;
+  const agent = { [wire.agentName]: run.trace.agent ?? '', [wire.targetService]: run.service ?? '' };
+  const took = tookNano(run);
+  if (took !== undefined) telemetry.record('tracejury.run.duration', seconds(took), agent, run.trace.status === 'error' ? exemplarOf(run) : undefined);
+  for (const [name, calls] of Map.groupBy(run.trace.toolCalls, (call) => call.name)) countCalls(run, { ...agent, [wire.toolName]: name }, calls, telemetry);
+  countTokens(run, agent, telemetry);
+}
+
+function countCalls(run: Run, labels: Labels, calls: readonly ToolCall[], telemetry: Telemetry): void {
+  for (const [end, own] of Map.groupBy(calls, callEnd)) telemetry.add('tracejury.agent.tool_calls', own.length, { ...labels, 'tracejury.outcome': end });
+  for (const call of calls) {
+    const took = tookNano(call);
+    if (took !== undefined) telemetry.record('tracejury.agent.tool_call.duration', seconds(took), labels, callEnd(call) === 'failed' ? exemplarOf(run, call) : undefined);
+  }
+}
+
+/** Of single model calls where they tell, else what the agent's own span tells of all of them. */
+function countTokens({ trace }: Run, agent: Labels, telemetry: Telemetry): void {
+  const telling = trace.modelCalls.filter(({ inputTokens, outputTokens }) => inputTokens !== undefined || outputTokens !== undefined);
+  const all: ModelCall = { ...(trace.model === undefined ? {} : { model: trace.model }), ...(trace.tokens?.input === undefined ? {} : { inputTokens: trace.tokens.input }), ...(trace.tokens?.output === undefined ? {} : { outputTokens: trace.tokens.output }) };
+  for (const [model, calls] of Map.groupBy(telling.length > 0 ? telling : [all], (call) => call.model ?? '')) {
+    const labels = { ...agent, [wire.requestModel]: model };
+    for (const [type, tokens] of [['input', sum(calls, 'inputTokens')], ['output', sum(calls, 'outputTokens')]] as const) {
+      if (tokens > 0) telemetry.add('tracejury.agent.tokens', tokens, { ...labels, [wire.tokenType]: type });
+    }
+  }
+}
+
+function sum(calls: readonly ModelCall[], key: 'inputTokens' | 'outputTokens'): number {
+  return calls.reduce((total, call) => total + (call[key] ?? 0), 0);
+}
+
+function exemplarOf({ traceId, spanTraceId = traceId, spanId }: Run, call?: ToolCall): Labels {
+  return { trace_id: spanTraceId, span_id: call?.spanId ?? spanId };
+}
+
+function seconds(nano: bigint): number {
+  return Number(nano) / 1e9;
+}
