@@ -36,6 +36,7 @@ import { judgeQueue } from './serving/judge-queue.ts';
 import { clock, machineMemory, sleep } from './serving/machine.ts';
 import { idlePacking, zstd } from './serving/idle-packing.ts';
 import type { Memory } from './serving/memory-guard.ts';
+import { metricsPushing } from './serving/metrics-pushing.ts';
 import { outboxes } from './serving/outboxes.ts';
 import { grpcReserveShare, inFlightShare, overload, tracesShare } from './serving/overload.ts';
 import { reloading, type ReloadSource } from './serving/reloading.ts';
@@ -43,7 +44,7 @@ import type { Repeating } from './serving/repeating.ts';
 import { runRules } from './serving/run-rules.ts';
 import { tickerOf } from './serving/ticker.ts';
 import { openMetricsContentType, openMetricsText } from './telemetry/openmetrics.ts';
-import { metricRegistry, type MetricRegistry } from './telemetry/registry.ts';
+import { metricRegistry, type MetricFamily, type MetricRegistry } from './telemetry/registry.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
 import type { ApiParts, ExporterQueues } from './web/api/routes.ts';
 import { consoleListener } from './web/console.ts';
@@ -81,6 +82,7 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
   let inForce = { config, rules: runRules(config, telemetry) };
   const logger = given.child({}, { formatters: { log: (fields) => inForce.rules.redaction?.fields(fields) ?? fields } });
   const boxes = outboxes({ entries: config.exporters, telemetry, logger, onGivenUp: (exporter, items) => logger.warn({ exporter, items }, 'scores were given up that waited for an exporter which is no longer configured') });
+  const pushing = metricsPushing({ snapshot: () => metricsNow(telemetry, inForce.rules.groups), telemetry, clock, sleep, logger, instance: String(config.listen.otlpHttp.port) });
   const notices = contentNotices();
   let keeping: Keeper | undefined;
   let archive: SpanKeeper | undefined;
@@ -140,10 +142,10 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
   /** Whole or not at all: what can fail is done before anything is in force. */
   function exchange(next: Config): void {
     const before = inForce.config;
-    const [rules, seatJudges, placeExporters] = [runRules(next, telemetry, inForce), bench.prepare(next.judges), boxes.prepare(next.exporters)];
+    const rules = runRules(next, telemetry, inForce);
+    const seats = [bench.prepare(next.judges), boxes.prepare(next.exporters), () => pushing.place(next.exporters)];
     inForce = { config: next, rules };
-    seatJudges();
-    placeExporters();
+    for (const seat of seats) seat();
     flow.exchange(rules);
     if (JSON.stringify(before.listen.tls) !== JSON.stringify(next.listen.tls)) renewCertificates(next);
   }
@@ -178,7 +180,7 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
     // After them: what they have not sent is written with its run.
     await keeping?.stop(stopMs);
     await records.stop();
-    await bench.stop();
+    await Promise.all([bench.stop(), pushing.stop(stopMs)]);
     await web?.stop();
     logger.info({ unsent }, 'stopped');
   }
@@ -201,7 +203,8 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
       ticker.wake();
       lookups = reopener({ store, flow, telemetry, clock, sleep, closing: () => inForce.config.closing, wake: ticker.wake, onFault: told('the store could not be asked') });
       pressed.start();
-      web = consoleOf(config, state, { telemetry, logger, store, exporters: boxes, annotate: says.take, unannotate: says.remove, budgets: () => bench.budgets(inForce.config.evaluators), metricsPage: () => metricsPage(telemetry, inForce.rules.groups) });
+      web = consoleOf(config, state, { telemetry, logger, store, exporters: boxes, annotate: says.take, unannotate: says.remove, budgets: () => bench.budgets(inForce.config.evaluators), metricsPage: () => openMetricsText(metricsNow(telemetry, inForce.rules.groups)) });
+      pushing.place(inForce.config.exporters);
       packing.start();
       const page = await web.listen();
       const [http, grpc] = [await receivers.http.listen(), await receivers.grpc.listen()];
@@ -220,9 +223,10 @@ function keepOf(config: () => Config): Keep {
   return { get runsMs() { return now().runsMs; }, get contentMs() { return now().contentMs; }, get bytes() { return now().bytes; }, get exportsMs() { return now().exportsMs; }, get exports() { return now().exports; } };
 }
 
-function metricsPage(telemetry: MetricRegistry, groups: TaskGroups): string {
+/** What changes with time alone is told when somebody looks. */
+function metricsNow(telemetry: MetricRegistry, groups: TaskGroups): readonly MetricFamily[] {
   groups.tell(telemetry);
-  return openMetricsText(telemetry.snapshot());
+  return telemetry.snapshot();
 }
 
 function leasesOf({ limits: { bodyBytes, inflatedBytes, memoryBytes } }: Config, telemetry: Telemetry): DoorLeases {

@@ -1,6 +1,7 @@
 /** The configuration as the service reads it: camelCase, milliseconds, bytes, every default filled in. */
 import type { ConfiguredEvaluator } from '../../evaluators/configured.ts';
 import type { PriceTable } from '../../evaluators/prices.ts';
+import type { MetricsPushSettings } from '../exporters/metrics-push.ts';
 import type { JudgeSettings } from '../judges/settings.ts';
 import type { Run, ToolDefinition } from '../model/agent-trace.ts';
 import type { BudgetLimits } from '../model/budget.ts';
@@ -109,7 +110,7 @@ export interface DriftConfig {
 export type JudgeConfig = JudgeSettings;
 
 export type ExporterConfig =
-  | { readonly to: 'metrics'; readonly name: string }
+  | { readonly to: 'metrics'; readonly name: string; readonly push?: MetricsPushSettings }
   | {
       readonly to: 'span_events';
       /** Unique: what waits for it in the store stands under this name. */

@@ -7,12 +7,12 @@ import { storeAddress } from '../stores/index.ts';
 import { evaluatorFindings } from './cross-checks-evaluators.ts';
 import { missingPrices } from './missing-prices.ts';
 import { addressOf, isLoopback } from './address.ts';
-import { traceEndpoint } from './endpoint.ts';
+import { signalEndpoint } from './endpoint.ts';
 import { exporterName } from './exporter-name.ts';
 import type { Finding, Path } from './fault.ts';
 import { listAt, objectAt } from './reading.ts';
 import { redactionFindings } from './redaction.ts';
-import { giveUpDefaults } from './sections/export.ts';
+import { giveUpDefaults, pushDefaults } from './sections/export.ts';
 
 export function crossCheck(check: CrossCheck): readonly Finding[] {
   const { value } = check;
@@ -150,27 +150,44 @@ function exportFindings({ value, env }: CrossCheck): readonly Finding[] {
     const to = member(item, 'to');
     const namesake = to === 'metrics' ? index : list.findIndex((other) => exporterName(other) === exporterName(item));
     if (namesake < index) return [{ path: isGiven(item, 'name') ? [...path, 'name'] : path, at: 'value', problem: `has the name of entry ${namesake + 1}, ${exporterName(item)}`, todo: 'Give it a name of its own: what waits for its backend in the store stands under it.' }];
-    if (to === 'metrics') {
-      const again = list.findIndex((other) => member(other, 'to') === 'metrics') < index;
-      const surplus = ['name', 'endpoint', 'headers', 'give_up', 'protocol', 'judge_calls', 'tls'].filter((key) => isGiven(item, key));
-      return [
-        ...(again ? [{ path, at: 'value', problem: 'is there twice', todo: 'Keep one entry.' } as const] : []),
-        ...surplus.map((key) => ({ path: [...path, key], at: 'key', problem: 'means nothing for metrics', todo: 'Leave it out: the page is on the console listener.' }) as const),
-      ];
-    }
+    if (to === 'metrics') return metricsFindings({ list, item, index, value, env });
     if (to !== 'span_events') return [];
-    const url = traceEndpoint(member(item, 'endpoint'), env);
+    const surplus = surplusFindings(item, path, ['interval', 'temporality'], `means nothing for ${to}`, 'Leave it out: scores are sent when they are there.');
+    const url = signalEndpoint('traces', member(item, 'endpoint'), env);
+    if (surplus.length > 0) return surplus;
     if (url === undefined) return [{ path, at: 'value', problem: 'lacks endpoint', todo: 'Add the base URL of the backend, or set OTEL_EXPORTER_OTLP_ENDPOINT.' }];
     return isOwn(url, objectAt(value, 'listen')) ? [{ path: [...path, 'endpoint'], at: 'value', problem: 'leads back to listen.otlp_http', todo: 'Name the tracing backend that shows the scores.' }] : [];
   });
 }
+
+function metricsFindings({ list, item, index, value, env }: CrossCheckOf): readonly Finding[] {
+  const path = ['export', index];
+  if (list.findIndex((other) => member(other, 'to') === 'metrics') < index) return [{ path, at: 'value', problem: 'is there twice', todo: 'Keep one entry.' }];
+  const url = signalEndpoint('metrics', member(item, 'endpoint'), env);
+  const always = surplusFindings(item, path, ['name', 'give_up', 'protocol', 'judge_calls', 'tls'], 'means nothing for metrics', 'Leave it out: the page is on the console listener.');
+  if (url === undefined) return [...always, ...surplusFindings(item, path, ['headers', 'interval', 'temporality'], 'means nothing without endpoint', 'Leave it out, or name the backend that metrics are pushed to.')];
+  return isOwn(url, objectAt(value, 'listen')) ? [...always, { path: [...path, 'endpoint'], at: 'value', problem: 'leads back to listen.otlp_http', todo: 'Name the metrics backend.' }] : always;
+}
+
+function surplusFindings(item: JsonObject, path: Path, keys: readonly string[], problem: string, todo: string): readonly Finding[] {
+  return keys.filter((key) => isGiven(item, key)).map((key) => ({ path: [...path, key], at: 'key', problem, todo }));
+}
+
+interface CrossCheckOf extends Pick<CrossCheck, 'value' | 'env'> {
+  readonly list: readonly JsonObject[];
+  readonly item: JsonObject;
+  readonly index: number;
+}
+
+const presets: { readonly [key: string]: JsonValue } = { protocol: 'http/protobuf', judge_calls: true, ...pushDefaults };
 
 /** Defaults are filled in already: an entry for metrics has the empty headers, the protocol and the calls of every entry. */
 function isGiven(item: JsonObject, key: string): boolean {
   const value = member(item, key);
   if (key === 'headers') return isJsonObject(value) && Object.keys(value).length > 0;
   if (key === 'give_up') return isJsonObject(value) && Object.entries(giveUpDefaults).some(([name, preset]) => (member(value, name) ?? preset) !== preset);
-  return value !== undefined && !(key === 'protocol' && value === 'http/protobuf') && !(key === 'judge_calls' && value === true);
+  const preset = Object.hasOwn(presets, key) ? presets[key] : undefined;
+  return value !== undefined && value !== preset;
 }
 
 function isOwn(url: string, listen: JsonObject): boolean {

@@ -20,7 +20,7 @@ import { addressOf, type Address } from './address.ts';
 import { parseScoreCondition, runCondition } from './conditions.ts';
 import type { Config, DriftConfig, EvaluatorConfig, ExporterConfig, JudgeConfig } from './config.ts';
 import type { DriftFiles } from './drift-files.ts';
-import { environmentHeaders, traceEndpoint } from './endpoint.ts';
+import { environmentHeaders, signalEndpoint, type Signal } from './endpoint.ts';
 import { askable, askedBy, entryOf, evaluatorEntry } from './evaluator-entry.ts';
 import { exporterName } from './exporter-name.ts';
 import { asObject, listAt, objectAt } from './reading.ts';
@@ -87,9 +87,17 @@ export function effectiveValue({ value, members }: Omit<Checked, 'env' | 'tools'
       ['include_explanation', member(written, 'include_explanation') !== false],
     ]);
   });
-  const exporters = listAt(value, 'export').map((entry) => (text(asObject(entry), 'to') === 'metrics' ? { to: 'metrics' } : entry));
+  const exporters = listAt(value, 'export').map((entry) => shownExporter(asObject(entry)));
   const lists: JsonObject = { evaluators, export: exporters };
   return ownMembers(Object.entries(value).map(([key, below]) => [key, member(lists, key) ?? below]));
+}
+
+/** Keys that mean nothing for an exporter have a default all the same. */
+function shownExporter(entry: JsonObject): JsonObject {
+  const isMetrics = text(entry, 'to') === 'metrics';
+  if (isMetrics && member(entry, 'endpoint') === undefined) return { to: 'metrics' };
+  const meaningless: readonly string[] = isMetrics ? ['give_up', 'protocol', 'judge_calls'] : ['interval', 'temporality'];
+  return ownMembers(Object.entries(entry).filter(([key]) => !meaningless.includes(key)));
 }
 
 function evaluator(entry: JsonValue, members: readonly AnyEvaluator[], files: DriftFiles): EvaluatorConfig {
@@ -219,15 +227,20 @@ function store(written: JsonObject): Config['store'] {
 
 function exporter(written: JsonObject, env: Environment): ExporterConfig {
   const name = exporterName(written);
-  if (text(written, 'to') !== 'span_events') return { to: 'metrics', name };
+  const given = Object.fromEntries(Object.entries(objectAt(written, 'headers')).map(([header, value]) => [header, String(value)] as const));
+  const headers = (signal: Signal) => (Object.keys(given).length === 0 ? environmentHeaders(signal, env) : given);
+  if (text(written, 'to') !== 'span_events') {
+    const url = signalEndpoint('metrics', member(written, 'endpoint'), env);
+    const temporality = text(written, 'temporality') === 'delta' ? 'delta' : 'cumulative';
+    return { to: 'metrics', name, ...(url === undefined ? {} : { push: { url, headers: headers('metrics'), intervalMs: quantity('duration', written, 'interval'), temporality } }) };
+  }
   const giveUp = objectAt(written, 'give_up');
-  const headers = Object.entries(objectAt(written, 'headers')).map(([name, value]) => [name, String(value)] as const);
   return {
     to: 'span_events',
     name,
     giveUp: { attempts: number(giveUp, 'attempts'), ageMs: quantity('duration', giveUp, 'age') },
-    tracesEndpoint: traceEndpoint(member(written, 'endpoint'), env) ?? '',
-    headers: headers.length === 0 ? environmentHeaders(env) : Object.fromEntries(headers),
+    tracesEndpoint: signalEndpoint('traces', member(written, 'endpoint'), env) ?? '',
+    headers: headers('traces'),
     protocol: text(written, 'protocol') === 'http/json' ? 'http/json' : 'http/protobuf',
     judgeCalls: member(written, 'judge_calls') !== false,
   };

@@ -1,6 +1,6 @@
 /** Spans of ours as OTLP/JSON. */
-import { isJsonArray, type JsonObject, type JsonValue } from '../model/json.ts';
-import { isDouble, sentValue, type SentValue } from './attribute-values.ts';
+import type { JsonObject } from '../model/json.ts';
+import { pairs } from './attribute-pairs.ts';
 import { errorStatus, flagsOf, sampledRemote, scopeName, spanKinds, type SentSpan, type SpanWriter } from './sent-span.ts';
 
 export function jsonSpans(): SpanWriter {
@@ -38,20 +38,4 @@ function spanOf(span: SentSpan): JsonObject {
     ...(span.fault === undefined ? {} : { status: { code: errorStatus, message: span.fault } }),
     flags: flagsOf(span),
   };
-}
-
-function pairs(attributes: JsonObject): readonly JsonValue[] {
-  return Object.entries(attributes).flatMap(([key, value]) => {
-    const sent = sentValue(value);
-    return sent === undefined ? [] : [{ key, value: anyValue(sent, isDouble(key)) }];
-  });
-}
-
-/** Integers are texts and what JSON has no number for is named: as the protobuf JSON mapping has it. */
-function anyValue(value: SentValue, asDouble: boolean): JsonObject {
-  if (typeof value === 'string') return { stringValue: value };
-  if (typeof value === 'boolean') return { boolValue: value };
-  if (isJsonArray(value)) return { arrayValue: { values: value.map((item) => anyValue(item, asDouble)) } };
-  if (!asDouble && Number.isSafeInteger(value) && !Object.is(value, -0)) return { intValue: value.toString() };
-  return { doubleValue: !Number.isFinite(value) ? String(value) : Object.is(value, -0) ? '-0' : value };
 }

@@ -1,8 +1,7 @@
 /** Spans of ours as protobuf. Written by hand: OpenTelemetry's serializer takes ten times as long, and has one type for whole and broken numbers. */
 import { protobufWriter, type ProtobufWriter } from '../otlp/protobuf-writer.ts';
-import type { JsonObject } from '../model/json.ts';
-import { isDouble, sentValue, type SentValue } from './attribute-values.ts';
 import { errorStatus, flagsOf, sampledRemote, scopeName, spanKinds, type SentEvent, type SentLink, type SentSpan, type SpanWriter } from './sent-span.ts';
+import { writeAttributes } from './write-attributes-protobuf.ts';
 
 /** The field numbers stand beside the readers, in `otlp/envelope-protobuf.ts` and `otlp/spans-protobuf.ts`. */
 export function protobufSpans(): SpanWriter {
@@ -61,26 +60,4 @@ function writeLink(to: ProtobufWriter, link: SentLink): void {
   to.hex(2, link.spanId);
   if (link.traceState !== '') to.text(3, link.traceState);
   to.fixed32(6, sampledRemote);
-}
-
-function writeAttributes(to: ProtobufWriter, field: number, attributes: JsonObject): void {
-  for (const key of Object.keys(attributes)) {
-    const value = sentValue(attributes[key] ?? null);
-    if (value === undefined) continue;
-    to.message(field, () => {
-      to.text(1, key);
-      to.message(2, () => writeValue(to, value, isDouble(key)));
-    });
-  }
-}
-
-function writeValue(to: ProtobufWriter, value: SentValue, asDouble: boolean): void {
-  if (typeof value === 'string') to.text(1, value);
-  else if (typeof value === 'boolean') to.varint(2, value ? 1 : 0);
-  else if (typeof value !== 'number') {
-    to.message(5, () => {
-      for (const item of value) to.message(1, () => writeValue(to, item, asDouble));
-    });
-  } else if (asDouble || !Number.isSafeInteger(value) || Object.is(value, -0)) to.double(4, value);
-  else to.varint(3, value);
 }

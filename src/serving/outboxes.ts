@@ -223,6 +223,7 @@ function destination(config: ExporterConfig): string {
   return JSON.stringify([config.to, config.to === 'metrics' ? '' : config.tracesEndpoint]);
 }
 
+/** Where metrics are pushed is not a matter of runs. */
 function textOf(config: ExporterConfig): string {
-  return jsonText(config, { sortKeys: true });
+  return config.to === 'metrics' ? 'metrics' : jsonText(config, { sortKeys: true });
 }

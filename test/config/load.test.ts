@@ -102,6 +102,21 @@ const good: readonly { readonly name: string; readonly text: string; readonly en
     want: ({ exporters, store }) => [exporters.map((one) => [one.name, one.to === 'span_events' && one.giveUp]), store.keep.exportsMs, store.keep.exports],
     is: [[['span_events', { attempts: 100, ageMs: 604_800_000 }], ['other', { attempts: 3, ageMs: 3_600_000 }]], 7_200_000, 500],
   },
+  {
+    name: 'metrics that are pushed',
+    text: 'export: [ { to: metrics, endpoint: "http://127.0.0.1:9090/api/otlp", headers: { x-key: "${env:K}" }, interval: 30s, temporality: delta } ]',
+    env: { K: 'k' },
+    want: ({ exporters }) => exporters,
+    is: [{ to: 'metrics', name: 'metrics', push: { url: 'http://127.0.0.1:9090/api/otlp/v1/metrics', headers: { 'x-key': 'k' }, intervalMs: 30_000, temporality: 'delta' } }],
+  },
+  {
+    name: 'metrics that the variable of their signal has pushed, and that of all signals has not',
+    text: 'export: [ { to: metrics } ]',
+    env: { OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'https://b/in', OTEL_EXPORTER_OTLP_ENDPOINT: 'https://c' },
+    want: ({ exporters }) => exporters,
+    is: [{ to: 'metrics', name: 'metrics', push: { url: 'https://b/in', headers: {}, intervalMs: 60_000, temporality: 'cumulative' } }],
+  },
+  { name: 'metrics that are not pushed', text: 'export: [ { to: metrics } ]', env: { OTEL_EXPORTER_OTLP_ENDPOINT: 'https://c' }, want: ({ exporters }) => exporters, is: [{ to: 'metrics', name: 'metrics' }] },
   { name: 'the variable of the signal goes as it is', text: 'export: [ { to: span_events } ]', env: { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://b/in' }, want: ({ exporters: [one] }) => one?.to === 'span_events' && one.tracesEndpoint, is: 'https://b/in' },
 ];
 for (const { name, text, env, want, is } of good) {

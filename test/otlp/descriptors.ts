@@ -9,7 +9,7 @@ export interface Message {
 }
 
 const root = new protobuf.Root();
-for (const name of ['common', 'resource', 'trace', 'logs', 'collector']) {
+for (const name of ['common', 'resource', 'trace', 'logs', 'metrics', 'collector']) {
   protobuf.parse(readFileSync(new URL(`../fixtures/opentelemetry-proto/${name}.proto`, import.meta.url), 'utf8'), root);
 }
 root.resolveAll();
@@ -18,6 +18,8 @@ export const traceRequest = message('ExportTraceServiceRequest');
 export const logsRequest = message('ExportLogsServiceRequest');
 export const traceResponse = message('ExportTraceServiceResponse');
 export const logsResponse = message('ExportLogsServiceResponse');
+export const metricsRequest = message('ExportMetricsServiceRequest');
+export const metricsResponse = message('ExportMetricsServiceResponse');
 export const statusMessage = message('Status');
 
 function message(name: string): Message {

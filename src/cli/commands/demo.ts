@@ -42,7 +42,7 @@ export const demo: Command = {
     const spans = spansOf(day);
     const { runs, failed } = foreseen(spans, env);
     const before = await readCounts(page);
-    const sent = await sendSpans(spans, { url: `${endpoint}/v1/traces`, headers: environmentHeaders(env), sleep });
+    const sent = await sendSpans(spans, { url: `${endpoint}/v1/traces`, headers: environmentHeaders('traces', env), sleep });
     if (sent.kind !== 'sent') {
       complain(sent.kind === 'not_listening' ? `Nothing listens at ${endpoint}. Start the service first: npm start, or tracejury serve.` : `${endpoint} did not take the spans: ${sent.why}`);
       return 1;

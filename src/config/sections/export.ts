@@ -1,5 +1,6 @@
 import type { Section } from './section.ts';
 
+export const pushDefaults = { interval: '60s', temporality: 'cumulative' } as const;
 export const giveUpDefaults = { attempts: 100, age: '7d' } as const;
 
 /** Where scores can go. The names of all exporters are known from the start, so that a configuration outlives a release. */
@@ -17,10 +18,10 @@ export const exportSection: Section = {
       properties: {
         to: {
           enum: ['span_events', 'metrics', 'log_events', 'forward', 'phoenix', 'langfuse', 'webhook'],
-          description: '`span_events` sends `gen_ai.evaluation.result` events over OTLP; `metrics` is the metrics page of the console listener.',
+          description: '`span_events` sends `gen_ai.evaluation.result` events over OTLP; `metrics` is the metrics page of the console listener, and where an endpoint is named the same metrics go there over OTLP.',
         },
         name: { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$', 'x-words': 'Use letters, digits, dots, dashes and underscores, at most 100.', description: 'Name of the entry in metrics, in the API and in the store, where scores wait for a backend that is down; that of `to` when left out. No two entries may share one. Under another name an entry begins anew.' },
-        endpoint: { type: 'string', 'x-url': true, 'x-secret': 'url', description: 'Base URL of the backend; `/v1/traces` is added, as with `OTEL_EXPORTER_OTLP_ENDPOINT`, which is used when this is left out.' },
+        endpoint: { type: 'string', 'x-url': true, 'x-secret': 'url', description: 'Base URL of the backend; the path of the signal, for example `/v1/traces`, is added, as with `OTEL_EXPORTER_OTLP_ENDPOINT`, which is used when this is left out. Metrics are pushed only where this, or `OTEL_EXPORTER_OTLP_METRICS_ENDPOINT`, names a backend.' },
         headers: {
           type: 'object',
           maxProperties: 100,
@@ -40,7 +41,9 @@ export const exportSection: Section = {
           },
         },
         judge_calls: { type: 'boolean', default: true, description: 'Calls to judges are sent as spans too, each verdict in a trace of its own, linked with the run; no text is in them. Only `span_events` does.' },
-        protocol: { enum: ['http/protobuf', 'http/json'], default: 'http/protobuf', description: 'Encoding. Phoenix takes protobuf only.' },
+        interval: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '1s', maximum: '1h' }, default: pushDefaults.interval, description: 'How often metrics are pushed. Of `metrics` alone.' },
+        temporality: { enum: ['cumulative', 'delta'], default: pushDefaults.temporality, description: '`cumulative` pushes what was counted since the start, `delta` since what the backend took last. Of `metrics` alone.' },
+        protocol: { enum: ['http/protobuf', 'http/json'], default: 'http/protobuf', description: 'Encoding. Phoenix takes protobuf only, and metrics are pushed as nothing else.' },
         tls: {
           type: 'object',
           description: 'Certificates for the connection to the backend.',

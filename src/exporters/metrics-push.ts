@@ -1,0 +1,115 @@
+/** Our metrics over OTLP/HTTP, under the names of the table. What a push could not bring, the next one does: counters count on, and nothing waits. */
+import http from 'node:http';
+import https from 'node:https';
+import { ProtobufMetricsSerializer } from '@opentelemetry/otlp-transformer';
+import type { Clock } from '../model/clock.ts';
+import type { JsonObject } from '../model/json.ts';
+import type { MetricFamily } from '../telemetry/registry.ts';
+import { since } from '../telemetry/since.ts';
+import { post, type Answer } from './post.ts';
+import { metricsRequest } from './write-metrics-protobuf.ts';
+
+export interface MetricsPushSettings {
+  /** The whole URL, with the path of the metrics signal. */
+  readonly url: string;
+  /** Values are secret. */
+  readonly headers: { readonly [name: string]: string };
+  readonly intervalMs: number;
+  readonly temporality: 'cumulative' | 'delta';
+}
+
+export interface MetricsPushOptions extends Pick<MetricsPushSettings, 'url' | 'headers' | 'temporality'> {
+  /** Attributes of the resource: who counts. */
+  readonly resource: JsonObject;
+  readonly snapshot: () => readonly MetricFamily[];
+  readonly clock: Clock;
+  /** Since when the registry counts, in epoch milliseconds. */
+  readonly startMs: number;
+  /** Longest time for one request. */
+  readonly timeoutMs: number;
+  /** True: of deltas the first one begins here, for what was counted before went elsewhere. */
+  readonly fromNow?: boolean;
+  /** Values of one request. */
+  readonly pointsMax?: number;
+}
+
+/** `reason`: a word of low cardinality. */
+export type PushOutcome = { readonly outcome: 'sent' | 'rejected' } | { readonly outcome: 'failed'; readonly reason: string };
+
+export interface MetricsPush {
+  /** Resolves, never rejects. One at a time. */
+  push(): Promise<PushOutcome>;
+  /** Ends the connections, and with them what is under way. */
+  stop(): void;
+}
+
+/** About a megabyte of histograms. */
+const pointsMaxDefault = 2_000;
+
+export function metricsPush({ url, headers, temporality, resource, snapshot, clock, startMs, timeoutMs, fromNow = false, pointsMax = pointsMaxDefault }: MetricsPushOptions): MetricsPush {
+  const isTls = url.startsWith('https:');
+  const agent = isTls ? new https.Agent({ keepAlive: true }) : new http.Agent({ keepAlive: true });
+  const options = { url, headers: { ...headers, 'content-type': 'application/x-protobuf' }, timeoutMs, request: isTls ? https.request : http.request, agent };
+  /** What the backend has: of deltas only what came after it is sent. */
+  let taken: { readonly families: readonly MetricFamily[]; readonly atMs: number } = fromNow && temporality === 'delta' ? { families: snapshot(), atMs: clock.nowMs() } : { families: [], atMs: startMs };
+  let isOver = false;
+
+  async function send(families: readonly MetricFamily[], nowMs: number): Promise<PushOutcome> {
+    const sinceMs = temporality === 'delta' ? taken.atMs : startMs;
+    return outcomeOf(await post(options, metricsRequest({ resource, families, temporality, sinceMs, nowMs, exemplarsSinceMs: taken.atMs })));
+  }
+
+  return {
+    async push() {
+      const [families, nowMs] = [snapshot(), clock.nowMs()];
+      const changed = temporality === 'delta' ? since(taken.families, families) : families;
+      let told: PushOutcome = { outcome: 'sent' };
+      for (const part of inParts(changed, pointsMax)) {
+        if (isOver) return { outcome: 'failed', reason: 'stopped' };
+        const own = await send(part, nowMs);
+        if (own.outcome === 'failed') return own;
+        if (own.outcome === 'rejected') told = own;
+      }
+      taken = { families: temporality === 'delta' ? families : [], atMs: nowMs };
+      return told;
+    },
+    stop() {
+      isOver = true;
+      agent.destroy();
+    },
+  };
+}
+
+/** Of so many points at most; a metric may be told in several pieces. */
+function inParts(families: readonly MetricFamily[], pointsMax: number): readonly (readonly MetricFamily[])[] {
+  const parts: MetricFamily[][] = [];
+  let room = 0;
+  for (const { points, ...family } of families) {
+    for (let from = 0; from < points.length; ) {
+      if (room === 0) {
+        parts.push([]);
+        room = pointsMax;
+      }
+      const some = points.slice(from, from + room);
+      parts.at(-1)?.push({ ...family, points: some });
+      from += some.length;
+      room -= some.length;
+    }
+  }
+  return parts;
+}
+
+function outcomeOf(answer: Answer): PushOutcome {
+  if (answer.kind === 'unanswered') return { outcome: 'failed', reason: 'no_answer' };
+  if (answer.status < 200 || answer.status >= 300) return { outcome: 'failed', reason: `http_${answer.status}` };
+  return { outcome: rejectedPoints(answer.body) > 0 ? 'rejected' : 'sent' };
+}
+
+/** An answer that cannot be read is that of a backend which has taken them. */
+function rejectedPoints(body: Buffer): number {
+  try {
+    return Number(ProtobufMetricsSerializer.deserializeResponse(body)?.partialSuccess?.rejectedDataPoints ?? 0);
+  } catch {
+    return 0;
+  }
+}

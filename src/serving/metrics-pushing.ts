@@ -1,0 +1,96 @@
+/** Pushes the metrics to the backend that the configuration names, now and then, and once more at the end. */
+import { hostname } from 'node:os';
+import type { Logger } from 'pino';
+import type { ExporterConfig } from '../config/config.ts';
+import { metricsPush, type MetricsPush, type MetricsPushSettings } from '../exporters/metrics-push.ts';
+import { wire } from '../model/attributes.ts';
+import type { Clock, Sleep } from '../model/clock.ts';
+import { jsonText } from '../model/json.ts';
+import type { MetricFamily } from '../telemetry/registry.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+import { repeating } from './repeating.ts';
+
+export interface MetricsPushingOptions {
+  readonly snapshot: () => readonly MetricFamily[];
+  readonly telemetry: Telemetry;
+  readonly clock: Clock;
+  readonly sleep: Sleep;
+  readonly logger: Pick<Logger, 'warn' | 'info'>;
+  /** Tells this process from others of the same machine, for as long as it listens there. */
+  readonly instance: string;
+}
+
+export interface MetricsPushing {
+  /** Pushes as these entries say; what was pushed elsewhere so far is pushed there once more. Never fails, never waits. */
+  place(entries: readonly ExporterConfig[]): void;
+  /** Pushes once more; waits no longer than this. May be called twice. */
+  stop(deadlineMs: number): Promise<void>;
+}
+
+interface Seat {
+  readonly text: string;
+  stop(deadlineMs: number): Promise<void>;
+}
+
+/** Longest time for one request; an interval that is shorter bounds it as well. */
+const timeoutMsMax = 10_000;
+/** How long what a changed configuration took away is waited for. */
+const leavingMs = 10_000;
+
+export function metricsPushing({ snapshot, telemetry, clock, sleep, logger, instance }: MetricsPushingOptions): MetricsPushing {
+  const startMs = clock.nowMs();
+  const resource = { [wire.serviceName]: 'tracejury', 'service.instance.id': `${hostname()}/${instance}` };
+  let seat: Seat | undefined;
+  let isFirst = true;
+  let isStopped = false;
+  let isFailing = false;
+
+  async function once(client: MetricsPush): Promise<void> {
+    const told = await client.push();
+    telemetry.add('tracejury.metrics.pushes', 1, { 'tracejury.outcome': told.outcome, 'tracejury.reason': told.outcome === 'failed' ? told.reason : '' });
+    if (told.outcome !== 'failed') telemetry.set('tracejury.metrics.pushed', clock.nowMs() / 1_000);
+    // A line when it begins and one when it ends, whatever lies between.
+    if (told.outcome === 'failed' && !isFailing) logger.warn({ reason: told.reason }, 'metrics could not be pushed');
+    if (told.outcome !== 'failed' && isFailing) logger.info('metrics are pushed again');
+    isFailing = told.outcome === 'failed';
+  }
+
+  function seated(settings: MetricsPushSettings): Seat {
+    const client = metricsPush({ ...settings, resource, snapshot, clock, startMs, timeoutMs: Math.min(timeoutMsMax, settings.intervalMs), fromNow: !isFirst });
+    const work = repeating({ everyMs: settings.intervalMs, sleep, work: () => once(client), onFault: (error) => logger.warn({ error: error instanceof Error ? error.name : 'unknown' }, 'metrics could not be pushed') });
+    async function last(): Promise<void> {
+      await work.stop();
+      await once(client);
+    }
+    return {
+      text: textOf(settings),
+      async stop(deadlineMs) {
+        const over = new AbortController();
+        await Promise.race([last().catch(() => undefined), sleep(deadlineMs, over.signal)]);
+        over.abort();
+        client.stop();
+      },
+    };
+  }
+
+  return {
+    place(entries) {
+      const push = entries.flatMap((entry) => (entry.to === 'metrics' && entry.push !== undefined ? [entry.push] : []))[0];
+      const isSame = seat?.text === (push === undefined ? undefined : textOf(push));
+      if (!isStopped && !isSame) {
+        void seat?.stop(leavingMs);
+        seat = push === undefined ? undefined : seated(push);
+      }
+      isFirst = false;
+    },
+    async stop(deadlineMs) {
+      if (isStopped) return;
+      isStopped = true;
+      await seat?.stop(deadlineMs);
+    },
+  };
+}
+
+function textOf({ url, headers, intervalMs, temporality }: MetricsPushSettings): string {
+  return jsonText({ url, headers, intervalMs, temporality }, { sortKeys: true });
+}
