@@ -2,6 +2,8 @@
 import type { ConfiguredEvaluator } from '../../evaluators/configured.ts';
 import type { PriceTable } from '../../evaluators/prices.ts';
 import type { MetricsPushSettings } from '../exporters/metrics-push.ts';
+import type { NativeId } from '../exporters/index.ts';
+import type { NativeSettings } from '../exporters/native-backend.ts';
 import type { JudgeSettings } from '../judges/settings.ts';
 import type { Run, ToolDefinition } from '../model/agent-trace.ts';
 import type { BudgetLimits } from '../model/budget.ts';
@@ -124,4 +126,16 @@ export type ExporterConfig =
       readonly protocol: 'http/protobuf' | 'http/json';
       /** Calls to judges as spans. */
       readonly judgeCalls: boolean;
+    }
+  | {
+      /** A backend with scores of its own. */
+      readonly to: NativeId;
+      readonly name: string;
+      /** `missingMs`: age at which an item becomes a dead letter whose span or trace the backend does not have. */
+      readonly giveUp: { readonly attempts: number; readonly ageMs: number; readonly missingMs: number };
+      readonly endpoint: string;
+      /** Values are secret. */
+      readonly headers: { readonly [name: string]: string };
+      /** Secret. */
+      readonly keys: NativeSettings['keys'];
     };

@@ -1,6 +1,8 @@
 /** What no schema can say: keys that must fit one another. Everything here copes with parts that the schema has refused already. */
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
 import { quantityOf, type QuantityKind } from '../model/quantities.ts';
+import { natives } from '../exporters/index.ts';
+import { nativeKeyNames } from '../exporters/native-backend.ts';
 import type { CrossCheck } from './cross-check.ts';
 import { journalAddress } from '../journals/index.ts';
 import { storeAddress } from '../stores/index.ts';
@@ -10,6 +12,7 @@ import { addressOf, isLoopback } from './address.ts';
 import { signalEndpoint } from './endpoint.ts';
 import { exporterName } from './exporter-name.ts';
 import type { Finding, Path } from './fault.ts';
+import { nativeFindings } from './native-entry.ts';
 import { listAt, objectAt } from './reading.ts';
 import { redactionFindings } from './redaction.ts';
 import { giveUpDefaults, pushDefaults } from './sections/export.ts';
@@ -151,6 +154,10 @@ function exportFindings({ value, env }: CrossCheck): readonly Finding[] {
     const namesake = to === 'metrics' ? index : list.findIndex((other) => exporterName(other) === exporterName(item));
     if (namesake < index) return [{ path: isGiven(item, 'name') ? [...path, 'name'] : path, at: 'value', problem: `has the name of entry ${namesake + 1}, ${exporterName(item)}`, todo: 'Give it a name of its own: what waits for its backend in the store stands under it.' }];
     if (to === 'metrics') return metricsFindings({ list, item, index, value, env });
+    const backend = natives.find(({ id }) => id === to);
+    if (backend !== undefined) return nativeFindings({ backend, entry: item, path, env });
+    const foreign = nativeKeyNames.filter((key) => isGiven(item, key));
+    if (foreign.length > 0) return foreign.map((key) => ({ path: [...path, key], at: 'key', problem: `means nothing for ${exporterName({ to: to ?? null })}`, todo: 'Give keys under headers.' }));
     if (to !== 'span_events') return [];
     const surplus = surplusFindings(item, path, ['interval', 'temporality'], `means nothing for ${to}`, 'Leave it out: scores are sent when they are there.');
     const url = signalEndpoint('traces', member(item, 'endpoint'), env);
@@ -164,7 +171,7 @@ function metricsFindings({ list, item, index, value, env }: CrossCheckOf): reado
   const path = ['export', index];
   if (list.findIndex((other) => member(other, 'to') === 'metrics') < index) return [{ path, at: 'value', problem: 'is there twice', todo: 'Keep one entry.' }];
   const url = signalEndpoint('metrics', member(item, 'endpoint'), env);
-  const always = surplusFindings(item, path, ['name', 'give_up', 'protocol', 'judge_calls', 'tls'], 'means nothing for metrics', 'Leave it out: the page is on the console listener.');
+  const always = surplusFindings(item, path, [...nativeKeyNames, 'name', 'give_up', 'protocol', 'judge_calls', 'tls'], 'means nothing for metrics', 'Leave it out: the page is on the console listener.');
   if (url === undefined) return [...always, ...surplusFindings(item, path, ['headers', 'interval', 'temporality'], 'means nothing without endpoint', 'Leave it out, or name the backend that metrics are pushed to.')];
   return isOwn(url, objectAt(value, 'listen')) ? [...always, { path: [...path, 'endpoint'], at: 'value', problem: 'leads back to listen.otlp_http', todo: 'Name the metrics backend.' }] : always;
 }

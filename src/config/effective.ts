@@ -5,6 +5,7 @@ import { snakeMembers } from '../../evaluators/option-names.ts';
 import { filledOptions } from '../../evaluators/options.ts';
 import type { Price } from '../../evaluators/prices.ts';
 import type { ToolDefinition } from '../model/agent-trace.ts';
+import { natives } from '../exporters/index.ts';
 import { isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
 import type { BudgetLimits } from '../model/budget.ts';
 import { quantityOf, type QuantityKind } from '../model/quantities.ts';
@@ -23,6 +24,7 @@ import type { DriftFiles } from './drift-files.ts';
 import { environmentHeaders, signalEndpoint, type Signal } from './endpoint.ts';
 import { askable, askedBy, entryOf, evaluatorEntry } from './evaluator-entry.ts';
 import { exporterName } from './exporter-name.ts';
+import { nativeGiven } from './native-entry.ts';
 import { asObject, listAt, objectAt } from './reading.ts';
 import { ownMembers } from './schema.ts';
 import { sampleRateDefaults, whoIsAskedSchema } from './sections/evaluators.ts';
@@ -227,14 +229,20 @@ function store(written: JsonObject): Config['store'] {
 
 function exporter(written: JsonObject, env: Environment): ExporterConfig {
   const name = exporterName(written);
+  const to = text(written, 'to');
   const given = Object.fromEntries(Object.entries(objectAt(written, 'headers')).map(([header, value]) => [header, String(value)] as const));
   const headers = (signal: Signal) => (Object.keys(given).length === 0 ? environmentHeaders(signal, env) : given);
-  if (text(written, 'to') !== 'span_events') {
+  const giveUp = objectAt(written, 'give_up');
+  const native = natives.find(({ id }) => id === to);
+  if (native !== undefined) {
+    const { endpoint = '', keys } = nativeGiven(native, written, env);
+    return { to: native.id, name, giveUp: { attempts: number(giveUp, 'attempts'), ageMs: quantity('duration', giveUp, 'age'), missingMs: quantity('duration', giveUp, 'missing') }, endpoint, headers: given, keys };
+  }
+  if (to !== 'span_events') {
     const url = signalEndpoint('metrics', member(written, 'endpoint'), env);
     const temporality = text(written, 'temporality') === 'delta' ? 'delta' : 'cumulative';
     return { to: 'metrics', name, ...(url === undefined ? {} : { push: { url, headers: headers('metrics'), intervalMs: quantity('duration', written, 'interval'), temporality } }) };
   }
-  const giveUp = objectAt(written, 'give_up');
   return {
     to: 'span_events',
     name,

@@ -1,4 +1,5 @@
 /** Keys whose feature does not exist yet. They are refused: ignoring them would lose data, money or safety. */
+import { exporters } from '../exporters/index.ts';
 import { isJsonArray, isJsonObject, type JsonValue } from '../model/json.ts';
 import type { Finding, Path } from './fault.ts';
 
@@ -10,7 +11,7 @@ interface UnbuiltKey {
   readonly values?: (value: JsonValue) => boolean;
 }
 
-const builtExporters: readonly JsonValue[] = ['span_events', 'metrics'];
+const builtExporters: readonly JsonValue[] = Object.keys(exporters);
 
 const unbuiltKeys: readonly UnbuiltKey[] = [
   {

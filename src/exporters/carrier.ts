@@ -6,6 +6,7 @@ import { hash } from 'node:crypto';
 import { wire } from '../model/attributes.ts';
 import { parseSpanId, type SpanId } from '../model/ids.ts';
 import { type Evaluation, type EvaluationKey, evaluationKeyText, type PartVerdict, runTargetId } from '../model/verdict.ts';
+import { cutText } from './cut-text.ts';
 import { errorType } from './error-type.ts';
 import type { ExportedRun, ExportItem } from './exporter.ts';
 
@@ -139,16 +140,12 @@ function flatAttributes({ key, evaluatorKind, verdict }: Evaluation, at: number)
     [`${annotation}${wire.annotationName}`]: key.name,
     [`${annotation}${wire.annotationScore}`]: verdict.score,
     ...(verdict.label === '' ? {} : { [`${annotation}${wire.annotationLabel}`]: verdict.label }),
-    ...(verdict.explanation === '' ? {} : { [`${annotation}${wire.annotationExplanation}`]: cut(verdict.explanation) }),
+    ...(verdict.explanation === '' ? {} : { [`${annotation}${wire.annotationExplanation}`]: cutText(verdict.explanation, explanationCharsMax) }),
     [`${annotation}${wire.annotationKind}`]: evaluatorKind === 'judge' ? 'LLM' : 'CODE',
     [`${annotation}${wire.annotationIdentifier}`]: hash('sha256', evaluationKeyText(key), 'hex').slice(0, 32),
   };
 }
 
 function explained(explanation: string): CarrierAttributes {
-  return explanation === '' ? {} : { [wire.explanation]: cut(explanation) };
-}
-
-function cut(text: string): string {
-  return (text.length > explanationCharsMax ? `${text.slice(0, explanationCharsMax - 1)}…` : text).toWellFormed();
+  return explanation === '' ? {} : { [wire.explanation]: cutText(explanation, explanationCharsMax) };
 }

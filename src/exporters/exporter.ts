@@ -42,9 +42,13 @@ export interface ExportItem extends Pick<ScoredRun, 'evaluations' | 'decisions' 
 
 /**
  * `retryable`: the same item may be taken later. `retryAfterMs`: the backend asks to be left alone for so long. A failure that is not retryable is about
- * the item; whatever concerns the backend as a whole is.
+ * the item; whatever concerns the backend as a whole is. `isMissing`: the backend is there, and what the item is about is not there yet; it comes, or it
+ * never does. Decision 36.
  */
-export type ExportOutcome = { readonly kind: 'sent' } | { readonly kind: 'failed'; readonly retryable: boolean; readonly error: string; readonly retryAfterMs?: number };
+export type ExportOutcome =
+  | { readonly kind: 'sent' }
+  | { readonly kind: 'failed'; readonly retryable: boolean; readonly error: string; readonly retryAfterMs?: number }
+  | { readonly kind: 'failed'; readonly retryable: true; readonly isMissing: true; readonly error: string; readonly retryAfterMs?: undefined };
 
 export interface Exporter {
   readonly id: string;

@@ -1,10 +1,18 @@
 /** The exporters by the name that a configuration entry gives under `to`. */
 import type { Exporter } from './exporter.ts';
 import { metricsExporter } from './metrics.ts';
+import type { NativeBackend } from './native-backend.ts';
+import { nativeExporter } from './native-exporter.ts';
+import { phoenix } from './phoenix.ts';
 import type { ExporterParts, ExporterSettings } from './settings.ts';
 import { spanEventsExporter } from './span-events.ts';
 
-export const exporters = {
-  span_events: spanEventsExporter,
-  metrics: metricsExporter,
-} as const satisfies { readonly [id: string]: (settings: ExporterSettings, parts: ExporterParts) => Exporter };
+type MakeExporter = (settings: ExporterSettings, parts: ExporterParts) => Exporter;
+
+/** Backends with scores of their own. */
+export const natives = [phoenix] as const satisfies readonly NativeBackend[];
+export type NativeId = (typeof natives)[number]['id'];
+
+const ofNatives: Partial<Record<NativeId, MakeExporter>> = Object.fromEntries(natives.map((backend) => [backend.id, nativeExporter(backend)]));
+
+export const exporters = { span_events: spanEventsExporter, metrics: metricsExporter, ...(ofNatives as Readonly<Record<NativeId, MakeExporter>>) } as const satisfies { readonly [id: string]: MakeExporter };

@@ -33,6 +33,8 @@ export interface OutboxOptions extends BreakerOptions {
   readonly attemptsMax?: number;
   /** An item that fails when it is older than this is given up. */
   readonly giveUpMs?: number;
+  /** An item whose span or trace the backend still does not have when the item is older than this is given up. */
+  readonly missingMs?: number;
 }
 
 export interface Outbox {
@@ -62,6 +64,7 @@ export interface Outbox {
 }
 
 const attemptsMaxDefault = 100;
+const missingMsDefault = 600_000;
 const tendEveryMs = 1_000;
 /** Turns after which the rows are counted anew. */
 const turnsPerCount = 600;
@@ -108,6 +111,7 @@ export function outbox(options: OutboxOptions): Outbox {
       leave(entry, 'sent');
     } else if (!outcome.retryable) giveUp(entry, outcome.error);
     else if (!isProbe && entry.attempts >= (options.attemptsMax ?? attemptsMaxDefault)) giveUp(entry, `tried ${entry.attempts} times: ${outcome.error}`);
+    else if ('isMissing' in outcome && clock.nowMs() - entry.offeredMs > (options.missingMs ?? missingMsDefault)) giveUp(entry, outcome.error);
     else if (clock.nowMs() - entry.offeredMs > (options.giveUpMs ?? Infinity)) giveUp(entry, `too old: ${outcome.error}`);
     else if (entry.row !== undefined && backend.circuit() !== 'closed') leaveToStore(entry.row, entry, isProbe);
     else void retry(entry);

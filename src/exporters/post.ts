@@ -7,6 +7,8 @@ export type Answer =
   | { readonly kind: 'unanswered'; readonly fault: string };
 
 export interface PostOptions {
+  /** POST when left out. */
+  readonly method?: string;
   readonly url: string;
   readonly headers: { readonly [name: string]: string };
   readonly timeoutMs: number;
@@ -19,9 +21,9 @@ export interface PostOptions {
 const answerBytesMax = 64 * 1024;
 
 /** Resolves, never rejects. Redirects are not followed. */
-export function post({ url, headers, timeoutMs, request, agent }: PostOptions, body: Uint8Array): Promise<Answer> {
+export function post({ method = 'POST', url, headers, timeoutMs, request, agent }: PostOptions, body: Uint8Array): Promise<Answer> {
   return new Promise((resolve) => {
-    const sent = request(url, { method: 'POST', agent, headers: { ...headers, 'content-length': body.length } }, (response) => {
+    const sent = request(url, { method, agent, headers: { ...headers, 'content-length': body.length } }, (response) => {
       const chunks: Buffer[] = [];
       let bytes = 0;
       response.on('data', (chunk: Buffer) => {

@@ -65,10 +65,10 @@ export function sender(options: SenderOptions): Sender {
     pump();
   }
 
-  /** A backend that refuses an item for good is there. */
+  /** A backend that refuses an item for good is there, and so is one that has not got yet what the item is about. */
   function heard(outcome: ExportOutcome): void {
     const before = backend.circuit();
-    if (outcome.kind === 'sent' || !outcome.retryable) backend.succeeded();
+    if (outcome.kind === 'sent' || !outcome.retryable || 'isMissing' in outcome) backend.succeeded();
     else {
       const restMs = backend.failed(outcome.retryAfterMs);
       if (restMs !== undefined) void leaveAlone(restMs);

@@ -1,4 +1,5 @@
 /** What a configuration entry says about one exporter, and what the service hands in. */
+import type { NativeSettings } from './native-backend.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 
 export interface ExporterSettings {
@@ -14,6 +15,8 @@ export interface ExporterSettings {
   readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string };
   /** Longest time for one request, with everything that belongs to it. */
   readonly timeoutMs?: number;
+  /** Of a backend with scores of its own: its key and what else names the account. */
+  readonly keys?: NativeSettings['keys'];
 }
 
 export interface ExporterParts {

@@ -1,6 +1,6 @@
 /**
  * Items that are sent at one time go in one request. One that nobody else is sent beside goes at once: nothing waits for a batch to fill. A batch
- * that is refused for good is sent item by item, so that only the one that the backend does not want is given up.
+ * that is refused for good, or of which something is not there yet, is sent item by item, so that only the one that it is about is given up or waits.
  */
 import type { ExportOutcome } from './exporter.ts';
 
@@ -35,7 +35,7 @@ export function together<Item>({ send, itemsMax, requestsMax }: TogetherOptions<
   async function request(batch: readonly Waiting<Item>[]): Promise<void> {
     requests++;
     const outcome = await send(batch.map(({ item }) => item));
-    if (batch.length > 1 && outcome.kind === 'failed' && !outcome.retryable) for (const { item, done } of batch) done(await send([item]));
+    if (batch.length > 1 && isOfOne(outcome)) for (const { item, done } of batch) done(await send([item]));
     else for (const { done } of batch) done(outcome);
     requests--;
     soon();
@@ -46,4 +46,8 @@ export function together<Item>({ send, itemsMax, requestsMax }: TogetherOptions<
       waiting.push({ item, done });
       soon();
     });
+}
+
+function isOfOne(outcome: ExportOutcome): boolean {
+  return outcome.kind === 'failed' && (!outcome.retryable || 'isMissing' in outcome);
 }

@@ -93,8 +93,8 @@ export function outboxes({ entries, telemetry, logger, onGivenUp, leavingMs = le
     const sends: Exporter = { id: first.id, ...(first.isVolatile === true ? { isVolatile: true } : {}), ...(first.itemsAtOnce === undefined ? {} : { itemsAtOnce: first.itemsAtOnce }), send: (item) => exporter.use((current) => current.send(item)), stop: exporter.stop };
     // A configuration that is exchanged holds for what waits as well.
     const seat: { place?: Place } = {};
-    const limits = (now = seat.place?.config ?? config) => (now.to === 'metrics' ? { attempts: 1, ageMs: Infinity } : now.giveUp);
-    const options = { get attemptsMax() { return limits().attempts; }, get giveUpMs() { return limits().ageMs; }, name: config.name, exporter: sends, telemetry, clock, random: Math.random, sleep: untilEnd };
+    const limits = (now = seat.place?.config ?? config) => ({ missingMs: Infinity, ...(now.to === 'metrics' ? { attempts: 1, ageMs: Infinity } : now.giveUp) });
+    const options = { get attemptsMax() { return limits().attempts; }, get giveUpMs() { return limits().ageMs; }, get missingMs() { return limits().missingMs; }, name: config.name, exporter: sends, telemetry, clock, random: Math.random, sleep: untilEnd };
     return (seat.place = { config, exporter, from: offered, box: outbox(options) });
   }
 
@@ -220,7 +220,7 @@ function withMetrics(entries: readonly ExporterConfig[]): readonly ExporterConfi
 }
 
 function destination(config: ExporterConfig): string {
-  return JSON.stringify([config.to, config.to === 'metrics' ? '' : config.tracesEndpoint]);
+  return JSON.stringify([config.to, ...(config.to === 'metrics' ? [] : config.to === 'span_events' ? [config.tracesEndpoint] : [config.endpoint, config.keys.project ?? '', config.keys.workspace ?? ''])]);
 }
 
 /** Where metrics are pushed is not a matter of runs. */

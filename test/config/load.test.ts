@@ -117,6 +117,13 @@ const good: readonly { readonly name: string; readonly text: string; readonly en
     is: [{ to: 'metrics', name: 'metrics', push: { url: 'https://b/in', headers: {}, intervalMs: 60_000, temporality: 'cumulative' } }],
   },
   { name: 'metrics that are not pushed', text: 'export: [ { to: metrics } ]', env: { OTEL_EXPORTER_OTLP_ENDPOINT: 'https://c' }, want: ({ exporters }) => exporters, is: [{ to: 'metrics', name: 'metrics' }] },
+  {
+    name: 'a backend with scores of its own takes its usual variables where the entry says nothing',
+    text: 'export: [ { to: phoenix }, { to: phoenix, name: other, endpoint: "http://b", api_key: mine, project: p } ]',
+    env: { PHOENIX_COLLECTOR_ENDPOINT: 'http://a', PHOENIX_API_KEY: 'theirs', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c' },
+    want: ({ exporters }) => exporters.map((one) => one.to === 'phoenix' && [one.endpoint, one.keys]),
+    is: [['http://a', { api_key: 'theirs' }], ['http://b', { api_key: 'mine', project: 'p' }]],
+  },
   { name: 'the variable of the signal goes as it is', text: 'export: [ { to: span_events } ]', env: { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://b/in' }, want: ({ exporters: [one] }) => one?.to === 'span_events' && one.tracesEndpoint, is: 'https://b/in' },
 ];
 for (const { name, text, env, want, is } of good) {

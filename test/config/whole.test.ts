@@ -26,11 +26,10 @@ async function refusedKeys(yaml: string): Promise<readonly string[]> {
 
 /** The same file without what is refused. */
 const accepted = text
-  .replace(/^ {2}- to: (?:phoenix|langfuse)\n/gm, '');
+  .replace(/^ {2}- to: webhook\n/gm, '');
 
 test('config: of a file with every key exactly these are refused', async () => {
   expect(await refusedKeys(text)).toEqual([
-    'export[2].to is not available yet',
     'export[3].to is not available yet',
   ]);
 });
@@ -50,6 +49,7 @@ test('config: without these the file is accepted', async () => {
     ['agents', 's3cret-token', ['ingest']],
     ['people', 's3cret-people', ['read', 'annotate']],
   ]);
+  expect(config.exporters[2]).toEqual({ to: 'phoenix', name: 'phoenix', giveUp: { attempts: 100, ageMs: 604_800_000, missingMs: 300_000 }, endpoint: 'http://127.0.0.1:6006', headers: {}, keys: { api_key: 's3cret-key' } });
   expect(config.listen.tls).toEqual({
     cert: expect.stringMatching(/^-----BEGIN CERTIFICATE-----/),
     key: expect.stringMatching(/^-----BEGIN PRIVATE KEY-----/),

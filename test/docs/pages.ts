@@ -1,5 +1,6 @@
 /** The reference pages that are written from the product's own data. A new page is a line here. */
 import { apiPage } from './api-page.ts';
+import { backendsPage } from './backends-page.ts';
 import { configurationPage } from './configuration-page.ts';
 import { dialectsPage } from './dialects-page.ts';
 import { errorsPage } from './errors-page.ts';
@@ -20,5 +21,6 @@ export const pages: readonly Page[] = [
   { path: 'docs/errors.md', text: errorsPage },
   { path: 'docs/api.md', text: apiPage },
   { path: 'docs/metrics.md', text: metricsPage },
+  { path: 'docs/backends.md', text: backendsPage },
   { path: 'docs/evaluability.md', text: evaluabilityPage },
 ];

@@ -281,3 +281,19 @@ test('outbox: whatever happens, every item ends once and runs keep their order',
     { numRuns: 60 },
   );
 });
+
+test('outbox: what is not there yet says nothing against the backend, is tried again, and is given up when it is too old', async () => {
+  const missing: ExportOutcome = { kind: 'failed', retryable: true, isMissing: true, error: 'its span is not there' };
+  const { box, answer, sleep, clock, counts, sent } = bench({ missingMs: 60_000, failuresMax: 2, sendingMax: 1 });
+  box.offer(item(1));
+  for (let attempt = 1; attempt <= 3; attempt++) {
+    await answer(missing);
+    expect(box.circuit()).toBe('closed');
+    await sleep.wakeAll();
+  }
+  expect(sent).toEqual(['1.1', '1.1', '1.1', '1.1']);
+  clock.advance(60_001);
+  await answer(missing);
+  expect(counts()).toMatchObject({ retried: 3, failed: 1 });
+  expect(box.held()).toBe(0);
+});

@@ -15,7 +15,7 @@ interface Family {
 const families: readonly Family[] = [
   { folder: 'evaluators', contract: /(?:satisfies|: )\s*(?:Rule|Judge|Http)Evaluator\b/, page: 'docs/evaluators.md', heading: true },
   { folder: 'collectors', contract: /(?:satisfies|: )\s*Collector\b(?! *\|)/, page: 'docs/dialects.md' },
-  { folder: 'src/exporters', contract: /(?:satisfies|\):) Exporter\b/ },
+  { folder: 'src/exporters', contract: /(?:satisfies|\):) (?:Exporter|NativeBackend)\b/ },
   { folder: 'src/judges', contract: /(?:satisfies|\):) Judge\b/ },
   { folder: 'src/journals', contract: /(?:satisfies|\):) (?:Promise<)?Journal\b/, page: 'docs/journal.md', heading: true },
   { folder: 'src/receivers', contract: /(?:satisfies|\):) (?:Promise<)?Receiver\b/ },

@@ -1,7 +1,26 @@
+import { natives } from '../../exporters/index.ts';
+import type { NativeBackend, NativeKeyName } from '../../exporters/native-backend.ts';
+import type { JsonObject } from '../../model/json.ts';
 import type { Section } from './section.ts';
 
 export const pushDefaults = { interval: '60s', temporality: 'cumulative' } as const;
-export const giveUpDefaults = { attempts: 100, age: '7d' } as const;
+export const giveUpDefaults = { attempts: 100, age: '7d', missing: '10m' } as const;
+
+const secretText = (description: string) => ({ type: 'string', 'x-secret': true, minLength: 1, maxLength: 10_000, pattern: '^[!-~]*$', 'x-words': 'Use visible ASCII characters without blanks.', description: `${description} Best given as \`\${env:NAME}\`.` }) as const;
+const plainText = (description: string) => ({ type: 'string', minLength: 1, maxLength: 200, pattern: '^[ -~]*$', 'x-words': 'Use ASCII characters in one line.', description }) as const;
+
+const keys: { readonly [name in NativeKeyName]: JsonObject } = {
+  api_key: secretText(`Key of a backend with scores of its own.${variablesOf('api_key')}`),
+  public_key: plainText(`The public half of the key.${variablesOf('public_key')}`),
+  user: plainText(`User to whom the key belongs; it is then sent as a password.${variablesOf('user')}`),
+  project: plainText(`Project in which the traces are.${variablesOf('project')}`),
+  workspace: plainText(`Workspace in which the project is.${variablesOf('workspace')}`),
+};
+
+function variablesOf(name: NativeKeyName): string {
+  const told = natives.flatMap(({ id, keys: own }: NativeBackend) => (own[name] === undefined ? [] : [`${own[name].variables.map((variable) => `\`${variable}\``).join(' or ')} (${id})`]));
+  return told.length === 0 ? '' : ` When left out: ${told.join(', ')}.`;
+}
 
 /** Where scores can go. The names of all exporters are known from the start, so that a configuration outlives a release. */
 export const exportSection: Section = {
@@ -17,11 +36,12 @@ export const exportSection: Section = {
       required: ['to'],
       properties: {
         to: {
-          enum: ['span_events', 'metrics', 'log_events', 'forward', 'phoenix', 'langfuse', 'webhook'],
-          description: '`span_events` sends `gen_ai.evaluation.result` events over OTLP; `metrics` is the metrics page of the console listener, and where an endpoint is named the same metrics go there over OTLP.',
+          enum: ['span_events', 'metrics', 'log_events', 'forward', 'webhook', ...new Set([...natives.map(({ id }) => id), 'langfuse'])],
+          description: `\`span_events\` sends \`gen_ai.evaluation.result\` events over OTLP; \`metrics\` is the metrics page of the console listener, and where an endpoint is named the same metrics go there over OTLP; ${natives.map(({ id }) => `\`${id}\``).join(', ')} write scores of that backend (exports.md).`,
         },
         name: { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$', 'x-words': 'Use letters, digits, dots, dashes and underscores, at most 100.', description: 'Name of the entry in metrics, in the API and in the store, where scores wait for a backend that is down; that of `to` when left out. No two entries may share one. Under another name an entry begins anew.' },
-        endpoint: { type: 'string', 'x-url': true, 'x-secret': 'url', description: 'Base URL of the backend; the path of the signal, for example `/v1/traces`, is added, as with `OTEL_EXPORTER_OTLP_ENDPOINT`, which is used when this is left out. Metrics are pushed only where this, or `OTEL_EXPORTER_OTLP_METRICS_ENDPOINT`, names a backend.' },
+        endpoint: { type: 'string', 'x-url': true, 'x-secret': 'url', description: 'Base URL of the backend; the path of the signal, for example `/v1/traces`, is added, as with `OTEL_EXPORTER_OTLP_ENDPOINT`, which is used when this is left out. Metrics are pushed only where this, or `OTEL_EXPORTER_OTLP_METRICS_ENDPOINT`, names a backend. Of a backend with scores of its own the base URL of its API, or its usual variable.' },
+        ...keys,
         headers: {
           type: 'object',
           maxProperties: 100,
@@ -38,6 +58,7 @@ export const exportSection: Section = {
           properties: {
             attempts: { type: 'integer', minimum: 1, maximum: 100_000, default: giveUpDefaults.attempts, 'x-unit': 'attempts', description: 'Failed attempts. Those that only see whether a backend that was down is there again do not count.' },
             age: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '1m', maximum: '3650d' }, default: giveUpDefaults.age, description: 'Age at a failed attempt. What waits for a backend that is down is not attempted, so it grows older than this.' },
+            missing: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '1s', maximum: '30d' }, default: giveUpDefaults.missing, description: 'Age at a failed attempt, of scores whose span or trace the backend does not have. Holds for backends with scores of their own.' },
           },
         },
         judge_calls: { type: 'boolean', default: true, description: 'Calls to judges are sent as spans too, each verdict in a trace of its own, linked with the run; no text is in them. Only `span_events` does.' },

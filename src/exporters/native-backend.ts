@@ -1,0 +1,51 @@
+/** The contract of a backend with scores of its own: how they are written there, what is needed for it, and what it cannot take. */
+import type { JsonValue } from '../model/json.ts';
+import type { ExportOutcome } from './exporter.ts';
+import type { NativeScore } from './native-score.ts';
+import type { Answer } from './post.ts';
+
+/** A value that an entry of the configuration gives, or else the first of these environment variables that is set. */
+export interface NativeKey {
+  readonly variables: readonly string[];
+  readonly isRequired?: true;
+  readonly preset?: string;
+}
+
+export const nativeKeyNames = ['api_key', 'public_key', 'user', 'project', 'workspace'] as const;
+export type NativeKeyName = (typeof nativeKeyNames)[number];
+
+/** Of `endpoint` and the keys what was given; a key that is not there was neither written nor is it in the environment. */
+export interface NativeSettings {
+  /** Without a slash at its end. */
+  readonly endpoint: string;
+  readonly keys: { readonly [name in NativeKeyName]?: string };
+}
+
+export interface NativeRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Behind the endpoint, from the slash on. */
+  readonly path: string;
+  readonly body?: JsonValue;
+}
+
+/** Sends one request; resolves, never rejects. */
+export type NativeCall = (request: NativeRequest) => Promise<Answer>;
+
+export interface NativeBackend {
+  readonly id: string;
+  /** As its makers write it. */
+  readonly title: string;
+  readonly endpoint: NativeKey;
+  readonly keys: { readonly [name in NativeKeyName]?: NativeKey };
+  /** Where verdicts on a run, on a tool call and on a session stand. */
+  readonly places: { readonly run: string; readonly toolCall: string; readonly session: string };
+  /** What happens to the verdict of a revision: overwritten, or looked up and changed. */
+  readonly revisions: string;
+  /** Sentences: what of a verdict is lost there. */
+  readonly cannotTake: readonly string[];
+  /** Runs whose scores go together. */
+  readonly itemsPerRequest: number;
+  headers(settings: NativeSettings): { readonly [name: string]: string };
+  /** Writes all of them or tells what went wrong. The same scores again change nothing. */
+  write(scores: readonly NativeScore[], call: NativeCall, settings: NativeSettings): Promise<ExportOutcome>;
+}

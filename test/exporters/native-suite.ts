@@ -1,0 +1,153 @@
+/** What every backend with scores of its own must do, whatever its interface is. */
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Exporter } from '../../src/exporters/exporter.ts';
+import type { NativeBackend, NativeSettings } from '../../src/exporters/native-backend.ts';
+import { nativeExporter } from '../../src/exporters/native-exporter.ts';
+import type { Verdict } from '../../src/model/verdict.ts';
+import { agentTrace, spanId } from '../builders/agent-trace.ts';
+import { evaluation, failed, run, scored, scoredRun, skipped } from '../builders/scored-run.ts';
+import { nativeServer, type NativeRules, type NativeServer, type ShownScore } from './native-server.ts';
+
+export interface NativeSuite {
+  readonly backend: NativeBackend;
+  readonly rules: () => NativeRules;
+  readonly keys: NativeSettings['keys'];
+  /** Headers that show who asks. */
+  readonly auth: { readonly [name: string]: string };
+  /** What it shows of a rule's verdict of 0.25, of an outermost run and of one that another agent called, with a part on the span b1. */
+  readonly shown: { readonly outermost: readonly ShownScore[]; readonly called: readonly ShownScore[] };
+  /** What is shown of a failed evaluation, and of one that is taken back. */
+  readonly failed: readonly ShownScore[];
+  readonly withdrawn: readonly ShownScore[];
+  /** It answers by itself that a span is not there; one that takes scores for spans to come never does. */
+  readonly looksForSpans: boolean;
+}
+
+const parts = [
+  { index: 0, tool: 'search', callId: 'call_1', spanId: spanId(0xb1), score: 0, passed: false, explanation: 'It failed.' },
+  { index: 1, tool: 'nowhere', score: 1, passed: true, explanation: 'No span shows it.' },
+];
+const first = scoredRun({ tool_error: scored(0.25, { parts }) });
+const revised = scoredRun({ tool_error: scored(0.75, { parts: [{ ...parts[0], index: 0, tool: 'search', score: 1, passed: true, explanation: 'It worked.' }] }) }, run({ revision: 2 }));
+
+export function nativeSuite(suite: NativeSuite): void {
+  const { backend, keys } = suite;
+  const open: { close(): Promise<void> }[] = [];
+  afterEach(async () => {
+    for (const one of open.splice(0)) await one.close();
+  });
+
+  async function started(): Promise<{ readonly exporter: Exporter; readonly rules: NativeRules; readonly server: NativeServer }> {
+    const rules = suite.rules();
+    rules.hasSpans = true;
+    const server = await nativeServer(rules);
+    const exporter = nativeExporter(backend)({ endpoint: `${server.url}/`, keys, timeoutMs: 5_000 });
+    open.push({ close: () => exporter.stop() }, server);
+    return { exporter, rules, server };
+  }
+
+  const sorted = (scores: readonly ShownScore[]): readonly ShownScore[] => scores.toSorted((a, b) => `${a.at} ${a.name}`.localeCompare(`${b.at} ${b.name}`));
+
+  describe(backend.id, () => {
+    test(`${backend.id}: a verdict stands where it belongs, and its parts on the spans of their tools`, async () => {
+      const { exporter, rules, server } = await started();
+      expect(await exporter.send(first)).toEqual({ kind: 'sent' });
+      expect(sorted(rules.scores())).toEqual(sorted(suite.shown.outermost));
+      for (const request of server.requests) expect(request.headers).toMatchObject(suite.auth);
+    });
+
+    test(`${backend.id}: the verdict on a run that another agent called stands on its own span`, async () => {
+      const { exporter, rules } = await started();
+      const of = run({ parent: { ...run(), spanId: spanId(0xc1) } });
+      expect(await exporter.send(scoredRun({ tool_error: scored(0.25, { parts }) }, of))).toEqual({ kind: 'sent' });
+      expect(sorted(rules.scores())).toEqual(sorted(suite.shown.called));
+    });
+
+    test(`${backend.id}: the same item again changes nothing, and a revision takes the place of what was there`, async () => {
+      const { exporter, rules } = await started();
+      await exporter.send(first);
+      expect(await exporter.send(first)).toEqual({ kind: 'sent' });
+      const before = sorted(rules.scores());
+      expect(before).toEqual(sorted(suite.shown.outermost));
+      expect(await exporter.send(revised)).toEqual({ kind: 'sent' });
+      const after = sorted(rules.scores());
+      expect(after.map(({ name, at }) => [name, at])).toEqual(before.map(({ name, at }) => [name, at]));
+      expect(new Set(after.flatMap(({ score, at }) => (score === undefined || at === 'span 00000000000000b1' ? [] : [score])))).toContain(0.75);
+      expect(after.some(({ score }) => score === 0.25)).toBe(false);
+    });
+
+    test(`${backend.id}: what a revision no longer says is taken back, and what never was said is nothing`, async () => {
+      const { exporter, rules } = await started();
+      await exporter.send(scoredRun({ tool_error: skipped }));
+      expect(rules.scores()).toEqual([]);
+      await exporter.send(scoredRun({ tool_error: scored(0.25) }));
+      const partOf: Verdict = { kind: 'skipped', reason: 'part_of_another_run', explanation: '', details: {} };
+      const of = run({ revision: 2 });
+      expect(await exporter.send({ run: of, evaluations: [evaluation('tool_error', partOf, of)], decisions: [] })).toEqual({ kind: 'sent' });
+      expect(await exporter.send({ run: of, evaluations: [evaluation('tool_error', partOf, of)], decisions: [] })).toEqual({ kind: 'sent' });
+      expect(sorted(rules.scores())).toEqual(sorted(suite.withdrawn));
+    });
+
+    test(`${backend.id}: a failed evaluation has no score`, async () => {
+      const { exporter, rules } = await started();
+      expect(await exporter.send(scoredRun({ tool_error: failed() }))).toEqual({ kind: 'sent' });
+      expect(sorted(rules.scores())).toEqual(sorted(suite.failed));
+    });
+
+    test(`${backend.id}: several runs at one time are all there`, async () => {
+      const { exporter, rules } = await started();
+      const runs = Array.from({ length: 20 }, (_, at) => scoredRun({ tool_error: scored(0.5) }, run({ spanId: spanId(0x100 + at), parent: run(), trace: agentTrace({ agent: 'a' }) })));
+      expect(await Promise.all(runs.map((one) => exporter.send(one)))).toEqual(runs.map(() => ({ kind: 'sent' })));
+      expect(new Set(rules.scores().map(({ at }) => at)).size).toBe(20);
+    });
+
+    for (const { status, headers = {}, want } of [
+      { status: 429, headers: { 'retry-after': '7' }, want: { kind: 'failed', retryable: true, retryAfterMs: 7_000 } },
+      { status: 503, want: { kind: 'failed', retryable: true } },
+      { status: 401, want: { kind: 'failed', retryable: true } },
+      { status: 404, want: { kind: 'failed', retryable: true } },
+      { status: 302, headers: { location: '/elsewhere' }, want: { kind: 'failed', retryable: true } },
+      { status: 400, want: { kind: 'failed', retryable: false } },
+      { status: 413, want: { kind: 'failed', retryable: false } },
+    ] as const) {
+      test(`${backend.id}: ${status} is ${want.retryable ? 'about the backend' : 'about the item'}, nothing is repeated at once, and the item may come again`, async () => {
+        const { exporter, rules, server } = await started();
+        server.next = { status, headers, body: { secret: 'of the backend' } };
+        const outcome = await exporter.send(first);
+        expect(outcome).toMatchObject(want);
+        expect(outcome).not.toHaveProperty('isMissing');
+        expect(JSON.stringify(outcome)).not.toContain('secret');
+        expect(server.requests).toHaveLength(1);
+        expect(await exporter.send(first)).toEqual({ kind: 'sent' });
+        expect(sorted(rules.scores())).toEqual(sorted(suite.shown.outermost));
+      });
+    }
+
+    test(`${backend.id}: spans that are not there yet are ${suite.looksForSpans ? 'told apart from a backend that fails' : 'none of its business'}`, async () => {
+      const { exporter, rules } = await started();
+      rules.hasSpans = false;
+      const outcome = await exporter.send(first);
+      if (suite.looksForSpans) expect(outcome).toMatchObject({ kind: 'failed', retryable: true, isMissing: true });
+      else expect(outcome).toEqual({ kind: 'sent' });
+      rules.hasSpans = true;
+      expect(await exporter.send(first)).toEqual({ kind: 'sent' });
+      expect(sorted(rules.scores())).toEqual(sorted(suite.shown.outermost));
+    });
+
+    test(`${backend.id}: a long answer is not kept, and nobody there is a failure that may pass`, async () => {
+      const { exporter, server } = await started();
+      server.next = { status: 500, body: 'x'.repeat(1_000_000) };
+      expect(await exporter.send(first)).toEqual({ kind: 'failed', retryable: true, error: 'status 500' });
+      await server.close();
+      expect(await exporter.send(first)).toMatchObject({ kind: 'failed', retryable: true });
+    });
+
+    test(`${backend.id}: texts are cut and well-formed`, async () => {
+      const { exporter, server } = await started();
+      await exporter.send(scoredRun({ tool_error: scored(0.25, { explanation: `${'x'.repeat(10_000)}\ud800` }), other: scored(0.5, { explanation: 'lone \ud800' }) }));
+      const text = JSON.stringify(server.requests.map(({ body }) => body));
+      expect(text).not.toContain('x'.repeat(5_000));
+      expect(text).not.toContain('\\ud800');
+    });
+  });
+}
