@@ -1,6 +1,7 @@
 /** The exporters by the name that a configuration entry gives under `to`. */
 import type { Exporter } from './exporter.ts';
 import { metricsExporter } from './metrics.ts';
+import { mlflow } from './mlflow.ts';
 import type { NativeBackend } from './native-backend.ts';
 import { nativeExporter } from './native-exporter.ts';
 import { phoenix } from './phoenix.ts';
@@ -10,7 +11,7 @@ import { spanEventsExporter } from './span-events.ts';
 type MakeExporter = (settings: ExporterSettings, parts: ExporterParts) => Exporter;
 
 /** Backends with scores of their own. */
-export const natives = [phoenix] as const satisfies readonly NativeBackend[];
+export const natives = [phoenix, mlflow] as const satisfies readonly NativeBackend[];
 export type NativeId = (typeof natives)[number]['id'];
 
 const ofNatives: Partial<Record<NativeId, MakeExporter>> = Object.fromEntries(natives.map((backend) => [backend.id, nativeExporter(backend)]));

@@ -26,6 +26,8 @@ export interface NativeRequest {
   /** Behind the endpoint, from the slash on. */
   readonly path: string;
   readonly body?: JsonValue;
+  /** What of the answer is kept, where it is more than a few words. */
+  readonly answerBytesMax?: number;
 }
 
 /** Sends one request; resolves, never rejects. */

@@ -50,7 +50,7 @@ function caller(backend: NativeBackend, own: NativeSettings, settings: ExporterS
   const common = { timeoutMs: settings.timeoutMs ?? timeoutMsDefault, request: isTls ? https.request : http.request, agent };
   const headers = { 'user-agent': 'tracejury', ...backend.headers(own), ...settings.headers };
   return {
-    call: ({ method, path, body }) => post({ ...common, method, url: `${own.endpoint}${path}`, headers: { ...headers, accept: 'application/json', ...(body === undefined ? {} : { 'content-type': 'application/json' }) } }, Buffer.from(body === undefined ? '' : jsonText(body))),
+    call: ({ method, path, body, answerBytesMax }) => post({ ...common, ...(answerBytesMax === undefined ? {} : { answerBytesMax }), method, url: `${own.endpoint}${path}`, headers: { ...headers, accept: 'application/json', ...(body === undefined ? {} : { 'content-type': 'application/json' }) } }, Buffer.from(body === undefined ? '' : jsonText(body))),
     stop: () => agent.destroy(),
   };
 }

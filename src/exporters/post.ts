@@ -7,6 +7,8 @@ export type Answer =
   | { readonly kind: 'unanswered'; readonly fault: string };
 
 export interface PostOptions {
+  /** What of an answer is kept; the rest is read away. */
+  readonly answerBytesMax?: number;
   /** POST when left out. */
   readonly method?: string;
   readonly url: string;
@@ -17,11 +19,10 @@ export interface PostOptions {
   readonly agent: http.Agent;
 }
 
-/** What of an answer is kept; the rest is read away. */
-const answerBytesMax = 64 * 1024;
+const answerBytesMaxDefault = 64 * 1024;
 
 /** Resolves, never rejects. Redirects are not followed. */
-export function post({ method = 'POST', url, headers, timeoutMs, request, agent }: PostOptions, body: Uint8Array): Promise<Answer> {
+export function post({ method = 'POST', url, headers, timeoutMs, request, agent, answerBytesMax = answerBytesMaxDefault }: PostOptions, body: Uint8Array): Promise<Answer> {
   return new Promise((resolve) => {
     const sent = request(url, { method, agent, headers: { ...headers, 'content-length': body.length } }, (response) => {
       const chunks: Buffer[] = [];
