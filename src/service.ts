@@ -118,15 +118,14 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
   const ticker = tickerOf({ flow, clock, mustWait: () => keeping?.isBehind() === true, onFault: (error) => logger.error({ error: error instanceof Error ? (error.stack ?? error.message) : 'unknown' }, 'closing a trace failed') });
   const told = (message: string) => (error: unknown) => logger.error({ error: error instanceof Error ? error.message : 'unknown' }, message);
   const state = { ready: false, stopping: false };
-  const { bodyBytes, inflatedBytes, journalBytes } = config.limits;
   const leases = leasesOf(config, telemetry);
   const records = journaling({
     address: config.journal,
-    settings: { bytesMax: journalBytes, recordBytesMax: bodyBytes, waitingBytesMax: leases.bytesMax },
+    settings: { bytesMax: config.limits.journalBytes, recordBytesMax: config.limits.bodyBytes, waitingBytesMax: leases.bytesMax },
     parts: { telemetry, clock, sleep, logger, randomBytes, ...(files === undefined ? {} : { files }) },
     flow,
     keeping: { offered: () => keeping?.offered() ?? 0, stored: () => keeping?.settled() ?? 0, sent: boxes.settled },
-    inflatedBytesMax: inflatedBytes,
+    inflatedBytesMax: config.limits.inflatedBytes,
     redaction: () => inForce.rules.redaction,
     archive: { keep: (trace) => archive?.keep(trace) },
   });

@@ -155,7 +155,7 @@ function exportFindings({ value, env }: CrossCheck): readonly Finding[] {
     if (namesake < index) return [{ path: isGiven(item, 'name') ? [...path, 'name'] : path, at: 'value', problem: `has the name of entry ${namesake + 1}, ${exporterName(item)}`, todo: 'Give it a name of its own: what waits for its backend in the store stands under it.' }];
     if (to === 'metrics') return metricsFindings({ list, item, index, value, env });
     const backend = natives.find(({ id }) => id === to);
-    if (backend !== undefined) return nativeFindings({ backend, entry: item, path, env });
+    if (backend !== undefined) return [...surplusFindings(item, path, ['interval', 'temporality', 'judge_calls'], `means nothing for ${backend.id}`, 'Leave it out.'), ...nativeFindings({ backend, entry: item, path, env })];
     const foreign = nativeKeyNames.filter((key) => isGiven(item, key));
     if (foreign.length > 0) return foreign.map((key) => ({ path: [...path, key], at: 'key', problem: `means nothing for ${exporterName({ to: to ?? null })}`, todo: 'Give keys under headers.' }));
     if (to !== 'span_events') return [];
