@@ -1,6 +1,6 @@
 /**
  * Our metrics as an OTLP request. Written by hand, as spans are: OpenTelemetry's serializer leaves exemplars out, and they are what leads from a figure to a
- * run (decision 38). The field numbers are those of `opentelemetry/proto/metrics/v1/metrics.proto`.
+ * run (decision 36). The field numbers are those of `opentelemetry/proto/metrics/v1/metrics.proto`.
  */
 import type { JsonObject } from '../model/json.ts';
 import { protobufWriter, type ProtobufWriter } from '../otlp/protobuf-writer.ts';
