@@ -3,6 +3,7 @@
  * in parts, each with an outline of all.
  */
 import type { AgentTrace } from '../src/model/agent-trace.ts';
+import { chunks } from '../src/model/chunks.ts';
 import type { Outcome } from '../src/model/verdict.ts';
 import { labelListSchema } from './answer-schemas.ts';
 import { callDetails, evidenceOf, executedCalls, partOf, skipped } from './calls.ts';
@@ -69,7 +70,7 @@ function partsOf(trace: AgentTrace, steps: readonly PlacedCall[]): readonly Part
   if (whole.leftOut.length === 0) return [{ steps, view: whole }];
   for (let parts = 2; parts <= questionsMax; parts++) {
     const size = Math.ceil(steps.length / parts);
-    const divided = Array.from({ length: Math.ceil(steps.length / size) }, (_, at) => steps.slice(at * size, (at + 1) * size)).map((some) => ({ steps: some, view: runView(trace, { calls: some.map(({ index }) => index) }) }));
+    const divided = chunks(steps, size).map((some) => ({ steps: some, view: runView(trace, { calls: some.map(({ index }) => index) }) }));
     if (divided.every(({ view }) => view.leftOut.length === 0)) return divided;
   }
   return undefined;

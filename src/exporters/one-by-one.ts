@@ -8,8 +8,3 @@ export async function oneByOne<Part>(parts: readonly Part[], send: (part: Part) 
   }
   return { kind: 'sent' };
 }
-
-/** In order, none longer than `partsMax`. */
-export function chunks<Part>(parts: readonly Part[], partsMax: number): readonly (readonly Part[])[] {
-  return Array.from({ length: Math.ceil(parts.length / partsMax) }, (_, at) => parts.slice(at * partsMax, (at + 1) * partsMax));
-}

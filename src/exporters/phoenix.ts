@@ -2,12 +2,13 @@
  * Annotations of Arize Phoenix: https://arize.com/docs/phoenix/sdk-api-reference/rest-api. Of one span, name and identifier there is one annotation: a
  * second one takes its place. A span that Phoenix does not have yet is answered with 404 for the whole request.
  */
+import { chunks } from '../model/chunks.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { ExportOutcome } from './exporter.ts';
 import { exportOutcome } from './export-outcome.ts';
 import type { NativeBackend, NativeCall, NativeSettings } from './native-backend.ts';
 import type { NativeScore } from './native-score.ts';
-import { chunks, oneByOne } from './one-by-one.ts';
+import { oneByOne } from './one-by-one.ts';
 import type { Answer } from './post.ts';
 
 const annotationsMax = 500;

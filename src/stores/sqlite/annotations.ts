@@ -3,7 +3,7 @@ import { sql, type Insertable, type Kysely, type Selectable, type Transaction } 
 import { annotationId, annotationsPerTraceMax, annotationsWaitingMax, type AnnotatedRun, type Annotation, type AnnotationFate, type AnnotationStore, type AnnotatorKind, type IdentifiedAnnotation, type StoredAnnotation, traceOfAnnotation } from '../../model/annotation.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import type { Micros } from '../store.ts';
-import { oneOf } from './chunks.ts';
+import { chunks, oneOf } from './chunks.ts';
 import type { Tables } from './tables.ts';
 
 type Db = Kysely<Tables>;
@@ -12,8 +12,6 @@ type Row = Insertable<Tables['annotations']>;
 
 /** No token can have this name. */
 const anyTenant = '*';
-/** Rows of one statement: SQLite takes 32,766 values in one, and a row has 14. */
-const rowsPerStatement = 500;
 
 export function annotationStore(db: Db): AnnotationStore {
   return {
@@ -97,10 +95,10 @@ async function written(tx: Tx, annotations: readonly Annotation[], receivedAt: M
     }
   }
   const rows = fates.filter((fate) => typeof fate !== 'string');
-  for (let at = 0; at < rows.length; at += rowsPerStatement) await put(tx, rows.slice(at, at + rowsPerStatement));
+  for (const some of chunks(rows)) await put(tx, some);
   await settleAnnotations(tx, [...new Set(annotations.map(({ traceId }) => traceId))]);
   const kept = new Map<string, Kept>();
-  for (let at = 0; at < rows.length; at += rowsPerStatement) for (const row of await keptOf(tx, rows.slice(at, at + rowsPerStatement))) kept.set(keyText(row), row);
+  for (const some of chunks(rows)) for (const row of await keptOf(tx, some)) kept.set(keyText(row), row);
   return fates.map((fate) => (typeof fate === 'string' ? fate : fateOf(fate, kept.get(keyText(fate)))));
 }
 

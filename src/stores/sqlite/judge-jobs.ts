@@ -1,6 +1,7 @@
 /** What judges are still to be asked, in the SQLite store. */
 import type { Kysely, Transaction } from 'kysely';
 import type { RunKey } from '../../model/agent-trace.ts';
+import { chunks } from '../../model/chunks.ts';
 import type { JudgeJobStore, WaitingJob } from '../../model/judge-store.ts';
 import type { EvaluatorKind } from '../../model/verdict.ts';
 import type { ChosenPair } from '../chosen-pairs.ts';
@@ -25,7 +26,7 @@ export async function writeChosen(tx: Tx, pairs: readonly ChosenPair<BatchRun>[]
     return [{ run_id: idOf(run), name, revision: run.revision, evaluator, kind: evaluatorKind, party, options_hash: optionsHash, probability, offered_us: offeredAt, body }];
   });
   await endJobs(tx, fresh.map(({ run, name }) => ({ runId: idOf(run), name, revision: run.revision })));
-  for (let at = 0; at < rows.length; at += rowsPerStatement) await tx.insertInto('judge_jobs').values(rows.slice(at, at + rowsPerStatement)).execute();
+  for (const some of chunks(rows, rowsPerStatement)) await tx.insertInto('judge_jobs').values(some).execute();
   return fresh.filter(({ what }) => what.kind === 'decision');
 }
 
