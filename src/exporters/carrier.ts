@@ -8,6 +8,7 @@ import { parseSpanId, type SpanId } from '../model/ids.ts';
 import { type Evaluation, type EvaluationKey, evaluationKeyText, type PartVerdict, runTargetId } from '../model/verdict.ts';
 import { cutText } from './cut-text.ts';
 import { errorType } from './error-type.ts';
+import { evaluationId } from './evaluation-id.ts';
 import type { ExportedRun, ExportItem } from './exporter.ts';
 
 export type CarrierValue = string | number | boolean | readonly string[];
@@ -142,7 +143,7 @@ function flatAttributes({ key, evaluatorKind, verdict }: Evaluation, at: number)
     ...(verdict.label === '' ? {} : { [`${annotation}${wire.annotationLabel}`]: verdict.label }),
     ...(verdict.explanation === '' ? {} : { [`${annotation}${wire.annotationExplanation}`]: cutText(verdict.explanation, explanationCharsMax) }),
     [`${annotation}${wire.annotationKind}`]: evaluatorKind === 'judge' ? 'LLM' : 'CODE',
-    [`${annotation}${wire.annotationIdentifier}`]: hash('sha256', evaluationKeyText(key), 'hex').slice(0, 32),
+    [`${annotation}${wire.annotationIdentifier}`]: evaluationId(key),
   };
 }
 

@@ -3,6 +3,7 @@
  * define it, repeats as events on it. Decision 30 says why not in the agent's trace. Pure: the same item gives the same spans, ids included. No text is in them.
  */
 import { wire } from '../model/attributes.ts';
+import { unixNano } from '../model/clock.ts';
 import { judgeCallSpanId, judgeTrace, type JudgeCall, type JudgeTrace } from '../model/judge-call.ts';
 import type { JsonObject } from '../model/json.ts';
 import { runTargetId, type EvaluationKey } from '../model/verdict.ts';
@@ -40,8 +41,8 @@ function verdictSpan(item: ExportItem, decision: RunDecision, trace: JudgeTrace,
     spanId: trace.spanId,
     parentSpanId: undefined,
     name: `judge ${decision.name}`,
-    startUnixNano: nanos(Math.min(...calls.map(({ startMs }) => startMs))),
-    endUnixNano: nanos(Math.max(...calls.map(({ endMs }) => endMs))),
+    startUnixNano: unixNano(Math.min(...calls.map(({ startMs }) => startMs))),
+    endUnixNano: unixNano(Math.max(...calls.map(({ endMs }) => endMs))),
     attributes: {
       ...aboutRun(item, decision),
       [wire.openInferenceKind]: 'EVALUATOR',
@@ -64,10 +65,10 @@ function callSpan(item: ExportItem, decision: RunDecision, { call, trace, nth }:
     parentSpanId: trace.spanId,
     name: `${call.operation} ${call.model}`,
     kind: 'client',
-    startUnixNano: nanos(call.startMs),
-    endUnixNano: nanos(call.endMs),
+    startUnixNano: unixNano(call.startMs),
+    endUnixNano: unixNano(call.endMs),
     attributes: { ...aboutRun(item, decision), ...aboutCall(call), ...(fault === undefined ? {} : { [wire.errorType]: fault }) },
-    events: call.retries.map(({ atMs, error }, at) => ({ name: wire.judgeRetry, timeUnixNano: nanos(atMs), attributes: { [wire.judgeAttempt]: at + 1, [wire.errorType]: errorType(error) } })),
+    events: call.retries.map(({ atMs, error }, at) => ({ name: wire.judgeRetry, timeUnixNano: unixNano(atMs), attributes: { [wire.judgeAttempt]: at + 1, [wire.errorType]: errorType(error) } })),
     links: linkToAgent(item),
     ...(fault === undefined ? {} : { fault }),
   };
@@ -113,8 +114,4 @@ function aboutCall({ judge, operation, provider, server, model, question, batch,
     ...(batch === undefined ? {} : { [wire.judgeBatch]: batch }),
     [wire.judgeAttempts]: retries.length + 1,
   };
-}
-
-function nanos(ms: number): bigint {
-  return BigInt(Math.round(ms * 1_000)) * 1_000n;
 }

@@ -1,9 +1,9 @@
 /** Verdicts as scores that backends keep in tables of their own. Pure: the same item gives the same scores, ids included. */
-import { createHash } from 'node:crypto';
 import { wire } from '../model/attributes.ts';
-import { type Evaluation, type EvaluatorKind, evaluationKeyText, type PartVerdict } from '../model/verdict.ts';
+import { type Evaluation, type EvaluatorKind, type PartVerdict } from '../model/verdict.ts';
 import { cutText } from './cut-text.ts';
 import { errorType } from './error-type.ts';
+import { evaluationId } from './evaluation-id.ts';
 import type { ExportedRun, ExportItem } from './exporter.ts';
 
 /** What a score is about. `isOutermost`: no other agent called the one that ran, so the run stands for its trace. */
@@ -53,7 +53,7 @@ function verdictScore(evaluation: Evaluation, run: ExportedRun): readonly Native
   const value = valueOf(evaluation, run);
   const place = placeOf(evaluation, run);
   if (value === undefined || place === undefined) return [];
-  return [{ id: scoreId(evaluationKeyText(key)), place, name: key.name, evaluatorKind: evaluation.evaluatorKind, value, explanation: cutText(verdict.explanation, explanationCharsMax), metadata: metadataOf(evaluation, run), ...ofRun(run) }];
+  return [{ id: evaluationId(key), place, name: key.name, evaluatorKind: evaluation.evaluatorKind, value, explanation: cutText(verdict.explanation, explanationCharsMax), metadata: metadataOf(evaluation, run), ...ofRun(run) }];
 }
 
 /** Skipped is no result; in a later revision, and of a run that is taken back, it ends what was told before. */
@@ -85,7 +85,7 @@ function partScores(evaluation: Evaluation, run: ExportedRun): readonly NativeSc
     if (part.spanId === undefined) return [];
     const nth = seen.get(part.spanId) ?? 0;
     seen.set(part.spanId, nth + 1);
-    const id = scoreId(evaluationKeyText({ tenant: key.tenant, targetKind: 'tool_call', targetId: `${spanTraceId}/${part.spanId}${nth === 0 ? '' : `/${nth}`}`, name: key.name }));
+    const id = evaluationId({ tenant: key.tenant, targetKind: 'tool_call', targetId: `${spanTraceId}/${part.spanId}${nth === 0 ? '' : `/${nth}`}`, name: key.name });
     return [{ id, place: { kind: 'span', traceId: spanTraceId, spanId: part.spanId }, name: key.name, evaluatorKind: evaluation.evaluatorKind, value: { kind: 'scored', score: part.score, label: part.passed ? 'pass' : 'fail', passed: part.passed }, explanation: cutText(part.explanation, explanationCharsMax), metadata: { ...metadataOf(evaluation, run), ...toolOf(part) }, ...ofRun(run) }];
   });
 }
@@ -112,8 +112,4 @@ function metadataOf({ evaluator, evaluatorKind, evaluatorVersion, verdict, sampl
 function ofRun({ endUnixNano, resourceAttributes }: ExportedRun): Pick<NativeScore, 'timeMs' | 'project'> {
   const project = resourceAttributes[wire.openInferenceProject];
   return { timeMs: Number(endUnixNano / 1_000_000n), ...(typeof project === 'string' && project !== '' ? { project } : {}) };
-}
-
-function scoreId(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }

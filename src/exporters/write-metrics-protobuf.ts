@@ -2,6 +2,7 @@
  * Our metrics as an OTLP request. Written by hand, as spans are: OpenTelemetry's serializer leaves exemplars out, and they are what leads from a figure to a
  * run (decision 36). The field numbers are those of `opentelemetry/proto/metrics/v1/metrics.proto`.
  */
+import { unixNano } from '../model/clock.ts';
 import type { JsonObject } from '../model/json.ts';
 import { protobufWriter, type ProtobufWriter } from '../otlp/protobuf-writer.ts';
 import type { Exemplar, MetricFamily, MetricPoint } from '../telemetry/registry.ts';
@@ -54,15 +55,15 @@ function writeMetric(to: ProtobufWriter, { name, row, points }: MetricFamily, re
 
 /** A gauge has no beginning. Every number is a double: a type that changes with the value is another metric for some backends. */
 function writeNumber(to: ProtobufWriter, { labels, value }: MetricPoint & { readonly kind: 'number' }, { sinceMs, nowMs }: MetricsRequest, counts: boolean): void {
-  if (counts) to.fixed64(2, nano(sinceMs));
-  to.fixed64(3, nano(nowMs));
+  if (counts) to.fixed64(2, unixNano(sinceMs));
+  to.fixed64(3, unixNano(nowMs));
   to.double(4, value);
   writeAttributes(to, 7, withoutEmpty(labels));
 }
 
 function writeHistogram(to: ProtobufWriter, { labels, counts, sum, exemplars }: MetricPoint & { readonly kind: 'histogram' }, edges: readonly number[], { sinceMs, nowMs, exemplarsSinceMs }: MetricsRequest): void {
-  to.fixed64(2, nano(sinceMs));
-  to.fixed64(3, nano(nowMs));
+  to.fixed64(2, unixNano(sinceMs));
+  to.fixed64(3, unixNano(nowMs));
   to.fixed64(4, BigInt(counts.reduce((all, count) => all + count, 0)));
   to.double(5, sum);
   to.bytes(6, packed(counts, (bytes, count, at) => bytes.writeBigUInt64LE(BigInt(count), at)));
@@ -73,7 +74,7 @@ function writeHistogram(to: ProtobufWriter, { labels, counts, sum, exemplars }: 
 
 function writeExemplar(to: ProtobufWriter, { labels, value }: Exemplar, atMs: number): void {
   const { [traceIdLabel]: traceId, [spanIdLabel]: spanId, ...rest } = labels;
-  to.fixed64(2, nano(atMs));
+  to.fixed64(2, unixNano(atMs));
   to.double(3, value);
   if (spanId !== undefined) to.hex(4, spanId);
   if (traceId !== undefined) to.hex(5, traceId);
@@ -90,8 +91,4 @@ function packed(values: readonly number[], write: (bytes: Buffer, value: number,
 /** An empty label is the same as none. */
 function withoutEmpty(labels: Labels): JsonObject {
   return Object.fromEntries(Object.entries(labels).filter(([, value]) => value !== ''));
-}
-
-function nano(ms: number): bigint {
-  return BigInt(Math.round(ms * 1_000)) * 1_000n;
 }

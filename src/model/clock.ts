@@ -21,3 +21,8 @@ export function manualClock(startMs = 1_700_000_000_000): ManualClock {
     },
   };
 }
+
+/** Nanoseconds of epoch milliseconds, to the microsecond: more a double does not hold. */
+export function unixNano(ms: number): bigint {
+  return BigInt(Math.round(ms * 1_000)) * 1_000n;
+}

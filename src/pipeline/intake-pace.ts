@@ -19,7 +19,7 @@ const halfLifeMs = 500;
 const pressedShare = 0.9;
 /** Between two steps down, so that the one before shows. */
 const stepEveryMs = 300;
-/** While nothing presses: a fifth more every second. */
+/** While nothing presses: a tenth more every second. */
 const morePerSecond = 1.1;
 /** So many times as much as gets done binds nobody any more. */
 const freeTimes = 4;
