@@ -34,7 +34,7 @@ import { figures } from './serving/figures.ts';
 import { judgeBench } from './serving/judge-bench.ts';
 import { judgeQueue } from './serving/judge-queue.ts';
 import { clock, machineMemory, sleep } from './serving/machine.ts';
-import { idlePacking, zstd } from './serving/idle-packing.ts';
+import { idlePacking, squeezing } from './serving/idle-packing.ts';
 import type { Memory } from './serving/memory-guard.ts';
 import { metricsPushing } from './serving/metrics-pushing.ts';
 import { outboxes } from './serving/outboxes.ts';
@@ -108,7 +108,7 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
     clock,
     telemetry,
     limits: { ...defaultGroupLimits, bytesMax: config.limits.memoryBytes * tracesShare, spareBytesMax: () => pressed.spareBytesMax(), spansPerTraceMax: config.limits.spansPerTrace },
-    squeeze: zstd,
+    squeeze: squeezing(),
     deliver,
     pace: bench.pace,
     queue: waiting.place,

@@ -8,20 +8,20 @@ export interface Shelf {
 }
 
 /** Large enough to be asked of the system by itself, and given back to it by itself. */
-const slabBytes = 1024 * 1024;
-/** What is larger has a piece of its own: little is lost at the end of a slab. */
-const sharedBytesMax = slabBytes / 8;
+const slabBytesDefault = 1024 * 1024;
+/** Of a slab. What is larger has a piece of its own: little is lost at the end of a slab. */
+const sharedMax = 1 / 8;
 
 /**
  * For what lives about as long as its neighbours. Tens of thousands of bytes here and there, each let go at its own time, leave gaps that the allocator of the system
  * rarely gives back: the process stays as large as it was at its fullest.
  */
-export function slabs(): Shelf {
+export function slabs(slabBytes = slabBytesDefault): Shelf {
   let slab = Buffer.alloc(0);
   let at = 0;
 
   function room(bytes: number): Buffer {
-    if (bytes > sharedBytesMax) return Buffer.allocUnsafeSlow(bytes);
+    if (bytes > slabBytes * sharedMax) return Buffer.allocUnsafeSlow(bytes);
     if (at + bytes > slab.length) {
       slab = Buffer.allocUnsafeSlow(slabBytes);
       at = 0;

@@ -1,22 +1,21 @@
 /** Makes what waits in memory smaller while the service has time for it. */
-import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { zstdDecompressSync } from 'node:zlib';
 import type { Sleep } from '../model/clock.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
-import type { Shelf } from '../pipeline/shelf.ts';
-import { fastZstd } from '../stores/compression.ts';
+import { slabs, type Shelf } from '../pipeline/shelf.ts';
+import { compressed } from '../stores/compression.ts';
 
-/** A trace of a dozen spans takes a tenth to a third of a millisecond, so this is a tenth of the time at most. */
-const everyMs = 100;
+/** A trace of a dozen spans takes about a tenth of a millisecond, so this is a fifteenth of the time at most, and as many traces as can come. */
+const everyMs = 50;
 const tracesPerTurn = 32;
 
-/** What the spans of an agent repeat is found by the fastest level as well. */
-export const zstd: Shelf = { keep: (lent) => alone(zstdCompressSync(lent, fastZstd)), bytes: (kept) => zstdDecompressSync(kept) };
+/** A dozen traces share so many bytes. Should one of them stay for days, it holds no more than the bytes on the wire that it is counted with. */
+const squeezedSlabBytes = 32 * 1024;
 
-/** What the compressor gives lies in a larger piece. */
-function alone(bytes: Buffer): Buffer {
-  const own = Buffer.allocUnsafeSlow(bytes.length);
-  bytes.copy(own);
-  return own;
+/** Squeezed. */
+export function squeezing(): Shelf {
+  const { keep } = slabs(squeezedSlabBytes);
+  return { keep: (lent) => keep(compressed(lent)), bytes: (kept) => zstdDecompressSync(kept) };
 }
 
 export interface IdlePacking {

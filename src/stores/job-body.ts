@@ -1,8 +1,8 @@
 /** A run as it waits for a judge: everything that evaluators may look at, compressed. */
 import { deserialize, serialize } from 'node:v8';
-import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { zstdDecompressSync } from 'node:zlib';
 import type { Run } from '../model/agent-trace.ts';
-import { fastZstd } from './compression.ts';
+import { compressed } from './compression.ts';
 
 /** Raised when a later release could not ask about what this one wrote. */
 const form = 1;
@@ -10,7 +10,7 @@ const form = 1;
 /** Never throws: what cannot be written must not hold up the batch that it is in, and is found to be unreadable when its turn comes. */
 export function jobBody(run: Run): Buffer {
   try {
-    return zstdCompressSync(serialize({ form, run }), fastZstd);
+    return compressed(serialize({ form, run }));
   } catch {
     return Buffer.alloc(0);
   }

@@ -1,9 +1,9 @@
 /** What an agent was given and gave, as a store keeps it: compressed. */
-import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { zstdDecompressSync } from 'node:zlib';
 import type { Run } from '../model/agent-trace.ts';
 import { isJsonObject, type JsonObject, jsonText, type JsonValue, parseJson } from '../model/json.ts';
 import { runJson } from '../model/run-json.ts';
-import { fastZstd } from './compression.ts';
+import { compressed } from './compression.ts';
 import type { ContentGone, WithoutContent } from './store.ts';
 
 /** A run whose JSON is longer is kept without its content: nobody reads it on a page. */
@@ -15,7 +15,7 @@ export function contentOf(run: Run, withoutContent: WithoutContent | undefined):
   if (withoutContent !== undefined) return { content: undefined, contentGone: withoutContent };
   const text = jsonText(runJson(run.trace, run));
   if (text.length > contentCharsMax) return { content: undefined, contentGone: 'too_large' };
-  return { content: zstdCompressSync(text, fastZstd), contentGone: undefined };
+  return { content: compressed(text), contentGone: undefined };
 }
 
 export function readContent(content: Uint8Array): JsonObject {

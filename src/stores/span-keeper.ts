@@ -3,15 +3,14 @@
  * and stored, a batch at a time and beside all other work. The journal keeps the requests until then. Bounded: what cannot be stored in
  * time costs the oldest traces their spans, which are counted, and holds up nobody.
  */
-import { promisify } from 'node:util';
-import { crc32, zstdCompress } from 'node:zlib';
+import { crc32 } from 'node:zlib';
 import type { ScoredRun } from '../exporters/exporter.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { Tenant, TraceId } from '../model/ids.ts';
 import type { FinishedTrace } from '../pipeline/standing.ts';
 import { traceKey } from '../pipeline/traces.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import { fastZstd } from './compression.ts';
+import { compressedBeside } from './compression.ts';
 import { microsOf } from './item.ts';
 import type { Micros, SpanPiece, Store } from './store.ts';
 
@@ -66,8 +65,6 @@ interface Waiting {
   readonly isRest: boolean;
   readonly done: () => void;
 }
-
-const compressed = promisify(zstdCompress);
 
 export function spanKeeper(options: SpanKeeperOptions): SpanKeeper {
   const { store, telemetry, clock, sleep, onFault, tracesMax = 10_000, wantedMax = 100_000 } = options;
@@ -181,7 +178,7 @@ export function spanKeeper(options: SpanKeeperOptions): SpanKeeper {
       isWhole: read.isWhole && !isRest,
       isRedacted: read.isRedacted,
       digest: `${read.bundle.length}-${crc32(read.bundle).toString(16)}`,
-      body: await compressed(read.bundle, fastZstd),
+      body: await compressedBeside(read.bundle),
     };
   }
 

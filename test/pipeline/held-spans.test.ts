@@ -7,7 +7,7 @@ import { readTraces } from '../../src/otlp/read.ts';
 import { writeTraces } from '../../src/otlp/write.ts';
 import { HeldSpans } from '../../src/pipeline/held-spans.ts';
 import { slabs } from '../../src/pipeline/shelf.ts';
-import { zstd } from '../../src/serving/idle-packing.ts';
+import { squeezing } from '../../src/serving/idle-packing.ts';
 import { spanId as spanOf } from '../builders/agent-trace.ts';
 import { span } from '../builders/spans.ts';
 import { traceRequest } from '../otlp/descriptors.ts';
@@ -34,7 +34,7 @@ describe('held-spans', () => {
             expect(all.has(one.spanId)).toBe(whole.has(one.spanId));
             if (!whole.has(one.spanId)) for (const of of [all, whole]) of.set(one.spanId, { span: one, arrivedMs: whole.size });
           }
-          if (packs) all.pack(squeezes ? { ...packing, shelf: zstd } : packing);
+          if (packs) all.pack(squeezes ? { ...packing, shelf: squeezing() } : packing);
           expect(all.size).toBe(whole.size);
         }
         expect(told(all)).toEqual(told(whole));

@@ -1,12 +1,11 @@
 /** What one transaction writes, made where the runs are and small enough to be sent to the thread that has the file: contents and exports as bytes. */
 import { setImmediate } from 'node:timers/promises';
-import { zstdCompressSync } from 'node:zlib';
 import type { ScoredRun } from '../../exporters/exporter.ts';
 import type { Run, RunKey } from '../../model/agent-trace.ts';
 import type { NewExport } from '../../model/export-store.ts';
 import { jsonText } from '../../model/json.ts';
 import type { Evaluation } from '../../model/verdict.ts';
-import { fastZstd } from '../compression.ts';
+import { compressed } from '../compression.ts';
 import { exportText } from '../export-item.ts';
 import { callEnd } from '../../model/call-end.ts';
 import { runColumns, storedVerdict, tookMicros } from '../item.ts';
@@ -66,7 +65,7 @@ async function inSlices<From, To>(all: readonly From[], of: (one: From) => To): 
 }
 
 function batchExport({ item, ...rest }: NewExport): BatchExport {
-  return { ...rest, run: keyOf(item.run), revision: item.run.revision, item: alone(zstdCompressSync(exportText(item), fastZstd)) };
+  return { ...rest, run: keyOf(item.run), revision: item.run.revision, item: alone(compressed(exportText(item))) };
 }
 
 function batchItem({ run, withoutContent, evaluations, decisions, jobs = [], answered }: StoreItem): BatchItem {

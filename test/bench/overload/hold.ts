@@ -2,20 +2,20 @@
  * Holds so many traces open and goes on taking spans for them: `node hold.ts TRACES SPANS`. In a process of its own, through the wire format, under a
  * clock that is moved by hand. Tells CPU time a span while that many are open, and what a held span takes of the memory.
  */
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { collectors } from '../../../collectors/index.ts';
 import { evaluationContext } from '../../../evaluators/context.ts';
 import { manualClock } from '../../../src/model/clock.ts';
 import { noTenant } from '../../../src/model/ids.ts';
 import { readTraces } from '../../../src/otlp/read.ts';
 import { pipeline } from '../../../src/pipeline/pipeline.ts';
-import { zstd } from '../../../src/serving/idle-packing.ts';
+import { squeezing } from '../../../src/serving/idle-packing.ts';
+import { machineMemory } from '../../../src/serving/machine.ts';
 import { noTelemetry } from '../../../src/telemetry/telemetry.ts';
 import { freshBodies } from './fresh-bodies.ts';
 
-setFlagsFromString('--expose-gc');
-const collect = runInNewContext('gc') as () => void;
+const { collect, collectOften } = machineMemory();
+// As the service does while it has room.
+collectOften(false);
 const [traces = 100, measuredSpans = 24_000] = process.argv.slice(2).map(Number);
 const spansPerTrace = 12;
 /** Until the code is compiled. */
@@ -27,19 +27,23 @@ const flow = pipeline({
   // Nothing closes while it is measured.
   closing: { settleMs: never, quietMs: never, abandonMs: never, lateMs: never },
   limits: { bytesMax: Number.MAX_SAFE_INTEGER, spansPerTraceMax: 50_000, recordsPerTraceMax: 50_000, tombstonesMax: 100_000 },
-  squeeze: zstd,
+  squeeze: squeezing(),
   deliver: () => undefined,
   ask: () => undefined,
 });
 const bodies = freshBodies({ seed: 3, spans: 2_400, sender: 3 });
 
+/** Ten thousand spans a second: what is idle after two seconds here is so for a service under load. */
+const msPerBody = 10;
+let taken = 0;
+
 function take(): number {
   const { body, spans } = bodies.next();
   flow.spans(noTenant, readTraces(body, 'protobuf').spans);
-  clock.advance(1);
+  clock.advance(msPerBody);
   flow.advance(16);
-  // As the service does ten times a second.
-  flow.packIdle(32);
+  // As the service does twenty times a second.
+  if (++taken % 5 === 0) flow.packIdle(32);
   return spans;
 }
 
