@@ -16,6 +16,8 @@ export interface Memory {
   readonly residentBytes: () => number;
   /** Collects garbage: what is let go stays resident until then. All else waits meanwhile, a tenth of a second or more. */
   readonly collect: () => void;
+  /** Whether the collector comes by for every few bytes that come from outside its heap, or, at less cost, when all has grown by a share. */
+  readonly collectOften: (often: boolean) => void;
 }
 
 export interface MemoryGuardOptions {
@@ -30,15 +32,24 @@ export interface MemoryGuardOptions {
   readonly relieve: () => void;
 }
 
-/** Shares of the bound: below the first more traces are spared again; from the second on fewer are, and garbage is collected when that has not helped; from the third on it is at once. */
-const easyShare = 0.75;
-const tightShare = 0.82;
+/**
+ * Shares of the bound: below the first more traces are spared again; from the second on fewer are, and garbage is collected when that has not helped; from the third on
+ * it is at once. What is left free is what lets the collector come by rarely, which is worth more than a few more traces that wait for stragglers.
+ */
+const easyShare = 0.62;
+const spareShare = 0.72;
 const scarceShare = 0.92;
+/** From the one on the collector comes by often, until the other is reached again. */
+const oftenShare = 0.78;
+const rarelyShare = 0.7;
 /** What is let go stays resident until the collector comes by; letting go of more before that would be too much. */
 const squeezeEveryMs = 2_500;
 const lessPerSqueeze = 0.85;
 const easeEveryMs = 500;
 const morePerEase = 1.05;
+/** From this share on, once something had to go, the bound is near: who goes up to it quickly is pressed again and again. */
+const nearShare = 0.5;
+const easeNearEveryMs = 15_000;
 /** Of `heldBytesMax`: so that sparing begins again from somewhere. */
 const leastShare = 1 / 64;
 /** Collecting takes a tenth of a second or more, and nothing else runs meanwhile. Where it brings little it is tried ever more rarely. */
@@ -49,6 +60,8 @@ const littleShare = 0.03;
 export function memoryGuard(options: MemoryGuardOptions): MemoryGuard {
   const { clock, memory, residentBytesMax, heldBytesMax, heldBytes, relieve } = options;
   let spare = heldBytesMax;
+  let wasSqueezed = false;
+  let often: boolean | undefined;
   let changedMs = -Infinity;
   /** Fewer traces were spared, and the collector has not been asked since. */
   let squeezed = false;
@@ -58,6 +71,7 @@ export function memoryGuard(options: MemoryGuardOptions): MemoryGuard {
   function squeeze(nowMs: number): void {
     changedMs = nowMs;
     squeezed = true;
+    wasSqueezed = true;
     spare = Math.max(heldBytesMax * leastShare, Math.min(spare, heldBytes()) * lessPerSqueeze);
     relieve();
   }
@@ -77,18 +91,26 @@ export function memoryGuard(options: MemoryGuardOptions): MemoryGuard {
     return left;
   }
 
+  function pace(share: number): void {
+    const wanted = share >= (often === true ? rarelyShare : oftenShare);
+    if (wanted === often) return;
+    often = wanted;
+    memory.collectOften(wanted);
+  }
+
   return {
     look() {
       const nowMs = clock.nowMs();
       const share = memory.residentBytes() / residentBytesMax;
+      pace(share);
       const isDue = nowMs - changedMs >= squeezeEveryMs;
-      if (nowMs >= collectAgainMs && (share >= scarceShare || (squeezed && share >= tightShare && isDue))) {
+      if (nowMs >= collectAgainMs && (share >= scarceShare || (squeezed && share >= spareShare && isDue))) {
         const left = collected(share);
-        if (left >= tightShare) squeeze(nowMs);
+        if (left >= spareShare) squeeze(nowMs);
         return left;
       }
-      if (share >= tightShare && isDue) squeeze(nowMs);
-      if (share < easyShare && nowMs - changedMs >= easeEveryMs) ease(nowMs);
+      if (share >= spareShare && isDue) squeeze(nowMs);
+      if (share < easyShare && nowMs - changedMs >= (wasSqueezed && share >= nearShare ? easeNearEveryMs : easeEveryMs)) ease(nowMs);
       return share;
     },
     spareBytesMax: () => spare,

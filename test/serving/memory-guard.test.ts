@@ -8,7 +8,7 @@ const mib = 1024 * 1024;
 /** A process in which a byte on the wire takes `factor` bytes, and what is let go stays resident until garbage is collected. */
 function simulated({ factor, restMib = 150, garbageMib = 0 }: { readonly factor: number; readonly restMib?: number; readonly garbageMib?: number }) {
   const clock = manualClock();
-  const state = { held: 0, garbage: garbageMib * mib, rest: restMib * mib, collected: 0 };
+  const state = { held: 0, garbage: garbageMib * mib, rest: restMib * mib, collected: 0, often: true };
   const guard = memoryGuard({
     clock,
     memory: {
@@ -16,6 +16,9 @@ function simulated({ factor, restMib = 150, garbageMib = 0 }: { readonly factor:
       collect() {
         state.collected++;
         state.garbage = 0;
+      },
+      collectOften(often) {
+        state.often = often;
       },
     },
     residentBytesMax: 512 * mib,
@@ -62,7 +65,7 @@ test('memory guard: when there is room again, as much is spared as before', () =
 });
 
 test('memory guard: garbage is collected when memory is scarce, not before', () => {
-  const roomy = simulated({ factor: 1, garbageMib: 250 });
+  const roomy = simulated({ factor: 1, garbageMib: 200 });
   roomy.pass(10);
   expect(roomy.state.collected).toBe(0);
   const scarce = simulated({ factor: 1, garbageMib: 340 });
