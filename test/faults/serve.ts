@@ -1,15 +1,13 @@
 /** As `tracejury serve`, on a machine of another kind: `serve.ts WORLD -c FILE`, with the world as JSON. */
 import { once } from 'node:events';
-import { evaluators } from '../../evaluators/index.ts';
-import { readConfig } from '../../src/config/load.ts';
-import { service } from '../../src/service.ts';
 import { diskOf } from './disks.ts';
 import type { World } from './world.ts';
 
 const [, , told = '{}', , file = ''] = process.argv;
 const { disk, clockMs = 0 } = JSON.parse(told) as World;
-// The service takes the machine's clock as it is when the process starts, and counts on from there.
+// The service takes the machine's clock as it is when its modules are loaded, and counts on from there: nothing of it may be loaded before.
 Object.defineProperty(performance, 'timeOrigin', { value: performance.timeOrigin + clockMs });
+const [{ evaluators }, { readConfig }, { service }] = await Promise.all([import('../../evaluators/index.ts'), import('../../src/config/load.ts'), import('../../src/service.ts')]);
 
 process.on('SIGHUP', () => undefined);
 const machine = diskOf(disk);

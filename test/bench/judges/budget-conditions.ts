@@ -1,6 +1,9 @@
-/** What a budget promises, held against the account of a trial. */
+/** What a budget promises, held against the account of a trial that runs late in the day with more traffic than its budget is for. */
 import type { Condition } from '../overload/conditions.ts';
 import type { BudgetAccount } from './budget-account.ts';
+
+/** Of the budget, with what is held for calls whose end nobody knows: that much of it must come to something. */
+const usedShareMin = 0.85;
 
 export function conditionsOf({ pairs, wanted, decisions, undecided, decidedTwice, decisionRows, budgetUsd, chargedUsd, countedUsd, kills, underWay, asked, askedAgain, askedAgainAnswered, askedAgainDecided }: BudgetAccount): readonly Condition[] {
   const sum = [...decisions.values()].reduce((all, count) => all + count, 0);
@@ -12,6 +15,7 @@ export function conditionsOf({ pairs, wanted, decisions, undecided, decidedTwice
     { what: 'verdicts, each from one question', wanted: String(asked - askedAgain), measured: String(scored), holds: scored === asked - askedAgain },
     { what: 'asked about less than without a budget', wanted: `< ${wanted}`, measured: String(scored), holds: scored < wanted && scored > 0 },
     { what: 'charged by the judge beyond the budget', wanted: '0 USD', measured: `${overspentUsd.toFixed(6)} USD`, holds: overspentUsd === 0 },
+    { what: 'counted of the budget', wanted: `≥ ${usedShareMin * 100} %`, measured: `${((countedUsd / budgetUsd) * 100).toFixed(1)} %`, holds: countedUsd >= budgetUsd * usedShareMin },
     { what: 'counted by the store, at least what was charged', wanted: `≥ ${chargedUsd.toFixed(6)} USD`, measured: `${countedUsd.toFixed(6)} USD`, holds: countedUsd >= chargedUsd - 1e-9 },
     { what: 'kills, with questions under way', wanted: '2', measured: `${kills}, with ${underWay}`, holds: kills === 2 },
     { what: 'asked again though the verdict was stored', wanted: '0', measured: String(askedAgainDecided), holds: askedAgainDecided === 0 },
@@ -29,6 +33,7 @@ export function factsOf({ wanted, decisions, asked, budgetUsd, chargedUsd, deare
     `| questions that came to the judge | ${asked} |`,
     `| budget, USD | ${usd(budgetUsd)} |`,
     `| charged by the judge, USD | ${usd(chargedUsd)} |`,
+    `| charged, of the budget | ${((chargedUsd / budgetUsd) * 100).toFixed(1)} % |`,
     `| counted by the store, USD | ${usd(countedUsd)} |`,
     `| left of the budget by the judge's bill, in questions | ${((budgetUsd - chargedUsd) / dearestUsd).toFixed(1)} |`,
     `| pairs that the verdicts stand for, over those within budget | ${balance.toFixed(3)} |`,
