@@ -16,7 +16,7 @@ import { scored } from '../eval/scoring.ts';
 import { readBodies } from '../inspect/bodies.ts';
 import { checkResult, comparison, labelsOn, type Checked, type CheckResult } from './checked.ts';
 import { checkJson, checkText, type CheckReport } from './check-report.ts';
-import { readLabels, type Label } from './labels.ts';
+import { readLabelFiles, readLabels, type Label } from './labels.ts';
 
 const stopMs = 1_000;
 
@@ -33,7 +33,7 @@ export interface CheckSettings {
 export async function checkJudges(settings: CheckSettings, { env, say, complain }: CommandInput): Promise<ExitCode> {
   const [first, second] = [await side(settings.config, settings, env), settings.against === undefined ? undefined : await side(settings.against, settings, env)];
   const bodies = await readBodies(settings.files, process.stdin);
-  const labels = [...readLabels(bodies), ...readLabels(await readBodies(settings.labels, process.stdin))];
+  const labels = [...readLabels(bodies), ...readLabelFiles(await readBodies(settings.labels, process.stdin))];
   const { items, rejections } = readInputs(bodies, first.config);
   for (const { where, reason, count } of rejections) complain(`${where}: ${count} left out (${reason})`);
   const labelled = items.map((item) => ({ item, labels: labelsOn(item, labels) })).filter((one) => one.labels.length > 0);

@@ -5,6 +5,7 @@ import type { ConfiguredEvaluator } from '../../../evaluators/configured.ts';
 import type { Config, EvaluatorConfig } from '../../config/config.ts';
 import type { Run } from '../../model/agent-trace.ts';
 import type { TokenPrice } from '../../judges/money.ts';
+import type { BudgetLimits } from '../../model/budget.ts';
 import { promptBounds, promptOf } from '../../judges/prompt.ts';
 import { isJsonObject } from '../../model/json.ts';
 import { panelModel, seatsOf, type Panel } from '../../pipeline/panel.ts';
@@ -24,8 +25,8 @@ export interface Traffic {
 
 export interface Forecast {
   readonly name: string;
-  /** Of each vote, US dollars a day; undefined: its judge has no price. */
-  readonly bills: readonly { readonly judge: string; readonly usd: number | undefined }[];
+  /** Of each vote, a day. */
+  readonly bills: readonly ({ readonly judge: string } & Use)[];
   readonly model: string;
   /** Verdicts a day. */
   readonly asked: number;
@@ -42,8 +43,34 @@ export interface Forecast {
   readonly verdicts: number;
   /** A day; undefined: the model has no price. */
   readonly usd: number | undefined;
+  /** Its own budget, where that is less than it would use: the scarcest limit. */
+  readonly limit: ScarceLimit | undefined;
   /** If every verdict were passed on to another judge; undefined: none is, or that judge has no price. */
   readonly usdEscalated: number | undefined;
+}
+
+/** A limit of a day that holds rates down. */
+export interface ScarceLimit {
+  /** Its key. */
+  readonly key: string;
+  readonly most: number;
+  /** Of the rates, 0..1. */
+  readonly left: number;
+}
+
+/** What a day would use, of each limit that bounds it. */
+export interface Use {
+  /** US dollars; undefined: nobody knows. */
+  readonly usd: number | undefined;
+  readonly requests: number;
+  readonly tokens: number;
+}
+
+/** Undefined: the budget leaves room for all of it. */
+export function scarcest(budget: BudgetLimits | undefined, { usd, requests, tokens }: Use): ScarceLimit | undefined {
+  const limits = [['usd_per_day', budget?.usdPerDay, usd], ['requests_per_day', budget?.requestsPerDay, requests], ['tokens_per_day', budget?.tokensPerDay, tokens]] as const;
+  const short = limits.flatMap(([key, most, used]): readonly ScarceLimit[] => (most === undefined || used === undefined || used <= most ? [] : [{ key, most, left: most / used }]));
+  return short.sort((one, other) => one.left - other.left)[0];
 }
 
 export interface ForecastWith {
@@ -134,6 +161,7 @@ export function forecastOf(planned: EvaluatorConfig, { runs, days, whole }: Traf
     const prices = names.flatMap((name) => priceOfJudge(config, name) ?? []);
     return prices.length < names.length ? undefined : (asked * prices.reduce((sum, price) => sum + input * price.inputPerMillion + output * price.outputPerMillion, 0)) / 1_000_000;
   };
+  const use = (names: readonly string[]): Use => ({ usd: usdOf(names), requests: asked * names.length, tokens: asked * names.length * (input + output) });
   return {
     name: configured.name,
     model,
@@ -144,7 +172,8 @@ export function forecastOf(planned: EvaluatorConfig, { runs, days, whole }: Traf
     outputTokens: output * judges.length,
     basis,
     verdicts: basis === 'stored' ? (stored?.verdicts ?? 0) : 0,
-    bills: judges.map((name) => ({ judge: name, usd: usdOf([name]) })),
+    bills: judges.map((name) => ({ judge: name, ...use([name]) })),
+    limit: scarcest(planned.budget, use(judges)),
     usd: usdOf(judges),
     usdEscalated: panel.escalate === undefined ? undefined : usdOf([...judges, panel.escalate.to]),
   };

@@ -7,7 +7,7 @@ import { jsonText } from '../../model/json.ts';
 import { openStore } from '../../stores/index.ts';
 import type { Store } from '../../stores/store.ts';
 import { UsageError, type CommandInput, type ExitCode } from '../command.ts';
-import { forecastOf, storedTraffic, type Forecast, type Traffic } from './forecast-reckoning.ts';
+import { forecastOf, storedTraffic, type Forecast, type ScarceLimit, type Traffic } from './forecast-reckoning.ts';
 import { judgeBills, type JudgeBill } from './judge-bills.ts';
 
 export interface ForecastSettings {
@@ -61,12 +61,13 @@ function forecastText({ runs, days, sampled }: Traffic, forecasts: readonly Fore
 }
 
 function forecastLines(forecast: Forecast): readonly string[] {
-  const { name, model, asked, share, votes, inputTokens, outputTokens, basis, verdicts } = forecast;
+  const { name, model, asked, share, votes, inputTokens, outputTokens, basis, verdicts, limit } = forecast;
   return [
     `${name} (${model})`,
     `  ${asked.toFixed(1)} verdicts a day, ${(share * 100).toFixed(1)} % of the runs${votes === 1 ? '' : `, ${votes} votes each`}`,
     `  ${Math.round(inputTokens)} input and ${Math.round(outputTokens)} output tokens a verdict${basis === 'stored' ? `, by ${verdicts} stored verdicts` : ''}`,
     `  ${costText(forecast)}`,
+    ...(limit === undefined ? [] : [`  ${limitText(limit)}, so its rate would sink to about ${Math.round(limit.left * 100)} % of itself`]),
   ];
 }
 
@@ -76,19 +77,24 @@ function costText({ model, votes, usd, usdEscalated }: Forecast): string {
 }
 
 /** What the store has booked is told beside the forecast; a budget that is too small says what becomes of the rates. */
-function billLines({ judge, usd, budget, spent, days }: JudgeBill): readonly string[] {
+function billLines({ judge, limit, spent, days }: JudgeBill): readonly string[] {
   return [
-    ...(usd !== undefined && budget !== undefined && usd > budget ? [`${judge}: its budget of ${budget.toFixed(2)} USD a day is less, so its rates would sink to about ${Math.round((budget / usd) * 100)} % of themselves`] : []),
+    ...(limit === undefined ? [] : [`${judge}: ${limitText(limit)}, so its rates would sink to about ${Math.round(limit.left * 100)} % of themselves`]),
     ...(spent === undefined ? [] : [`${judge}: spent ${spent.toFixed(2)} USD a day so far, by its budget's book of the last ${days === 1 ? 'day' : `${days} days`} with any`]),
   ];
 }
 
+function limitText({ key, most }: ScarceLimit): string {
+  return `its budget of ${key === 'usd_per_day' ? `${most.toFixed(2)} USD` : `${most} ${key.replace('_per_day', '')}`} a day is less`;
+}
+
+/** Each within its own budget. */
 function totalText(forecasts: readonly Forecast[]): string {
   const unpriced = forecasts.filter(({ usd }) => usd === undefined).length;
-  const sum = forecasts.reduce((all, { usd = 0 }) => all + usd, 0);
+  const sum = forecasts.reduce((all, { usd = 0, limit }) => all + usd * (limit?.left ?? 1), 0);
   return `${sum.toFixed(2)} USD a day${unpriced === 0 ? '' : `, without ${unpriced} that ${unpriced === 1 ? 'has' : 'have'} no price`}`;
 }
 
 function forecastJson({ runs, days, sampled }: Traffic, forecasts: readonly Forecast[], bills: readonly JudgeBill[]): string {
-  return jsonText({ runs: runs.length, days, runs_with_content: sampled, evaluators: forecasts.map(({ name, model, asked, share, votes, inputTokens, outputTokens, basis, verdicts, usd, usdEscalated }) => ({ name, model, verdicts_per_day: asked, share, votes, input_tokens: inputTokens, output_tokens: outputTokens, basis, stored_verdicts: verdicts, usd_per_day: usd ?? null, usd_per_day_escalated: usdEscalated ?? null })), judges: bills.map(({ judge, usd, budget, spent, days: counted }) => ({ name: judge, usd_per_day: usd ?? null, budget_usd_per_day: budget ?? null, spent_usd_per_day: spent ?? null, spent_days: counted })) });
+  return jsonText({ runs: runs.length, days, runs_with_content: sampled, evaluators: forecasts.map(({ name, model, asked, share, votes, inputTokens, outputTokens, basis, verdicts, usd, usdEscalated, limit }) => ({ name, model, verdicts_per_day: asked, share, votes, input_tokens: inputTokens, output_tokens: outputTokens, basis, stored_verdicts: verdicts, usd_per_day: usd ?? null, usd_per_day_escalated: usdEscalated ?? null, limit: limit?.key ?? null, rate_left: limit?.left ?? 1 })), judges: bills.map(({ judge, usd, budget, limit, spent, days: counted }) => ({ name: judge, usd_per_day: usd ?? null, budget_usd_per_day: budget ?? null, limit: limit?.key ?? null, rate_left: limit?.left ?? 1, spent_usd_per_day: spent ?? null, spent_days: counted })) });
 }

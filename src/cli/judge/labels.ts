@@ -18,29 +18,50 @@ export interface Label {
 
 const labelsMax = 100_000;
 
-/** Throws INPUT_UNREADABLE with the place. */
+/** Beside runs, in files that hold other things as well. Throws INPUT_UNREADABLE with the place. */
 export function readLabels(bodies: readonly Body[]): readonly Label[] {
-  const labels = bodies.flatMap(({ name, bytes }) => documents(name, bytes).flatMap(({ where, value }) => (isJsonObject(value) ? labelsOf(where, value) : [])));
+  return labelsIn(bodies.flatMap(({ name, bytes }) => documents(name, bytes)));
+}
+
+/** Of files that hold nothing but labels: whatever is none is a fault. Throws INPUT_UNREADABLE with the place. */
+export function readLabelFiles(bodies: readonly Body[]): readonly Label[] {
+  return labelsIn(bodies.flatMap(({ name, bytes }) => {
+    if (givenText(bytes) === undefined) throw unreadable(name, `it holds no labels. ${wanted}`);
+    const found = documents(name, bytes);
+    const [first, ...more] = found.filter(({ value }) => value === undefined || !isJsonObject(value) || !words.some((key) => Object.hasOwn(value, key)));
+    if (first !== undefined) throw unreadable(first.where, `${faultOf(first.value)}${more.length === 0 ? '' : `, and so ${more.length === 1 ? 'is 1 other' : `are ${more.length} others`}`}. ${wanted}`);
+    return found;
+  }));
+}
+
+const words = ['passed', 'label', 'score', 'labels'] as const;
+const wanted = 'Write one JSON object a line, as in {"id": "r1", "name": "task_completion", "passed": true}.';
+
+function faultOf(value: JsonValue | undefined): string {
+  if (value === undefined) return 'it is not JSON';
+  return isJsonObject(value) ? 'it is no label, for passed, label, score and labels are all missing' : 'it is JSON, but no object';
+}
+
+function labelsIn(found: readonly Document[]): readonly Label[] {
+  const labels = found.flatMap(({ where, value }) => (value !== undefined && isJsonObject(value) ? labelsOf(where, value) : []));
   if (labels.length > labelsMax) throw unreadable('the labels', `more than ${labelsMax} of them.`);
   return labels;
 }
 
 interface Document {
   readonly where: string;
-  readonly value: JsonValue;
+  /** Undefined: it is not JSON. */
+  readonly value: JsonValue | undefined;
 }
 
-/** One value, the entries of a list, or one a line. Bodies that hold spans, or no JSON, hold no labels. */
+/** One value, the entries of a list, or one a line. Bodies that hold spans, or no JSON, have none. */
 function documents(name: string, bytes: Buffer): readonly Document[] {
   const text = givenText(bytes);
   if (text === undefined) return [];
   const whole = parseJson(text);
   if (isJsonArray(whole)) return whole.map((value, at) => ({ where: `${name}[${at}]`, value }));
   if (whole !== undefined) return [{ where: name, value: whole }];
-  return givenLines(name, text).flatMap(({ where, text: line }) => {
-    const value = parseJson(line);
-    return value === undefined ? [] : [{ where, value }];
-  });
+  return givenLines(name, text).map(({ where, text: line }) => ({ where, value: parseJson(line) }));
 }
 
 function labelsOf(where: string, value: JsonObject): readonly Label[] {

@@ -121,6 +121,10 @@ const faulty: readonly (readonly [string, readonly string[], RegExp])[] = [
   ['labels of other runs', ['check', 'unlabelled.jsonl', '--labels', 'set.jsonl', '-c', 'sharp.yaml'], /are the ids the same/],
   ['a label on nothing', ['check', 'nobody.jsonl', '-c', 'sharp.yaml'], /neither id nor trace_id/],
   ['a label that is none', ['check', 'three.jsonl', '-c', 'sharp.yaml'], /labels\.done: a label is true, false/],
+  ['a file of labels with a line that is not JSON', ['check', 'set.jsonl', '--labels', 'broken.jsonl', '-c', 'sharp.yaml'], /broken\.jsonl: line 3: it is not JSON, and so is 1 other\. Write one JSON object a line/],
+  ['a file of labels with a line that is no object', ['check', 'set.jsonl', '--labels', 'number.jsonl', '-c', 'sharp.yaml'], /number\.jsonl: line 2: it is JSON, but no object\./],
+  ['a file of labels with a line that says nothing', ['check', 'set.jsonl', '--labels', 'silent.jsonl', '-c', 'sharp.yaml'], /silent\.jsonl: line 2: it is no label, for passed, label, score and labels are all missing\./],
+  ['a file of labels that holds none', ['check', 'set.jsonl', '--labels', 'sharp.yaml', '-c', 'sharp.yaml'], /sharp\.yaml: it holds no labels\./],
   ['labels of nobody knows which evaluator', ['check', 'set.jsonl', '-c', 'two.yaml'], /which of done, too/],
   ['an unknown format', ['check', 'set.jsonl', '-c', 'sharp.yaml', '--format', 'xml'], /--format is/],
   ['files for a forecast', ['forecast', 'set.jsonl', '-c', 'sharp.yaml'], /no files/],
@@ -132,6 +136,10 @@ for (const [name, words, message] of faulty) {
     file('set.jsonl', lines(set));
     file('unlabelled.jsonl', lines([{ id: 'else', input: 'x', final_response: 'y' }]));
     file('nobody.jsonl', lines([{ input: 'x', final_response: 'y', passed: true }]));
+    const good = '{"id": "r1", "passed": true}';
+    file('broken.jsonl', `${good}\n\n{"id": "r2", "passed": tru}\n${good}\nr3 true\n`);
+    file('number.jsonl', `${good}\n7\n`);
+    file('silent.jsonl', `${good}\n{"id": "r2"}\n`);
     file('three.jsonl', lines([{ id: 'r', input: 'x', final_response: 'y', labels: { done: 3 } }]));
     file('rules.yaml', 'evaluators: [ tool_error ]\n');
     const judges = 'judges: { main: { base_url: "http://127.0.0.1:1", model: m } }\n';
@@ -230,6 +238,30 @@ test('judge forecast: tokens are those of stored verdicts where there are some, 
   expect(out).toMatch(/Total: 0\.09 USD a day\nmain: its budget of 0\.02 USD a day is less, so its rates would sink to about 2\d % of themselves\nmain: spent 3\.00 USD a day so far, by its budget's book of the last 2 days with any\n*$/);
   // Of another model nobody knows what it needs.
   expect((await forecast(config('other', 'large', '{ rate: 0.1 }'))).evaluators).toMatchObject([{ basis: 'estimated', stored_verdicts: 0 }]);
+});
+
+test('judge forecast: what an evaluator may spend itself holds its rate down, and counts no further at its judge', async () => {
+  const path = join(folder, 'budgets.db');
+  const store = await sqliteStore(path);
+  const start = BigInt(Date.now() - 86_400_000) * 1_000_000n;
+  await store.write(Array.from({ length: 100 }, (_, at) => scoredRun({}, run({ traceId: traceId(at + 1), trace: agentTrace({ input: 'Where is it?', finalResponse: 'There.' }), startUnixNano: start, endUnixNano: start + 1n }))));
+  await store.stop();
+  // A verdict costs 1 USD and 200,000 tokens; a day has 100.
+  const config = (own: string, judges: string): string => file('budgets.yaml', `evaluators: [ { use: answer_relevance, name: held, judge: main, sample: { rate: 1 }, budget: ${own} }, { use: answer_relevance, name: free, judge: main, sample: { rate: 0.1 } } ]\njudges: { main: { model: small, price: { input_per_million: 5, output_per_million: 5 }, budget: ${judges} } }\nstore: { url: "sqlite:${path}" }\n`);
+  const words = ['--input-tokens', '100000', '--output-tokens', '100000'];
+  const cases = [
+    { own: '{ usd_per_day: 20 }', judges: '{ usd_per_day: 100 }', limit: 'usd_per_day', left: 0.2, usd: 30, judge: null, judgeLeft: 1 },
+    { own: '{ requests_per_day: 50, usd_per_day: 80 }', judges: '{ usd_per_day: 30 }', limit: 'requests_per_day', left: 0.5, usd: 60, judge: 'usd_per_day', judgeLeft: 0.5 },
+    { own: '{ tokens_per_day: 2000000 }', judges: '{ requests_per_day: 10 }', limit: 'tokens_per_day', left: 0.1, usd: 20, judge: 'requests_per_day', judgeLeft: 0.5 },
+    { own: '{ requests_per_day: 1000 }', judges: '{ tokens_per_day: 2200000 }', limit: null, left: 1, usd: 110, judge: 'tokens_per_day', judgeLeft: 0.1 },
+  ];
+  for (const { own, judges, limit, left, usd, judge: judgeLimit, judgeLeft } of cases) {
+    const told = JSON.parse((await judge('forecast', '-c', config(own, judges), '--format', 'json', ...words)).out) as object;
+    expect(told).toMatchObject({ evaluators: [{ name: 'held', limit, rate_left: expect.closeTo(left, 3) }, { name: 'free', limit: null, rate_left: 1 }], judges: [{ name: 'main', usd_per_day: expect.closeTo(usd, 1), limit: judgeLimit, rate_left: expect.closeTo(judgeLeft, 3) }] });
+  }
+  const { out } = await judge('forecast', '-c', config('{ requests_per_day: 50 }', '{ usd_per_day: 30 }'), ...words);
+  expect(out).toMatch(/held \(small\)\n(?: {2}.*\n)* {2}its budget of 50 requests a day is less, so its rate would sink to about 50 % of itself\n/);
+  expect(out).toMatch(/Total: 60\.\d\d USD a day\nmain: its budget of 30\.00 USD a day is less, so its rates would sink to about 50 % of themselves$/);
 });
 
 test('judge forecast: a store without runs of the last days is exit 1', async () => {
