@@ -48,8 +48,8 @@ export interface JudgeBench {
   readonly budgets: (plan: readonly Planned[]) => readonly BudgetStanding[];
   /** Runs that the judge of a line works on at the same time; an evaluator with a budget of its own has as many places again. */
   readonly places: (party: string) => number;
-  /** How much longer than for others runs may wait for it: for its batches. */
-  readonly moreMs: (party: string) => number;
+  /** How much longer than for others runs may wait for a judge: for its batches. */
+  readonly moreMs: (judge: string) => number;
   /** Keeps budgets and answers in a store from now on, but no answer with a text that may not lie there. Rejects when it cannot be read. */
   readonly open: (store: Pick<Store, 'judgeSpend' | 'judgeAnswers' | 'judgeBatches'>, mayLie: (text: string) => boolean) => Promise<void>;
   /** Lets go of what waits for batches: it goes on waiting in the store. */
@@ -263,7 +263,7 @@ export function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry
       // One that waits for a batch takes no place before it: so many are taken out of the store as there is room for in batches.
       return seat === undefined ? placesOfNobody : seat.guard.places(seat.config.batch === undefined ? seat.config.concurrency : Math.ceil(workedOn(seat.config) / 2));
     },
-    moreMs: (party) => seats.get(judgeOfParty(party))?.config.batch?.withinMs ?? 0,
+    moreMs: (judge) => seats.get(judge)?.config.batch?.withinMs ?? 0,
     async open({ judgeSpend, judgeAnswers, judgeBatches }, mayLie) {
       answers.open(judgeAnswers, mayLie);
       await books.open(judgeSpend);

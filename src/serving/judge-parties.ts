@@ -2,7 +2,7 @@
 import type { Budget } from '../judges/budgets.ts';
 import { endpointParty } from '../judges/http-calls.ts';
 import type { PlannedEvaluator } from '../pipeline/evaluate.ts';
-import { seatsOf } from '../pipeline/panel.ts';
+import { judgesOf, seatsOf } from '../pipeline/panel.ts';
 
 type Planned = Pick<PlannedEvaluator, 'configured' | 'judge' | 'panel' | 'budget'>;
 
@@ -23,6 +23,12 @@ export function partyOf({ configured: { kind, name }, judge = '', panel, budget 
 /** Of a line before one judge. */
 export function judgeOfParty(party: string): string {
   return party.split(' ')[0] ?? '';
+}
+
+/** All that may be asked about what waits in a line. */
+export function judgesOfParty(party: string, plan: readonly Planned[]): readonly string[] {
+  const panel = plan.find((planned) => planned.panel !== undefined && partyOf(planned) === party)?.panel;
+  return panel === undefined ? [judgeOfParty(party)] : judgesOf(panel);
 }
 
 /** At the cost of a judge or an evaluator, of one pair in a line: as many as there are votes. Where evaluators share a line, of the one with the most. */

@@ -7,7 +7,7 @@ import type { Pipeline, Queued } from '../pipeline/pipeline.ts';
 import type { Keeper } from '../stores/keeper.ts';
 import type { Store } from '../stores/store.ts';
 import type { JudgeBench } from './judge-bench.ts';
-import { partyOf, questionsOf, type Payer } from './judge-parties.ts';
+import { judgesOfParty, partyOf, questionsOf, type Payer } from './judge-parties.ts';
 import { clock, sleep } from './machine.ts';
 import type { StressWatch } from './stress-watch.ts';
 
@@ -42,6 +42,9 @@ export function judgeQueue({ bench, config, flow, keeper, pressed, ...options }:
     return planned?.panel === undefined ? bench.places(party) : ofQuorum(seatsOf(planned.panel).map(({ judge }) => bench.places(judge)));
   }
 
+  /** Votes wait for the slowest of those that may be asked. */
+  const moreMs = (party: string): number => Math.max(...judgesOfParty(party, config().evaluators).map(bench.moreMs));
+
   return {
     place(work) {
       if (!pressed().keepsJudges()) return { kind: 'overload', reason: 'stress' };
@@ -55,7 +58,7 @@ export function judgeQueue({ bench, config, flow, keeper, pressed, ...options }:
     waiting: (payer) => own?.waiting((party) => questionsOf(party, payer, config().evaluators)) ?? 0,
     open(store) {
       if (!store.isDurable) return;
-      own = desk({ ...options, keep, keeping, store: store.judgeJobs, places, moreMs: bench.moreMs, resume: (job, done, as) => flow().resume(job, done, as), clock, sleep });
+      own = desk({ ...options, keep, keeping, store: store.judgeJobs, places, moreMs, resume: (job, done, as) => flow().resume(job, done, as), clock, sleep });
       own.start();
     },
     async stop() {
