@@ -64,6 +64,8 @@ interface EvaluatorData<Options> {
   readonly version: number;
   readonly summary: string;
   readonly needs: readonly Need[];
+  /** What it gives verdicts on; absent: on each run. A session is shown as one run, its turns one after the other. */
+  readonly target?: 'session';
   /** On without any configuration. */
   readonly onByDefault: boolean;
   readonly defaultThreshold: number | null;

@@ -15,6 +15,7 @@ import { entityCorrectness } from './entity-correctness.ts';
 import { exactMatch } from './exact-match.ts';
 import { expectedTools } from './expected-tools.ts';
 import { finalResponsePresent } from './final-response-present.ts';
+import { goalReached } from './goal-reached.ts';
 import { hallucination } from './hallucination.ts';
 import { http } from './http.ts';
 import { jsonParseable } from './json-parseable.ts';
@@ -81,6 +82,7 @@ export const evaluators: readonly AnyEvaluator[] = [
   messageOrder,
   trajectoryMatch,
   taskCompletion,
+  goalReached,
   stepEfficiency,
   planQuality,
   planAdherence,

@@ -111,7 +111,7 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
     squeeze: squeezing(),
     deliver,
     pace: bench.pace,
-    queue: waiting.place,
+    queue: waiting.place, sessions: waiting.sessions,
     ask: bench.ask,
   });
   const packing = idlePacking({ flow, sleep, mayWork: () => keeping?.isBehind() !== true });

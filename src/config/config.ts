@@ -13,6 +13,7 @@ import type { TaskGroupSettings } from '../pipeline/task-groups.ts';
 import type { Tls } from '../receivers/tls.ts';
 import type { RedactionSettings } from '../redaction/settings.ts';
 import type { JournalAddress } from '../journals/index.ts';
+import type { SessionSettings } from '../pipeline/session-settings.ts';
 import type { ContentChoice } from '../stores/content.ts';
 import type { Keep } from '../stores/keeper.ts';
 import type { StoreAddress } from '../stores/index.ts';
@@ -52,6 +53,7 @@ export interface Config {
   readonly tools: readonly ToolDefinition[];
   /** In the order of the file. */
   readonly evaluators: readonly EvaluatorConfig[];
+  readonly sessions: SessionSettings;
   readonly judges: readonly JudgeConfig[];
   readonly exporters: readonly ExporterConfig[];
   readonly store: {

@@ -92,9 +92,10 @@ function successFindings(groups: JsonObject, entries: readonly Entry[]): readonl
   return [{ ...place, problem: `${JSON.stringify(success)} is not an evaluator of this file`, todo: guess === undefined ? 'Add it under evaluators.' : `Did you mean ${guess}?` }];
 }
 
-function raiseFindings({ path, written }: Entry, entries: readonly Entry[]): readonly Finding[] {
+function raiseFindings({ path, written, member: own }: Entry, entries: readonly Entry[]): readonly Finding[] {
   const sample = member(written, 'sample');
   const raise = isJsonObject(sample) ? member(sample, 'raise') : undefined;
+  if (own?.target === 'session' && isJsonArray(raise) && raise.length > 0) return [{ path: [...path, 'sample', 'raise'], at: 'key', problem: `means nothing for ${own.id}: a session is chosen at its first turn, before rules can have found anything in the others`, todo: 'Leave it out, and raise rate.' }];
   const rules = entries.filter((entry) => isRule(entry.member, entry.written)).map(({ name }) => name);
   return (isJsonArray(raise) ? raise : []).flatMap((item, index): readonly Finding[] => {
     const when = isJsonObject(item) ? member(item, 'when') : undefined;

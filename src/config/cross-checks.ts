@@ -108,6 +108,8 @@ function allows(listen: JsonObject, permission: string): boolean {
 const orders: readonly { readonly section: string; readonly kind: QuantityKind; readonly keys: readonly string[] }[] = [
   { section: 'limits', kind: 'bytes', keys: ['body_bytes', 'inflated_bytes', 'memory_bytes'] },
   { section: 'closing', kind: 'duration', keys: ['settle', 'quiet', 'abandon'] },
+  { section: 'sessions', kind: 'duration', keys: ['quiet', 'latest'] },
+  { section: 'sessions', kind: 'duration', keys: ['quiet', 'keep'] },
 ];
 
 function orderFindings(value: JsonObject): readonly Finding[] {

@@ -63,6 +63,7 @@ export function effectiveConfig({ value, members, env, tools, drift, tls }: Chec
     redact: redactionSettings(listAt(value, 'redact')),
     tools,
     evaluators: listAt(value, 'evaluators').map((entry) => evaluator(entry, members, drift)),
+    sessions: sessions(objectAt(value, 'sessions')),
     judges: Object.entries(objectAt(value, 'judges')).map(([name, judgeOf]) => judge(name, asObject(judgeOf), isBounded(name, value))),
     exporters: listAt(value, 'export').map((entry) => exporter(asObject(entry), env)),
     prices: Object.fromEntries(Object.entries(objectAt(value, 'prices')).map(([model, written]) => [model, price(asObject(written))])),
@@ -115,6 +116,10 @@ function evaluator(entry: JsonValue, members: readonly AnyEvaluator[], files: Dr
     ...(isJsonObject(drift) ? { drift: driftOf(drift, files) } : {}),
     ...budgetOf(written),
   };
+}
+
+function sessions(written: JsonObject): Config['sessions'] {
+  return { quietMs: quantity('duration', written, 'quiet'), latestMs: quantity('duration', written, 'latest'), keepMs: quantity('duration', written, 'keep'), rows: number(written, 'rows') };
 }
 
 function driftOf(written: JsonObject, files: DriftFiles): DriftConfig {

@@ -9,7 +9,7 @@ import { type Evaluation, type EvaluationKey, evaluationKeyText, type PartVerdic
 import { cutText } from './cut-text.ts';
 import { errorType } from './error-type.ts';
 import { evaluationId } from './evaluation-id.ts';
-import type { ExportedRun, ExportItem } from './exporter.ts';
+import { itemRevision, type ExportedRun, type ExportItem } from './exporter.ts';
 
 export type CarrierValue = string | number | boolean | readonly string[];
 export interface CarrierAttributes {
@@ -38,12 +38,14 @@ export function carrierOf(item: ExportItem): Carrier | undefined {
   // Judges' verdicts had carriers of their own; what is taken back replaces that of the rules.
   const own = run.partOf === undefined ? item.evaluations : item.evaluations.filter(({ evaluatorKind }) => evaluatorKind === 'rule');
   const keys = own.map((evaluation) => evaluation.key);
-  const replaces = run.revision > 1 ? carrierSpanId(keys, run.revision - 1) : undefined;
+  const revision = itemRevision(item);
+  // Of a session the one before may stand in the trace of another turn.
+  const replaces = revision > 1 && run.session === undefined ? carrierSpanId(keys, revision - 1) : undefined;
   const events = [...told.map(resultEvent), ...told.flatMap(partEvents)];
   const kept = events.slice(0, carrierEventsMax);
   return {
     name: run.trace.agent === undefined ? 'evaluate' : `evaluate ${run.trace.agent}`,
-    spanId: carrierSpanId(keys, run.revision),
+    spanId: carrierSpanId(keys, revision),
     replaces,
     events: kept,
     attributes: {
@@ -70,7 +72,7 @@ function runAttributes(run: ExportedRun): CarrierAttributes {
   return {
     [wire.generated]: true,
     [wire.openInferenceKind]: 'EVALUATOR',
-    [wire.revision]: run.revision,
+    [wire.revision]: itemRevision({ run }),
     [wire.completeness]: run.completeness,
     ...(run.trace.agent === undefined ? {} : { [wire.agentName]: run.trace.agent }),
     ...(run.trace.sessionId === undefined ? {} : { [wire.sessionId]: run.trace.sessionId }),

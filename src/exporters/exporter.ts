@@ -2,6 +2,7 @@
 import type { AgentTrace, Run } from '../model/agent-trace.ts';
 import type { JudgeCall } from '../model/judge-call.ts';
 import type { NewJudgeJob } from '../model/judge-store.ts';
+import type { NewTurn } from '../model/session-store.ts';
 import type { Decision, Evaluation, EvaluatorKind } from '../model/verdict.ts';
 
 /** Everything that one revision of a run brought: rules come together, each judge verdict comes by itself. */
@@ -13,6 +14,8 @@ export interface ScoredRun {
   readonly asked?: true;
   /** What of that waits in the store: it is written with the run. */
   readonly jobs?: readonly NewJudgeJob[];
+  /** It is a turn of a session that may be judged as a whole. */
+  readonly turn?: NewTurn;
   /** True: this is what came of evaluators that were asked, and ends what waits for them. */
   readonly answered?: true;
   /** Requests to a judge that led to it. */
@@ -33,6 +36,11 @@ export interface RunDecision {
 /** What of a run leaves the service with its verdicts: no text that the agent was given or gave. */
 export interface ExportedRun extends Omit<Run, 'trace' | 'expected' | 'contentHash'> {
   readonly trace: Pick<AgentTrace, 'agent' | 'sessionId'>;
+}
+
+/** Of what the item says: of the run, or of the session that it stands for. */
+export function itemRevision({ run: { session, revision } }: Pick<ExportItem, 'run'>): number {
+  return session?.revision ?? revision;
 }
 
 /** What an exporter is given. It may come from the store, long after the run is gone from memory: there is no more to it than this. */

@@ -6,9 +6,10 @@ import { wire } from '../model/attributes.ts';
 import { unixNano } from '../model/clock.ts';
 import { judgeCallSpanId, judgeTrace, type JudgeCall, type JudgeTrace } from '../model/judge-call.ts';
 import type { JsonObject } from '../model/json.ts';
-import { runTargetId, type EvaluationKey } from '../model/verdict.ts';
+import type { EvaluationKey } from '../model/verdict.ts';
+import { targetKey } from '../model/target-key.ts';
 import { errorType } from './error-type.ts';
-import type { ExportItem, RunDecision } from './exporter.ts';
+import { itemRevision, type ExportItem, type RunDecision } from './exporter.ts';
 import { scopeName, type SentLink, type SentSpan } from './sent-span.ts';
 
 /** Projects are told apart by these: the agent's own shows the agent, and its costs, alone. */
@@ -18,18 +19,18 @@ const resource: JsonObject = { [wire.serviceName]: scopeName, [wire.openInferenc
 export function judgeSpans(item: ExportItem, told: readonly SentLink[]): readonly SentSpan[] {
   const [calls, decision] = [item.calls ?? [], item.decisions[0]];
   if (calls.length === 0 || decision === undefined) return [];
-  const trace = judgeTrace(judgeKey(item, decision), item.run.revision);
+  const trace = judgeTrace(judgeKey(item, decision), itemRevision(item));
   return [verdictSpan(item, decision, trace, told), ...calls.map((call, nth) => callSpan(item, decision, { call, trace, nth }))];
 }
 
 /** Its trace, where somebody was asked. */
 export function judgeTraceOf(item: ExportItem): JudgeTrace | undefined {
   const decision = item.decisions[0];
-  return decision === undefined || (item.calls ?? []).length === 0 ? undefined : judgeTrace(judgeKey(item, decision), item.run.revision);
+  return decision === undefined || (item.calls ?? []).length === 0 ? undefined : judgeTrace(judgeKey(item, decision), itemRevision(item));
 }
 
 function judgeKey({ run }: ExportItem, { name }: RunDecision): EvaluationKey {
-  return { tenant: run.tenant, targetKind: 'run', targetId: runTargetId(run), name };
+  return targetKey(run, name);
 }
 
 function verdictSpan(item: ExportItem, decision: RunDecision, trace: JudgeTrace, told: readonly SentLink[]): SentSpan {
@@ -46,7 +47,7 @@ function verdictSpan(item: ExportItem, decision: RunDecision, trace: JudgeTrace,
     attributes: {
       ...aboutRun(item, decision),
       [wire.openInferenceKind]: 'EVALUATOR',
-      [wire.revision]: item.run.revision,
+      [wire.revision]: itemRevision(item),
       ...(decision.reason === undefined || fault !== undefined ? {} : { [wire.decisionReason]: errorType(decision.reason) }),
       ...(typeof cached === 'number' ? { [wire.judgeCached]: cached } : {}),
       ...(typeof made === 'number' && made > calls.length ? { [wire.judgeCallsLeftOut]: made - calls.length } : {}),

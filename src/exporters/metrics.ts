@@ -7,7 +7,7 @@ import { type Evaluation, evaluationKeyText, type Verdict } from '../model/verdi
 import { attemptOf, type Attempt } from '../pipeline/evaluability.ts';
 import type { Labels } from '../telemetry/telemetry.ts';
 import { errorType } from './error-type.ts';
-import type { ExportedRun, Exporter, ExportItem } from './exporter.ts';
+import { itemRevision, type ExportedRun, type Exporter, type ExportItem } from './exporter.ts';
 import type { ExporterParts, ExporterSettings } from './settings.ts';
 
 /** Verdicts remembered to tell whether a later revision changed them; the oldest are forgotten first. */
@@ -48,7 +48,7 @@ export function metricsExporter(_settings: ExporterSettings, { telemetry }: Expo
     isVolatile: true,
     async send(item) {
       const changes = item.evaluations.map((evaluation) => ({ evaluation, changed: change(evaluation) }));
-      if (item.run.revision === 1) countFirst(item);
+      if (itemRevision(item) === 1) countFirst(item);
       else {
         for (const { evaluation, changed } of changes) {
           telemetry.add('tracejury.evaluation.revisions', 1, { [wire.evaluationName]: evaluation.key.name, 'tracejury.change': changed });

@@ -4,7 +4,7 @@ import { type Evaluation, type EvaluatorKind, type PartVerdict } from '../model/
 import { cutText } from './cut-text.ts';
 import { errorType } from './error-type.ts';
 import { evaluationId } from './evaluation-id.ts';
-import type { ExportedRun, ExportItem } from './exporter.ts';
+import { itemRevision, type ExportedRun, type ExportItem } from './exporter.ts';
 
 /** What a score is about. `isOutermost`: no other agent called the one that ran, so the run stands for its trace. */
 export type ScorePlace =
@@ -60,7 +60,7 @@ function verdictScore(evaluation: Evaluation, run: ExportedRun): readonly Native
 function valueOf({ verdict }: Evaluation, run: ExportedRun): ScoreValue | undefined {
   if (verdict.kind === 'scored') return { kind: 'scored', score: verdict.score, label: verdict.label, passed: verdict.passed };
   if (verdict.kind === 'failed') return { kind: 'failed', error: errorType(verdict.error) };
-  return run.revision > 1 || run.partOf !== undefined ? { kind: 'withdrawn' } : undefined;
+  return itemRevision({ run }) > 1 || run.partOf !== undefined ? { kind: 'withdrawn' } : undefined;
 }
 
 function placeOf({ key }: Evaluation, run: ExportedRun): ScorePlace | undefined {
@@ -100,7 +100,7 @@ function metadataOf({ evaluator, evaluatorKind, evaluatorVersion, verdict, sampl
     [wire.evaluatorId]: evaluator,
     [wire.evaluatorKind]: evaluatorKind,
     [wire.evaluatorVersion]: evaluatorVersion,
-    [wire.revision]: run.revision,
+    [wire.revision]: itemRevision({ run }),
     [wire.completeness]: run.completeness,
     [wire.sampleProbability]: sampleProbability,
     ...(verdict.kind === 'scored' && verdict.threshold !== null ? { [wire.threshold]: verdict.threshold } : {}),

@@ -17,6 +17,7 @@ import { entityCorrectness as entityCorrectnessMember } from '../../evaluators/e
 import { exactMatch as exactMatchMember } from '../../evaluators/exact-match.ts';
 import { expectedTools as expectedToolsMember } from '../../evaluators/expected-tools.ts';
 import { finalResponsePresent as finalResponsePresentMember } from '../../evaluators/final-response-present.ts';
+import { goalReached as goalReachedMember } from '../../evaluators/goal-reached.ts';
 import { hallucination as hallucinationMember } from '../../evaluators/hallucination.ts';
 import { http as httpMember } from '../../evaluators/http.ts';
 import { jsonParseable as jsonParseableMember } from '../../evaluators/json-parseable.ts';
@@ -79,6 +80,7 @@ export const entityCorrectness = /* @__PURE__ */ factory(entityCorrectnessMember
 export const exactMatch = /* @__PURE__ */ factory(exactMatchMember);
 export const expectedTools = /* @__PURE__ */ factory(expectedToolsMember);
 export const finalResponsePresent = /* @__PURE__ */ factory(finalResponsePresentMember);
+export const goalReached = /* @__PURE__ */ factory(goalReachedMember);
 export const hallucination = /* @__PURE__ */ factory(hallucinationMember);
 export const http = /* @__PURE__ */ factory(httpMember);
 export const jsonParseable = /* @__PURE__ */ factory(jsonParseableMember);

@@ -158,4 +158,17 @@ export interface Run extends RunKey {
   readonly expected?: JsonValue;
   /** This closed as a run, and later spans showed that it is part of another one, which says all that it said. */
   readonly partOf?: RunKey;
+  /** It stands for the session whose last turn it is. */
+  readonly session?: SessionSoFar;
+}
+
+/** A session as it is judged as a whole. */
+export interface SessionSoFar {
+  /** 1 for the first time that it is judged; a change of the session makes 2, 3, …. */
+  readonly revision: number;
+  readonly turns: number;
+  /** Of these, the ones that are not shown. */
+  readonly leftOut: number;
+  /** The turns before the last one, in order; absent where nobody asks about them any more. */
+  readonly earlier?: readonly AgentTrace[];
 }

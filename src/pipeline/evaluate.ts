@@ -7,6 +7,7 @@ import type { Run, RunKey } from '../model/agent-trace.ts';
 import type { BudgetLimits } from '../model/budget.ts';
 import type { Expectation } from '../model/expectation.ts';
 import { wire } from '../model/attributes.ts';
+import { targetKey } from '../model/target-key.ts';
 import type { Clock } from '../model/clock.ts';
 import { runTargetId, type Decision, type Evaluation, type Verdict } from '../model/verdict.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
@@ -57,9 +58,17 @@ export interface EvaluateWith {
   readonly telemetry: Telemetry;
   /** Absent: there are no budgets. */
   readonly pace?: Pace;
+  /** True: nobody gathers the turns of sessions, and each run is taken for a whole one. */
+  readonly sessionsAsRuns?: boolean;
 }
 
-export function evaluateRun(run: Run, plan: readonly PlannedEvaluator[], options: EvaluateWith): Evaluated {
+/** What judges sessions as a whole, and whom. */
+export function isOfSession({ evaluator }: Pick<ConfiguredEvaluator, 'evaluator'>): boolean {
+  return evaluator.target === 'session';
+}
+
+export function evaluateRun(run: Run, whole: readonly PlannedEvaluator[], options: EvaluateWith): Evaluated {
+  const plan = options.sessionsAsRuns === true ? whole : whole.filter(({ configured }) => !isOfSession(configured));
   if (run.partOf !== undefined) return takenBack(run, run.partOf, plan);
   const expected = expectedOf(run);
   const wanted = plan.filter(({ when }) => when === undefined || when(run));
@@ -117,15 +126,15 @@ function takenBack(run: Run, whole: RunKey, plan: readonly PlannedEvaluator[]): 
 }
 
 export function evaluationOf(run: Run, configured: ConfiguredEvaluator, verdict: Verdict, sampleProbability: number): Evaluation {
-  const { tenant, traceId, spanId } = run;
+  const { tenant, traceId, spanId, session } = run;
   return {
-    key: { tenant, targetKind: 'run', targetId: runTargetId(run), name: configured.name },
+    key: targetKey(run, configured.name),
     run: { tenant, traceId, spanId },
     evaluator: configured.evaluator.id,
     evaluatorKind: configured.kind,
     evaluatorVersion: configured.evaluator.version,
     optionsHash: configured.optionsHash,
-    revision: run.revision,
+    revision: session?.revision ?? run.revision,
     completeness: run.completeness,
     verdict,
     sampleProbability,

@@ -30,6 +30,7 @@ import type { Standings } from './standing.ts';
 import type { Shelf } from './shelf.ts';
 import { leaving } from './leaving.ts';
 import type { Reopening } from './reopening.ts';
+import { asConversation, turnOf, withoutEarlier, type TurnsWith } from './session-turns.ts';
 import type { TaskGroups } from './task-groups.ts';
 
 export type AskEnd = ({ readonly kind: 'judged'; readonly verdict: Verdict } | { readonly kind: 'overload' | 'over_budget'; readonly reason: string }) & { readonly calls?: readonly JudgeCall[] };
@@ -61,6 +62,8 @@ export interface PipelineOptions extends PipelineSettings {
   readonly pace?: Pace;
   /** What waits for a judge in the store, or why it may not. Undefined: nothing waits there, and the judge is asked at once. */
   readonly queue?: (work: ToJudge) => Queued | undefined;
+  /** Absent: no session is judged as a whole. */
+  readonly sessions?: Pick<TurnsWith, 'partyOf' | 'refused'>;
 }
 
 export type Queued = { readonly kind: 'job'; readonly job: NewJudgeJob } | { readonly kind: 'overload'; readonly reason: string };
@@ -112,7 +115,9 @@ export function pipeline(options: PipelineOptions): Pipeline {
     countCosts(run, prices, telemetry);
     groups?.closed(run, evaluations);
     const { jobs, refused, atOnce } = queued(toJudge, options.queue);
-    deliver(item({ evaluations, decisions: [...decisions, ...refused], ...(toJudge.length === 0 ? {} : { asked: true }), ...(jobs.length === 0 ? {} : { jobs }) }));
+    const turn = options.sessions === undefined ? undefined : turnOf(whole, run, plan, { ...options.sessions, ...options });
+    const isAsked = toJudge.length > 0 || turn?.choices.some(({ mayBeChosen }) => mayBeChosen) === true;
+    deliver(item({ evaluations, decisions: [...decisions, ...refused], ...(isAsked ? { asked: true } : {}), ...(jobs.length === 0 ? {} : { jobs }), ...(turn === undefined ? {} : { turn }) }));
     const askedMs = clock.nowMs();
     for (const asked of atOnce) ask(run, work(asked), (end) => answered({ run, item, asked, askedMs, groups }, end));
   }
@@ -120,13 +125,17 @@ export function pipeline(options: PipelineOptions): Pipeline {
   function answered({ run, item, asked, askedMs, groups }: AskedRun, end: AskEnd): void {
     const ended = judged(run, asked, end);
     for (const evaluation of ended.evaluations) recordDuration(telemetry, evaluation, clock.nowMs() - askedMs);
-    groups?.judged(run, ended.evaluations);
+    if (run.session === undefined) groups?.judged(run, ended.evaluations);
     deliver(item({ ...ended, answered: true, ...(end.calls === undefined ? {} : { calls: end.calls }) }));
   }
 
   function resume(job: ResumedJob, done: (ended: boolean) => void, as?: AskEnd): void {
     const { plan, groups, redaction } = settings;
-    const { run, item, work } = leaving(job.run, redaction);
+    const { run, item: whole, work } = leaving(job.run, redaction);
+    const item: typeof whole = (said) => {
+      const told = whole(said);
+      return { ...told, run: withoutEarlier(told.run) };
+    };
     const deliverAs = (end: Pick<RunDecision, 'decision' | 'reason'>): void => {
       const { name, evaluator, evaluatorKind, probability } = job;
       deliver(item({ evaluations: [], decisions: [{ name, evaluator, evaluatorKind, ...end, probability }], answered: true }));
@@ -139,7 +148,7 @@ export function pipeline(options: PipelineOptions): Pipeline {
     // Another question than the one that this run was chosen for.
     if (configured.optionsHash !== job.optionsHash) return deliverAs({ decision: 'filtered', reason: 'reconfigured' });
     const asked: ToJudge = { configured, ...whoIsAsked(planned), expected: expectedOf(run), probability: job.probability };
-    ask(run, work(asked), (end) => {
+    ask(asConversation(run), work(asked), (end) => {
       if (end.kind === 'overload' && waitsOn.has(end.reason)) return done(false);
       answered({ run, item, asked, askedMs: job.offeredAt / 1_000, groups }, end);
       done(true);
@@ -220,5 +229,10 @@ function queued(toJudge: readonly ToJudge[], queue: PipelineOptions['queue']): {
 
 function judged(run: Run, work: ToJudge, end: AskEnd): Omit<ScoredRun, 'run'> {
   if (end.kind !== 'judged') return { evaluations: [], decisions: [decision(work.configured, end.kind, end.reason, work.probability)] };
-  return { evaluations: [evaluationOf(run, work.configured, end.verdict, work.probability)], decisions: [decisionOf(work.configured, end.verdict)] };
+  return { evaluations: [evaluationOf(run, work.configured, ofSession(run, end.verdict), work.probability)], decisions: [decisionOf(work.configured, end.verdict)] };
+}
+
+/** Says on how much of the session it is. */
+function ofSession({ session }: Run, verdict: Verdict): Verdict {
+  return session === undefined ? verdict : { ...verdict, details: { ...verdict.details, session: { turns: session.turns, left_out: session.leftOut } } };
 }

@@ -1,5 +1,5 @@
 /** What becomes of each member of a run. */
-import type { AgentTrace, ModelCall, RetrievedDocument, Run, SubAgent, ToolCall, ToolDefinition, ToolError, TraceMessage } from '../model/agent-trace.ts';
+import type { AgentTrace, ModelCall, RetrievedDocument, Run, SessionSoFar, SubAgent, ToolCall, ToolDefinition, ToolError, TraceMessage } from '../model/agent-trace.ts';
 import { json, jsonObject, kept, list, members, nullable, text, type Change } from './members.ts';
 
 const toolCall = members<ToolCall>({
@@ -78,6 +78,7 @@ export const changedRun: Change<Run> = members<Run>({
   traceState: (value, search) => (search.text(value) === value ? value : ''),
   parent: kept,
   partOf: kept,
+  session: members<SessionSoFar>({ revision: kept, turns: kept, leftOut: kept, earlier: list(agentTrace) }),
   spanTraceId: kept,
   startUnixNano: kept,
   endUnixNano: kept,

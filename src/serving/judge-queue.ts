@@ -3,18 +3,19 @@ import type { Config } from '../config/config.ts';
 import { desk, type Desk, type DeskOptions } from '../judges/desk.ts';
 import type { ToJudge } from '../pipeline/evaluate.ts';
 import { ofQuorum, seatsOf } from '../pipeline/panel.ts';
-import type { Pipeline, Queued } from '../pipeline/pipeline.ts';
+import type { Pipeline, PipelineOptions, Queued } from '../pipeline/pipeline.ts';
 import type { Keeper } from '../stores/keeper.ts';
 import type { Store } from '../stores/store.ts';
 import type { JudgeBench } from './judge-bench.ts';
 import { judgesOfParty, partyOf, questionsOf, type Payer } from './judge-parties.ts';
 import { clock, sleep } from './machine.ts';
+import { sessionWatch, type SessionWatch } from './session-watch.ts';
 import type { StressWatch } from './stress-watch.ts';
 
 /** What is there later, or changes, is asked for each time. */
 export interface JudgeQueueOptions extends Pick<DeskOptions, 'telemetry' | 'onFault'> {
   readonly bench: Pick<JudgeBench, 'places' | 'moreMs'>;
-  readonly config: () => Pick<Config, 'evaluators' | 'store'>;
+  readonly config: () => Pick<Config, 'evaluators' | 'sessions' | 'store'>;
   readonly flow: () => Pick<Pipeline, 'resume'>;
   readonly keeper: () => Pick<Keeper, 'offered' | 'settled'> | undefined;
   readonly pressed: () => Pick<StressWatch, 'keepsJudges' | 'isCalm'>;
@@ -25,7 +26,9 @@ export interface JudgeQueue {
   readonly place: (work: ToJudge) => Queued | undefined;
   /** Questions of what waits in the store, at the cost of a judge or of an evaluator. */
   readonly waiting: (payer: Payer) => number;
-  open(store: Pick<Store, 'isDurable' | 'judgeJobs'>): void;
+  /** Likewise, of sessions. */
+  readonly sessions: NonNullable<PipelineOptions['sessions']>;
+  open(store: Pick<Store, 'isDurable' | 'judgeJobs' | 'judgeSessions'>): void;
   stop(): Promise<void>;
 }
 
@@ -33,6 +36,8 @@ export function judgeQueue({ bench, config, flow, keeper, pressed, ...options }:
   const keep = { get rows() { return config().store.judgeJobs.rows; }, get ageMs() { return config().store.judgeJobs.ageMs; } };
   const keeping = { offered: () => keeper()?.offered() ?? 0, settled: () => keeper()?.settled() ?? 0 };
   let own: Desk | undefined;
+  let turns: SessionWatch | undefined;
+  let isDurable = false;
 
   function places(party: string): number {
     if (!pressed().isCalm()) return 0;
@@ -48,21 +53,24 @@ export function judgeQueue({ bench, config, flow, keeper, pressed, ...options }:
   return {
     place(work) {
       if (!pressed().keepsJudges()) return { kind: 'overload', reason: 'stress' };
-      if (own === undefined) return undefined;
+      // What ends with the process is asked at once; only sessions wait there.
+      if (own === undefined || !isDurable) return undefined;
       const { configured, probability } = work;
       const { name, evaluator, kind, optionsHash } = configured;
       const party = partyOf(work);
       if (!own.admits(party)) return { kind: 'overload', reason: 'queue_full' };
       return { kind: 'job', job: { name, evaluator: evaluator.id, evaluatorKind: kind, party, optionsHash, probability, offeredAt: Math.floor(clock.nowMs() * 1_000) } };
     },
+    sessions: { partyOf, refused: () => turns?.refused() },
     waiting: (payer) => own?.waiting((party) => questionsOf(party, payer, config().evaluators)) ?? 0,
     open(store) {
-      if (!store.isDurable) return;
+      isDurable = store.isDurable;
       own = desk({ ...options, keep, keeping, store: store.judgeJobs, places, moreMs, resume: (job, done, as) => flow().resume(job, done, as), clock, sleep });
       own.start();
+      turns = sessionWatch({ ...options, store, settings: () => config().sessions, isCalm: () => pressed().isCalm(), clock, sleep });
     },
     async stop() {
-      await own?.stop();
+      await Promise.all([own?.stop(), turns?.stop()]);
     },
   };
 }

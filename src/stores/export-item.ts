@@ -7,7 +7,7 @@ const form = 1;
 
 /** The item without what exporters are not given, so that a store in memory does not hold whole runs. */
 export function exportItem({ run, evaluations, decisions, calls }: ExportItem): ExportItem {
-  const { tenant, traceId, spanId, spanTraceId, trace, dialects, service, serviceVersion, resourceAttributes, traceState, parent, startUnixNano, endUnixNano, completeness, revision, partOf } = run;
+  const { tenant, traceId, spanId, spanTraceId, trace, dialects, service, serviceVersion, resourceAttributes, traceState, parent, startUnixNano, endUnixNano, completeness, revision, partOf, session } = run;
   const given: ExportedRun = {
     tenant,
     traceId,
@@ -25,6 +25,7 @@ export function exportItem({ run, evaluations, decisions, calls }: ExportItem): 
     completeness,
     revision,
     ...(partOf === undefined ? {} : { partOf }),
+    ...(session === undefined ? {} : { session: { revision: session.revision, turns: session.turns, leftOut: session.leftOut } }),
   };
   return { run: given, evaluations, decisions, ...(calls === undefined ? {} : { calls }) };
 }

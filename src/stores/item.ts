@@ -39,8 +39,8 @@ function partJson({ index, tool, callId, spanId, score, passed, explanation }: P
   return { index, tool, call_id: callId ?? null, span_id: spanId ?? null, score, passed, explanation };
 }
 
-export function storedDecisions({ run, decisions }: Pick<ScoredRun, 'decisions'> & { readonly run: RunKey & { readonly revision: number } }): readonly StoredDecision[] {
-  return decisions.map(({ name, evaluator, decision, reason, probability }) => ({ tenant: run.tenant, traceId: run.traceId, spanId: run.spanId, name, evaluator, revision: run.revision, decision, reason, probability }));
+export function storedDecisions({ run, decisions }: Pick<ScoredRun, 'decisions'> & { readonly run: RunKey & Pick<Run, 'revision' | 'session'> }): readonly StoredDecision[] {
+  return decisions.map(({ name, evaluator, decision, reason, probability }) => ({ tenant: run.tenant, traceId: run.traceId, spanId: run.spanId, name, evaluator, revision: run.session?.revision ?? run.revision, decision, reason, probability }));
 }
 
 export function tookMicros(call: ToolCall): number | undefined {

@@ -37,7 +37,7 @@ export function memoryJobs(): MemoryJobs {
     probability: (run, name) => runs.get(run)?.get(name)?.probability,
     put(key, run, job) {
       const own = runs.get(key) ?? new Map<string, Kept>();
-      own.set(job.name, { ...job, id: ++ids, revision: run.revision, body: jobBody(run) });
+      own.set(job.name, { ...job, id: ++ids, revision: run.session?.revision ?? run.revision, body: jobBody(run) });
       runs.set(key, own);
     },
     end(run, name, revision) {

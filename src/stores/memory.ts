@@ -11,6 +11,7 @@ import { memoryExports } from './memory-exports.ts';
 import { memoryVerdictRows } from './memory-verdict-rows.ts';
 import { chosenPairs, spoken, type ChosenPair } from './chosen-pairs.ts';
 import { memoryAnswers, memoryJobs } from './memory-judges.ts';
+import { memorySessions } from './memory-sessions.ts';
 import { memorySpend } from './memory-spend.ts';
 import { contentOf, readContent } from './run-content.ts';
 import { spansInMemory } from './spans-in-memory.ts';
@@ -52,6 +53,21 @@ export function memoryStore({ runsMax = runsMaxDefault, contentBytesMax = conten
   const kept = new Map<string, Kept>();
   const annotations = memoryAnnotations((traceId) => [...kept.values()].flatMap(({ id, version: { row }, verdicts, kinds }) => (row.traceId === traceId ? [{ id, row, verdicts, kinds }] : [])));
   const jobs = memoryJobs();
+  const sessions = memorySessions({
+    hasJob: (key, name) => jobs.revision(key, name) > 0,
+    putJob: jobs.put,
+    isThere: (key) => kept.has(key),
+    move(name, from, to) {
+      const [before, after] = [kept.get(from), kept.get(to)];
+      if (before === undefined || after === undefined) return;
+      const { tenant, traceId, spanId } = after.version.row;
+      const [verdict, decision, kind] = [before.verdicts.get(name), before.decisions.get(name), before.kinds.get(name)];
+      for (const said of [before.verdicts, before.decisions, before.kinds]) said.delete(name);
+      if (verdict !== undefined) after.verdicts.set(name, verdict);
+      if (decision !== undefined) after.decisions.set(name, { ...decision, tenant, traceId, spanId });
+      if (kind !== undefined) after.kinds.set(name, kind);
+    },
+  });
   const { write: writeExports, forget, prune: pruneExports, ...exports } = memoryExports();
   let ids = 0;
   let contentBytes = 0;
@@ -79,10 +95,12 @@ export function memoryStore({ runsMax = runsMaxDefault, contentBytesMax = conten
     for (const verdict of item.evaluations.map(storedVerdict)) if (verdict.revision >= (one.verdicts.get(verdict.name)?.revision ?? 0)) one.verdicts.set(verdict.name, verdict);
     for (const { key: { name }, evaluatorKind } of item.evaluations) one.kinds.set(name, evaluatorKind);
     for (const decision of storedDecisions({ ...item, decisions: spoken(item) })) if (decision.revision >= (one.decisions.get(decision.name)?.revision ?? 0)) one.decisions.set(decision.name, decision);
-    if (item.answered === true) for (const { name } of item.decisions) jobs.end(key, name, item.run.revision);
+    if (item.answered === true) for (const { name } of item.decisions) jobs.end(key, name, item.run.session?.revision ?? item.run.revision);
     for (const pair of chosenPairs([item], () => key)) choose(one, pair);
+    if (item.turn !== undefined) for (const decision of storedDecisions({ run: item.run, decisions: sessions.turn(key, item.run, item.turn) })) one.decisions.set(decision.name, decision);
     if (one.version.row.partOf !== undefined) {
       jobs.forget(key);
+      sessions.forgetRun(key, true);
       one.verdicts.clear();
       one.decisions.clear();
     }
@@ -102,6 +120,7 @@ export function memoryStore({ runsMax = runsMaxDefault, contentBytesMax = conten
     for (const { key, version } of gone) {
       kept.delete(key);
       jobs.forget(key);
+      sessions.forgetRun(key, false);
       withoutContent(version, 'expired');
     }
     forget(gone.map(({ version }) => version.row));
@@ -126,9 +145,10 @@ export function memoryStore({ runsMax = runsMaxDefault, contentBytesMax = conten
     isDurable: false,
     exports,
     annotations,
-    verdicts: memoryVerdictRows(() => ordered().map(({ id, key, version: { row }, verdicts, decisions, kinds }) => ({ id, key, row, verdicts, decisions, kinds })), jobs.probability),
+    verdicts: memoryVerdictRows(() => ordered().map(({ id, key, version: { row }, verdicts, decisions, kinds }) => ({ id, key, row, verdicts, decisions, kinds })), (key, name) => jobs.probability(key, name) ?? sessions.probability(key, name)),
     judgeSpend: memorySpend(),
     judgeJobs: jobs,
+    judgeSessions: sessions,
     judgeAnswers: memoryAnswers(),
     judgeBatches: memoryBatches(),
     judgeDrift: memoryDrift(),

@@ -12,6 +12,7 @@ import type { ExportStore, NewExport } from '../model/export-store.ts';
 import type { VerdictRows } from '../model/verdict-rows.ts';
 import type { JudgeBatchStore } from '../model/batch-store.ts';
 import type { DriftStore } from '../model/drift-store.ts';
+import type { JudgeSessionStore } from '../model/session-store.ts';
 import type { JudgeAnswerStore, JudgeJobStore, JudgeSpendStore } from '../model/judge-store.ts';
 
 export interface Store {
@@ -32,6 +33,8 @@ export interface Store {
   readonly judgeSpend: JudgeSpendStore;
   /** What judges are still to be asked. */
   readonly judgeJobs: JudgeJobStore;
+  /** Turns of sessions that they are to judge as a whole. */
+  readonly judgeSessions: JudgeSessionStore;
   /** What they answered. */
   readonly judgeAnswers: JudgeAnswerStore;
   /** Which questions are in batches. */

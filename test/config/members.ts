@@ -81,6 +81,23 @@ const completion: JudgeEvaluator<{ readonly tasksMax: number }> = {
   },
 };
 
+const goal: JudgeEvaluator<Record<string, never>> = {
+  kind: 'judge',
+  target: 'session',
+  id: 'goal_reached',
+  version: 1,
+  summary: 'The session came to its goal.',
+  needs: ['input'],
+  onByDefault: false,
+  defaultThreshold: 1,
+  defaults: {},
+  optionsSchema: { type: 'object', additionalProperties: false },
+  source: 'tests',
+  *evaluate() {
+    return skipped;
+  },
+};
+
 const raw: RuleEvaluator<Record<string, never>> = {
   kind: 'rule',
   id: 'tool_efficiency',
@@ -95,4 +112,4 @@ const raw: RuleEvaluator<Record<string, never>> = {
   evaluate: () => skipped,
 };
 
-export const members: readonly AnyEvaluator[] = [steady, path, completion, raw, http];
+export const members: readonly AnyEvaluator[] = [steady, path, completion, goal, raw, http];

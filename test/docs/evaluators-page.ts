@@ -90,6 +90,7 @@ function section(one: AnyEvaluator): string {
 }
 
 function kind(one: AnyEvaluator): string {
+  if (one.target === 'session') return `${one.kind}, on sessions`;
   return one.kind === 'rule' && one.evaluateWithJudge !== undefined ? 'rule, more with a judge' : one.kind;
 }
 

@@ -69,7 +69,7 @@ function kindText(evaluator: AnyEvaluator): string {
     case 'rule':
       return evaluator.evaluateWithJudge === undefined ? 'rule' : 'rule; asks more of a judge where one is named';
     case 'judge':
-      return 'asks a judge';
+      return evaluator.target === 'session' ? 'asks a judge about a session as a whole' : 'asks a judge';
     case 'http':
       return 'asks an HTTP endpoint';
     default:

@@ -49,7 +49,7 @@ export async function scored(items: readonly MatchedItem[], options: ScoringOpti
 /** In the order of the plan. Offline every run is put before its judges: a sample is drawn with --sample. */
 async function resultOn(item: MatchedItem, options: ScoringOptions): Promise<EvalResult> {
   const plan = (item.example?.plan ?? options.plan).map((planned) => ({ ...planned, sampleRate: 1 }));
-  const { evaluations, toJudge } = evaluateRun(item.run, plan, { context: options.context, clock: options.clock, telemetry: noTelemetry });
+  const { evaluations, toJudge } = evaluateRun(item.run, plan, { context: options.context, clock: options.clock, telemetry: noTelemetry, sessionsAsRuns: true });
   const { run, work, verdict } = leaving(item.run, options.redaction);
   const judged = await Promise.all(toJudge.map(async (one) => ({ name: one.configured.name, evaluator: one.configured.evaluator.id, verdict: await asked(run, work(one), options) })));
   const found = new Map([...evaluations.map(named), ...judged].map((one) => [one.name, one]));

@@ -8,6 +8,7 @@ import type { TokenPrice } from '../../judges/money.ts';
 import type { BudgetLimits } from '../../model/budget.ts';
 import { promptBounds, promptOf } from '../../judges/prompt.ts';
 import { isJsonObject } from '../../model/json.ts';
+import { isOfSession } from '../../pipeline/evaluate.ts';
 import { panelModel, seatsOf, type Panel } from '../../pipeline/panel.ts';
 import { rateByScores } from '../../pipeline/raising.ts';
 import type { Micros, RunPlace, RunRow, Store } from '../../stores/store.ts';
@@ -141,19 +142,21 @@ async function wholeRun(store: Pick<Store, 'run'>, row: RunRow): Promise<Run | u
   }
 }
 
-export function forecastOf(planned: EvaluatorConfig, { runs, days, whole }: Traffic, { config, inputTokens, outputTokens }: ForecastWith): Forecast {
+export function forecastOf(planned: EvaluatorConfig, traffic: Traffic, { config, inputTokens, outputTokens }: ForecastWith): Forecast {
   const { configured, sampleRate, raise, when, judge = '' } = planned;
+  const { days, whole } = traffic;
+  const runs = isOfSession(configured) ? firstTurns(traffic.runs) : traffic.runs;
   const panel: Panel = planned.panel ?? { judges: [judge], votes: 1 };
   const judges = seatsOf(panel).map((seat) => seat.judge);
   const meant = when === undefined ? whole : whole.filter(when);
   const questions = meant.flatMap((run) => firstQuestion(configured, run) ?? []);
   // Of the runs with content; where there are none, every run counts.
   const applies = whole.length === 0 ? 1 : questions.length / whole.length;
-  const share = (applies * runs.reduce((sum, run) => sum + probability(run, sampleRate, raise), 0)) / runs.length;
-  const asked = (share * runs.length) / days;
+  const share = (applies * runs.reduce((sum, run) => sum + probability(run, sampleRate, raise), 0)) / traffic.runs.length;
+  const asked = (share * traffic.runs.length) / days;
   const model = panelModel(panel, (name) => modelOf(config, name));
   // What votes have cost is not told vote by vote.
-  const stored = planned.panel === undefined ? usedTokens(runs, { configured, model, sampleRate, raise }) : undefined;
+  const stored = planned.panel === undefined ? usedTokens(traffic.runs, { configured, model, sampleRate, raise }) : undefined;
   const told = { input: questions.length === 0 ? 0 : questions.reduce((sum, chars) => sum + chars, 0) / questions.length / charsPerToken, output: outputTokensUsual, ...stored?.tokens };
   const [input, output] = [inputTokens ?? told.input, outputTokens ?? told.output];
   const basis = inputTokens !== undefined ? 'given' : stored === undefined ? 'estimated' : 'stored';
@@ -177,6 +180,12 @@ export function forecastOf(planned: EvaluatorConfig, { runs, days, whole }: Traf
     usd: usdOf(judges),
     usdEscalated: panel.escalate === undefined ? undefined : usdOf([...judges, panel.escalate.to]),
   };
+}
+
+/** One run for each session; `runs` are newest first. What was said in the other turns is known by stored verdicts alone. */
+function firstTurns(runs: readonly RunRow[]): readonly RunRow[] {
+  const first = new Map(runs.flatMap((run) => (run.sessionId === undefined ? [] : [[JSON.stringify([run.tenant, run.sessionId]), run] as const])));
+  return [...first.values()];
 }
 
 function modelOf({ judges }: Pick<Config, 'judges'>, judge: string): string {

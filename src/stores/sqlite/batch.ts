@@ -19,7 +19,7 @@ export interface Batch {
   readonly exports: readonly BatchExport[];
 }
 
-export interface BatchItem extends Pick<ScoredRun, 'decisions' | 'jobs' | 'answered'> {
+export interface BatchItem extends Pick<ScoredRun, 'decisions' | 'jobs' | 'turn' | 'answered'> {
   readonly run: BatchRun;
   readonly evaluations: readonly BatchEvaluation[];
 }
@@ -29,6 +29,8 @@ export type BatchEvaluation = Omit<EvaluationRow, 'run_id' | 'agent' | 'started_
 
 export interface BatchRun extends RunKey {
   readonly revision: number;
+  /** What is said of a whole session is of its revision. */
+  readonly session?: NonNullable<Run['session']>;
   readonly columns: ReturnType<typeof runColumns>;
   readonly content: BatchContent;
   /** As it waits for judges; undefined unless it does. */
@@ -68,9 +70,9 @@ function batchExport({ item, ...rest }: NewExport): BatchExport {
   return { ...rest, run: keyOf(item.run), revision: item.run.revision, item: alone(compressed(exportText(item))) };
 }
 
-function batchItem({ run, withoutContent, evaluations, decisions, jobs = [], answered }: StoreItem): BatchItem {
-  const waiting = jobs.length === 0 ? undefined : alone(jobBody(run));
-  return { run: { ...runOf(run), content: contentAlone(contentOf(run, withoutContent)), waiting }, evaluations: evaluations.map(batchEvaluation), decisions, ...(jobs.length === 0 ? {} : { jobs }), ...(answered === undefined ? {} : { answered }) };
+function batchItem({ run, withoutContent, evaluations, decisions, jobs = [], turn, answered }: StoreItem): BatchItem {
+  const waiting = jobs.length === 0 && turn?.choices.some(({ mayBeChosen }) => mayBeChosen) !== true ? undefined : alone(jobBody(run));
+  return { run: { ...runOf(run), content: contentAlone(contentOf(run, withoutContent)), waiting }, evaluations: evaluations.map(batchEvaluation), decisions, ...(jobs.length === 0 ? {} : { jobs }), ...(turn === undefined ? {} : { turn }), ...(answered === undefined ? {} : { answered }) };
 }
 
 function batchEvaluation(evaluation: Evaluation): BatchEvaluation {
@@ -98,7 +100,7 @@ function contentAlone(content: RunContent): BatchContent {
 }
 
 function runOf(run: Run): Omit<BatchRun, 'content' | 'waiting'> {
-  return { ...keyOf(run), revision: run.revision, columns: runColumns(run), calls: run.trace.toolCalls.map((call) => ({ name: call.name, ended: callEnd(call), took: tookMicros(call) ?? null })) };
+  return { ...keyOf(run), revision: run.revision, ...(run.session === undefined ? {} : { session: run.session }), columns: runColumns(run), calls: run.trace.toolCalls.map((call) => ({ name: call.name, ended: callEnd(call), took: tookMicros(call) ?? null })) };
 }
 
 function keyOf({ tenant, traceId, spanId }: RunKey): RunKey {

@@ -11,6 +11,7 @@ import { driftStore } from './drift.ts';
 import { countedByName, exportersOf, exportStore, pruneExports } from './exports.ts';
 import { jobStore } from './judge-jobs.ts';
 import { answerStore } from './judge-answers.ts';
+import { sessionStore } from './sessions.ts';
 import { spendStore } from './judge-spend.ts';
 import { migrated } from './migrations.ts';
 import { readDecisions, readRun, readRuns, readSummary, readTools } from './read.ts';
@@ -44,6 +45,7 @@ export async function sqliteStore(file: string, onThread?: (thread: Worker) => v
     verdicts: verdictRows(db),
     judgeSpend: spendStore(db),
     judgeJobs: jobStore(db),
+    judgeSessions: sessionStore(db),
     judgeAnswers: answerStore(db),
     judgeBatches: batchStore(db),
     judgeDrift: driftStore(db),

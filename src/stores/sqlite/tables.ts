@@ -18,6 +18,8 @@ export interface Tables {
   readonly judge_batches: JudgeBatchesTable;
   readonly judge_batch_questions: JudgeBatchQuestionsTable;
   readonly drift_looks: DriftLooksTable;
+  readonly sessions: SessionsTable;
+  readonly session_turns: SessionTurnsTable;
 }
 
 interface RunsTable {
@@ -181,6 +183,41 @@ interface JudgeJobsTable {
   readonly options_hash: string;
   readonly probability: number;
   readonly offered_us: number;
+  /** The run, compressed. */
+  readonly body: Uint8Array;
+}
+
+/** Of one evaluator. */
+interface SessionsTable {
+  readonly id: Generated<number>;
+  readonly tenant: string;
+  readonly session_id: string;
+  readonly name: string;
+  readonly evaluator: string;
+  readonly kind: string;
+  readonly party: string;
+  readonly options_hash: string;
+  /** Null: it was passed over. */
+  readonly probability: number | null;
+  readonly revision: number;
+  /** The revision that was made a job last. */
+  readonly handed_on: number;
+  /** How often one was. */
+  readonly times: number;
+  /** Turns that had no room. */
+  readonly left_out: number;
+  /** The first change since then. */
+  readonly since_us: number;
+  readonly changed_us: number;
+  /** Where its job and its verdict stand. */
+  readonly run_id: number | null;
+}
+
+interface SessionTurnsTable {
+  readonly session: number;
+  readonly run_id: number;
+  readonly revision: number;
+  readonly started_us: number;
   /** The run, compressed. */
   readonly body: Uint8Array;
 }

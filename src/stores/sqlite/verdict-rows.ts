@@ -47,7 +47,11 @@ export function verdictRows(db: Kysely<Tables>): VerdictRows {
           union all
           select r.agent, 'waiting', j.probability, 0
             from judge_jobs j join runs r on r.id = j.run_id left join decisions d on d.run_id = r.id and d.name = ${name} left join evaluations e on e.run_id = r.id and e.name = ${name}
-            where j.name = ${name} and d.run_id is null and e.run_id is null and ${within})
+            where j.name = ${name} and d.run_id is null and e.run_id is null and ${within}
+          union all
+          select r.agent, 'waiting', s.probability, 0
+            from sessions s join runs r on r.id = (select t.run_id from session_turns t where t.session = s.id order by t.started_us desc, t.run_id desc limit 1)
+            where s.name = ${name} and s.probability is not null and s.run_id is null and ${within})
         group by agent, decision order by agent, decision`.execute(db);
       return rows.map(({ agent: of, ...row }) => ({ agent: of ?? undefined, ...row }));
     },

@@ -8,6 +8,7 @@ import type { Batch, BatchItem, BatchRun } from './batch.ts';
 import { chunks, oneOf } from './chunks.ts';
 import { endJobs, writeChosen } from './judge-jobs.ts';
 import type { Rows } from './rows.ts';
+import { forgetTurns, writeTurns } from './sessions.ts';
 import type { Tables } from './tables.ts';
 import { writeExports } from './write-exports.ts';
 
@@ -31,6 +32,7 @@ export async function writeBatch(tx: Tx, to: Rows, { items, exports }: Batch): P
   writeEvaluations(to, items, known);
   writeDecisions(to, items.map((item) => ({ ...item, decisions: spoken(item) })), known);
   await writeAsked(tx, to, items, known);
+  writeDecisions(to, await writeTurns(tx, items, (run) => idOf(known, run)), known);
   await forgetParts(tx, known);
   await settleAnnotations(tx, tracesOf(runs));
   return exports.length === 0 ? [] : await writeExports(tx, to, exports.map((one) => ({ ...one, runId: idOf(known, one.run) })));
@@ -90,7 +92,7 @@ function writeEvaluations(to: Rows, items: readonly BatchItem[], known: Readonly
 async function writeAsked(tx: Tx, to: Rows, items: readonly BatchItem[], known: ReadonlyMap<string, Known>): Promise<void> {
   const id = (run: RunKey): number => idOf(known, run);
   const answered = items.filter((item) => item.answered === true);
-  await endJobs(tx, answered.flatMap(({ run, decisions }) => decisions.map(({ name }) => ({ runId: id(run), name, revision: run.revision }))));
+  await endJobs(tx, answered.flatMap(({ run, decisions }) => decisions.map(({ name }) => ({ runId: id(run), name, revision: run.session?.revision ?? run.revision }))));
   const chosen = await writeChosen(tx, chosenPairs(items, keyText), id);
   writeDecisions(to, chosen.map(({ run, what }) => ({ run, decisions: what.kind === 'decision' ? [what.decision] : [] })), known);
 }
@@ -105,6 +107,7 @@ function writeDecisions(to: Rows, items: readonly Pick<BatchItem, 'run' | 'decis
 /** What was said of a run that turned out to be part of another one is said of that one now. */
 async function forgetParts(tx: Tx, known: ReadonlyMap<string, Known>): Promise<void> {
   const parts = [...known.values()].flatMap(({ id, isPart }) => (isPart ? [id] : []));
+  await forgetTurns(tx, parts);
   for (const some of chunks(parts)) for (const table of ['evaluations', 'decisions', 'tool_calls', 'judge_jobs'] as const) await tx.deleteFrom(table).where('run_id', 'in', some).execute();
 }
 

@@ -48,7 +48,9 @@ export function runJson(run: StoredRun): JsonObject {
 /** Where what judges were asked for it is told, by exporters that tell it. */
 function judgeTraceJson(run: StoredRun, { name, revision, details }: StoredVerdict): JsonObject | null {
   if (details['judge_requests'] === undefined) return null;
-  const { traceId, spanId } = judgeTrace({ tenant: run.tenant, targetKind: 'run', targetId: runTargetId(run), name }, revision);
+  const session = details['session'] === undefined ? undefined : run.sessionId;
+  const target = session === undefined ? ({ targetKind: 'run', targetId: runTargetId(run) } as const) : ({ targetKind: 'session', targetId: session } as const);
+  const { traceId, spanId } = judgeTrace({ tenant: run.tenant, ...target, name }, revision);
   return { trace_id: traceId, span_id: spanId };
 }
 

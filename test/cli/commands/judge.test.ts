@@ -190,6 +190,16 @@ test('judge forecast: runs × probability × tokens × price, with what rules ra
   expect((await forecast(config('', '{ rate: 0.1, raise: [ { when: "tool_error < 1", to: 1.0 } ] }'), ...given)).evaluators[0]?.share).toBeCloseTo(0.19, 10);
 });
 
+test('judge forecast: sessions count once, whatever turns they have', async () => {
+  const path = join(folder, 'sessions.db');
+  const store = await sqliteStore(path);
+  const start = BigInt(Date.now() - 86_400_000) * 1_000_000n;
+  await store.write(Array.from({ length: 40 }, (_, at) => scoredRun({}, run({ traceId: traceId(at + 1), trace: agentTrace({ input: 'Where is it?', finalResponse: 'There.', ...(at < 30 ? { sessionId: `s${at % 3}` } : {}) }), startUnixNano: start, endUnixNano: start + 1n }))));
+  await store.stop();
+  const config = file('sessions.yaml', `evaluators: [ { use: goal_reached, judge: main, sample: { rate: 1 } } ]\njudges: { main: { model: small } }\nstore: { url: "sqlite:${path}" }\n`);
+  expect(JSON.parse((await judge('forecast', '-c', config, '--format', 'json')).out)).toMatchObject({ evaluators: [{ verdicts_per_day: expect.closeTo(3, 1) as number, share: expect.closeTo(3 / 40, 6) as number }] });
+});
+
 test('judge forecast: votes are multiplied, each by the price of its judge, and what an escalation may add is told', async () => {
   const path = join(folder, 'voted.db');
   const store = await sqliteStore(path);

@@ -1,0 +1,69 @@
+/** Sessions in which nothing has happened for a while are handed on to the queue of judges; those that were judged long ago are forgotten. */
+import type { Clock, Sleep } from '../model/clock.ts';
+import type { SessionSettings } from '../pipeline/session-settings.ts';
+import type { Store } from '../stores/store.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+import { repeating, type Repeating } from './repeating.ts';
+
+export interface SessionWatchOptions {
+  readonly store: Pick<Store, 'judgeSessions'>;
+  /** Asked for each time. */
+  readonly settings: () => SessionSettings;
+  /** False: the service has too much to do. */
+  readonly isCalm: () => boolean;
+  readonly telemetry: Telemetry;
+  readonly clock: Clock;
+  readonly sleep: Sleep;
+  readonly onFault: (error: unknown) => void;
+}
+
+export interface SessionWatch extends Repeating {
+  /** Why one more session may not be remembered; undefined: it may. */
+  refused(): string | undefined;
+}
+
+const lookEveryMs = 1_000;
+/** Sessions of one look; each holds all its turns in memory for that long. */
+const atOnceMax = 10;
+const forgottenAtOnceMax = 500;
+
+export function sessionWatch({ store: { judgeSessions }, settings, isCalm, telemetry, clock, sleep, onFault }: SessionWatchOptions): SessionWatch {
+  const before = (ms: number): number => Math.floor((clock.nowMs() - ms) * 1_000);
+  let held = 0;
+  /** Since the last count. */
+  let begun = 0;
+
+  async function handOn(): Promise<number> {
+    const { quietMs, latestMs } = settings();
+    const ripe = await judgeSessions.ripe({ quietBefore: before(quietMs), changedBefore: before(latestMs), limit: atOnceMax });
+    for (const session of ripe) {
+      if (!(await judgeSessions.handOn(session, before(0)))) continue;
+      telemetry.add('tracejury.judge.sessions', 1, { 'gen_ai.evaluation.name': session.name, 'tracejury.outcome': session.turns.length === 0 ? 'unreadable' : 'judged' });
+      if (session.leftOut > 0) telemetry.add('tracejury.judge.sessions.left_out', session.leftOut, { 'gen_ai.evaluation.name': session.name });
+    }
+    return ripe.length;
+  }
+
+  async function look(ended: AbortSignal): Promise<void> {
+    begun = 0;
+    const counts = await judgeSessions.counts();
+    held = counts.held;
+    telemetry.set('tracejury.judge.sessions.waiting', counts.waiting);
+    telemetry.set('tracejury.judge.sessions.held', held);
+    while (!ended.aborted && isCalm() && (await handOn()) === atOnceMax);
+    await judgeSessions.forget(before(settings().keepMs), forgottenAtOnceMax);
+  }
+
+  const working = repeating({ everyMs: lookEveryMs, sleep, work: look, onFault });
+  return {
+    refused() {
+      if (held + begun < settings().rows) {
+        begun++;
+        return undefined;
+      }
+      telemetry.add('tracejury.judge.sessions', 1, { 'gen_ai.evaluation.name': '', 'tracejury.outcome': 'refused' });
+      return 'queue_full';
+    },
+    stop: working.stop,
+  };
+}

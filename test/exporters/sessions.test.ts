@@ -1,0 +1,52 @@
+/** Verdicts on sessions on their way out: they are of the session, and stand with its last turn. */
+import { expect, test } from 'vitest';
+import { carrierOf } from '../../src/exporters/carrier.ts';
+import { evaluationId } from '../../src/exporters/evaluation-id.ts';
+import type { ExportItem } from '../../src/exporters/exporter.ts';
+import { judgeTraceOf } from '../../src/exporters/judge-spans.ts';
+import { metricsExporter } from '../../src/exporters/metrics.ts';
+import { nativeScores } from '../../src/exporters/native-score.ts';
+import { wire } from '../../src/model/attributes.ts';
+import type { JudgeCall } from '../../src/model/judge-call.ts';
+import { targetKey } from '../../src/model/target-key.ts';
+import type { Verdict } from '../../src/model/verdict.ts';
+import { exportText, parsedExport } from '../../src/stores/export-item.ts';
+import { metricRegistry } from '../../src/telemetry/registry.ts';
+import { agentTrace, spanId } from '../builders/agent-trace.ts';
+import { evaluation, run, scored, skipped } from '../builders/scored-run.ts';
+
+const call: JudgeCall = { judge: 'main', operation: 'chat', provider: 'openai', server: { address: 'judge.test', port: 443 }, model: 'm', startMs: 1, endMs: 2, retries: [] };
+
+/** Of the session's n-th judgement, with the turn of that number as the last. */
+function judged(nth: number, verdict: Verdict = scored(1), turn = nth): ExportItem {
+  const of = run({ spanId: spanId(turn), trace: agentTrace({ agent: 'desk', sessionId: 'alpha' }), session: { revision: nth, turns: turn, leftOut: 0 } });
+  const item: ExportItem = { run: of, evaluations: [evaluation('goal', verdict, of, { key: targetKey(of, 'goal'), evaluatorKind: 'judge', revision: nth })], decisions: [{ name: 'goal', evaluator: 'goal_reached', evaluatorKind: 'judge', decision: 'scored' }], calls: [call] };
+  const read = parsedExport(exportText(item));
+  if (read === undefined) throw new Error('unreadable');
+  return read;
+}
+
+test('sessions: a backend is told of the session, under an id that stays when it is judged again', () => {
+  const [first, second] = [nativeScores(judged(1)), nativeScores(judged(2))];
+  expect([first, second].map(([score]) => score?.place)).toEqual([1, 2].map(() => ({ kind: 'session', sessionId: 'alpha' })));
+  expect(first[0]?.id).toBe(second[0]?.id);
+  expect(first[0]?.id).toBe(evaluationId({ tenant: run().tenant, targetKind: 'session', targetId: 'alpha', name: 'goal' }));
+  expect(second[0]?.metadata[wire.revision]).toBe(2);
+  // What was told before is taken back where there is nothing to tell any more.
+  expect([nativeScores(judged(1, skipped)), nativeScores(judged(2, skipped)).map(({ value }) => value)]).toEqual([[], [{ kind: 'withdrawn' }]]);
+});
+
+test('sessions: each time that a session is judged there are a carrier and a trace of its calls of their own, also with the same last turn', () => {
+  const items = [judged(1), judged(2), judged(3, scored(0), 2)];
+  expect(new Set(items.map((item) => carrierOf(item)?.spanId)).size).toBe(3);
+  expect(new Set(items.map((item) => judgeTraceOf(item)?.traceId)).size).toBe(3);
+  expect(carrierOf(judged(2))).toMatchObject({ name: 'evaluate desk', replaces: undefined, attributes: { [wire.revision]: 2, [wire.sessionId]: 'alpha' } });
+});
+
+test('sessions: the first verdict counts among the scores, a later one among the revisions', async () => {
+  const telemetry = metricRegistry();
+  const exporter = metricsExporter({}, { telemetry });
+  for (const item of [judged(1), judged(2, scored(0)), judged(3, scored(0))]) await exporter.send(item);
+  const points = (name: string) => telemetry.snapshot().find((family) => family.name === name)?.points.map((point) => [point.labels['tracejury.change'] ?? point.labels[wire.scoreLabel], point.kind === 'number' ? point.value : undefined]);
+  expect([points('tracejury.evaluation.results'), points('tracejury.evaluation.revisions')]).toEqual([[['pass', 1]], [['changed', 1], ['same', 1]]]);
+});
