@@ -20,9 +20,10 @@ export function nativeGiven(backend: NativeBackend, entry: JsonObject, env: Envi
   return { endpoint: given(backend.endpoint, member(entry, 'endpoint'), env), keys: Object.fromEntries(keys) };
 }
 
-function given({ variables, preset }: NativeKey, written: unknown, env: Environment): string | undefined {
+function given({ variables, preset, ofVariable = (text) => text }: NativeKey, written: unknown, env: Environment): string | undefined {
   if (typeof written === 'string' && written !== '') return written;
-  return variables.map((variable) => env[variable]).find((value) => value !== undefined && value !== '') ?? preset;
+  const found = variables.map((variable) => env[variable]).find((value) => value !== undefined && value !== '');
+  return (found === undefined ? undefined : ofVariable(found)) ?? preset;
 }
 
 export function nativeFindings(options: { readonly backend: NativeBackend; readonly entry: JsonObject; readonly path: Path; readonly env: Environment }): readonly Finding[] {

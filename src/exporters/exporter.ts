@@ -1,5 +1,6 @@
 /** The contract of an exporter: it takes the evaluations of one run and says what became of them. */
 import type { AgentTrace, Run } from '../model/agent-trace.ts';
+import type { JsonValue } from '../model/json.ts';
 import type { JudgeCall } from '../model/judge-call.ts';
 import type { NewJudgeJob } from '../model/judge-store.ts';
 import type { NewTurn } from '../model/session-store.ts';
@@ -58,6 +59,16 @@ export type ExportOutcome =
   | { readonly kind: 'failed'; readonly retryable: boolean; readonly error: string; readonly retryAfterMs?: number }
   | { readonly kind: 'failed'; readonly retryable: true; readonly isMissing: true; readonly error: string; readonly retryAfterMs?: undefined };
 
+/** A request as it is sent. */
+export interface PlannedRequest {
+  readonly method: string;
+  readonly url: string;
+  /** Values may be secret. */
+  readonly headers: { readonly [name: string]: string };
+  /** What of it is JSON, or would be if it were sent so. */
+  readonly body?: JsonValue;
+}
+
 export interface Exporter {
   readonly id: string;
   /** Items that it is given at one time; a few when left out. For exporters that send items together. */
@@ -66,6 +77,10 @@ export interface Exporter {
   readonly isVolatile?: true;
   /** Resolves, never rejects. Called again with the same item after a retryable failure: the same item must give the same ids. */
   send(item: ExportItem): Promise<ExportOutcome>;
+  /** One request that changes nothing, with address and credentials of all others. Resolves, never rejects. Absent: there is nothing to try. */
+  probe?(): Promise<ExportOutcome>;
+  /** The requests in which these would go to a backend that has their spans and no scores yet. Sends nothing. Absent: none would be sent. */
+  plan?(items: readonly ExportItem[]): Promise<readonly PlannedRequest[]>;
   /** May be called twice. */
   stop(): Promise<void>;
 }

@@ -24,7 +24,9 @@ export const mlflow = {
   cannotTake: ['Verdicts on sessions: an assessment is about a trace.', 'Metadata are texts there, numbers too.', 'Whether a score passes: the label stands in the metadata.'],
   itemsPerRequest: 1,
   headers: ({ keys: { user, api_key: key } }) => (key === undefined ? {} : { authorization: user === undefined ? `Bearer ${key}` : `Basic ${Buffer.from(`${user}:${key}`).toString('base64')}` }),
+  probe: { method: 'GET', path: '/api/2.0/mlflow/experiments/search?max_results=1' },
   write,
+  supposed: () => ({ trace: { trace_info: {} } }),
 } as const satisfies NativeBackend;
 
 async function write(scores: readonly NativeScore[], call: NativeCall): Promise<ExportOutcome> {

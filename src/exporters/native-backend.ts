@@ -9,6 +9,8 @@ export interface NativeKey {
   readonly variables: readonly string[];
   readonly isRequired?: true;
   readonly preset?: string;
+  /** What the text of a variable means, where that is not the text itself. Undefined: nothing. */
+  readonly ofVariable?: (text: string) => string | undefined;
 }
 
 export const nativeKeyNames = ['api_key', 'public_key', 'user', 'project', 'workspace'] as const;
@@ -19,6 +21,11 @@ export interface NativeSettings {
   /** Without a slash at its end. */
   readonly endpoint: string;
   readonly keys: { readonly [name in NativeKeyName]?: string };
+}
+
+export interface NativeAccount extends NativeSettings {
+  /** What look-ups have told that outlives a request, such as the id of a project by its name. It is emptied after a failure. */
+  readonly known: Map<string, string>;
 }
 
 export interface NativeRequest {
@@ -48,6 +55,10 @@ export interface NativeBackend {
   /** Runs whose scores go together. */
   readonly itemsPerRequest: number;
   headers(settings: NativeSettings): { readonly [name: string]: string };
+  /** A request that changes nothing, and that is answered well only when the credentials are right. */
+  readonly probe: NativeRequest;
   /** Writes all of them or tells what went wrong. The same scores again change nothing. */
-  write(scores: readonly NativeScore[], call: NativeCall, settings: NativeSettings): Promise<ExportOutcome>;
+  write(scores: readonly NativeScore[], call: NativeCall, account: NativeAccount): Promise<ExportOutcome>;
+  /** For a dry run: the answer to a look-up when the spans are there and nothing of ours is. `{}` when left out. */
+  supposed?(request: NativeRequest): JsonValue;
 }

@@ -1,10 +1,12 @@
 /** Exporters for backends with scores of their own: connections, headers and what goes together are the same for all of them. */
 import http from 'node:http';
 import https from 'node:https';
+import { chunks } from '../model/chunks.ts';
 import { JuryError } from '../model/errors.ts';
 import { jsonText } from '../model/json.ts';
-import type { Exporter, ExportOutcome } from './exporter.ts';
-import type { NativeBackend, NativeCall, NativeSettings } from './native-backend.ts';
+import { exportOutcome } from './export-outcome.ts';
+import type { Exporter, ExportItem, ExportOutcome, PlannedRequest } from './exporter.ts';
+import type { NativeAccount, NativeBackend, NativeCall, NativeRequest, NativeSettings } from './native-backend.ts';
 import { nativeScores, type NativeScore } from './native-score.ts';
 import { post } from './post.ts';
 import type { ExporterSettings } from './settings.ts';
@@ -18,9 +20,11 @@ const requestsMax = 4;
 export function nativeExporter(backend: NativeBackend): MakeExporter {
   return (settings) => {
     const own = nativeSettings(backend, settings);
-    const { call, stop } = caller(backend, own, settings);
+    const requestOf = requestsOf(backend, own, settings);
+    const { call, stop } = caller(requestOf, own, settings);
+    const account: NativeAccount = { ...own, known: new Map() };
     const { itemsPerRequest: itemsMax } = backend;
-    const sendTogether = together<readonly NativeScore[]>({ itemsMax, requestsMax, send: (lists) => written(backend, lists.flat(), call, own) });
+    const sendTogether = together<readonly NativeScore[]>({ itemsMax, requestsMax, send: (lists) => written(backend, lists.flat(), call, account) });
     return {
       id: backend.id,
       itemsAtOnce: itemsMax * requestsMax,
@@ -32,6 +36,8 @@ export function nativeExporter(backend: NativeBackend): MakeExporter {
           return unwritable(error);
         }
       },
+      probe: async () => refusalNamed(exportOutcome(await call(backend.probe)), backend),
+      plan: (items) => planned({ backend, items, own, requestOf }),
       async stop() {
         stop();
       },
@@ -44,25 +50,62 @@ function nativeSettings(backend: NativeBackend, { endpoint = backend.endpoint.pr
   return { endpoint: endpoint.replace(/\/+$/, ''), keys };
 }
 
-function caller(backend: NativeBackend, own: NativeSettings, settings: ExporterSettings): { readonly call: NativeCall; stop(): void } {
+function requestsOf(backend: NativeBackend, own: NativeSettings, settings: ExporterSettings): (request: NativeRequest) => PlannedRequest {
+  const headers = { 'user-agent': 'tracejury', ...backend.headers(own), ...settings.headers, accept: 'application/json' };
+  return ({ method, path, body }) => ({ method, url: `${own.endpoint}${path}`, headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) }, ...(body === undefined ? {} : { body }) });
+}
+
+function caller(requestOf: (request: NativeRequest) => PlannedRequest, own: NativeSettings, settings: ExporterSettings): { readonly call: NativeCall; stop(): void } {
   const isTls = own.endpoint.startsWith('https:');
   const agent = isTls ? new https.Agent({ keepAlive: true, ...settings.tls }) : new http.Agent({ keepAlive: true });
   const common = { timeoutMs: settings.timeoutMs ?? timeoutMsDefault, request: isTls ? https.request : http.request, agent };
-  const headers = { 'user-agent': 'tracejury', ...backend.headers(own), ...settings.headers };
   return {
-    call: ({ method, path, body, answerBytesMax }) => post({ ...common, ...(answerBytesMax === undefined ? {} : { answerBytesMax }), method, url: `${own.endpoint}${path}`, headers: { ...headers, accept: 'application/json', ...(body === undefined ? {} : { 'content-type': 'application/json' }) } }, Buffer.from(body === undefined ? '' : jsonText(body))),
+    call: (request) => {
+      const { method, url, headers, body } = requestOf(request);
+      const { answerBytesMax } = request;
+      return post({ ...common, ...(answerBytesMax === undefined ? {} : { answerBytesMax }), method, url, headers }, Buffer.from(body === undefined ? '' : jsonText(body)));
+    },
     stop: () => agent.destroy(),
   };
 }
 
-async function written(backend: NativeBackend, scores: readonly NativeScore[], call: NativeCall, own: NativeSettings): Promise<ExportOutcome> {
+async function written(backend: NativeBackend, scores: readonly NativeScore[], call: NativeCall, account: NativeAccount): Promise<ExportOutcome> {
   try {
-    return await backend.write(scores, call, own);
+    const outcome = await backend.write(scores, call, account);
+    if (outcome.kind === 'failed') account.known.clear();
+    return refusalNamed(outcome, backend);
   } catch (error) {
     return unwritable(error);
   }
 }
 
+const credentials = ['public_key', 'user', 'api_key'] as const;
+
+/** Whoever reads of a refusal looks at the keys, and not at the network. */
+function refusalNamed(outcome: ExportOutcome, { keys }: NativeBackend): ExportOutcome {
+  if (outcome.kind !== 'failed' || 'isMissing' in outcome || !/^status 40[13]$/.test(outcome.error)) return outcome;
+  const names = credentials.filter((name) => keys[name] !== undefined);
+  return { ...outcome, error: `${outcome.error}: ${names.join(' or ')} is refused` };
+}
+
 function unwritable(error: unknown): ExportOutcome {
   return { kind: 'failed', retryable: false, error: error instanceof Error ? error.name : 'unknown' };
+}
+
+interface Planning {
+  readonly backend: NativeBackend;
+  readonly items: readonly ExportItem[];
+  readonly own: NativeSettings;
+  readonly requestOf: (request: NativeRequest) => PlannedRequest;
+}
+
+async function planned({ backend, items, own, requestOf }: Planning): Promise<readonly PlannedRequest[]> {
+  const requests: PlannedRequest[] = [];
+  const call: NativeCall = async (request) => {
+    requests.push(requestOf(request));
+    return { kind: 'answered', status: 200, body: Buffer.from(jsonText(backend.supposed?.(request) ?? {})) };
+  };
+  const account: NativeAccount = { ...own, known: new Map() };
+  for (const some of chunks(items.map(nativeScores).filter((scores) => scores.length > 0), backend.itemsPerRequest)) await backend.write(some.flat(), call, account);
+  return requests;
 }

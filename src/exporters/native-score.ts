@@ -1,5 +1,6 @@
 /** Verdicts as scores that backends keep in tables of their own. Pure: the same item gives the same scores, ids included. */
 import { wire } from '../model/attributes.ts';
+import { member } from '../model/json.ts';
 import { type Evaluation, type EvaluatorKind, type PartVerdict } from '../model/verdict.ts';
 import { cutText } from './cut-text.ts';
 import { errorType } from './error-type.ts';
@@ -33,8 +34,12 @@ export interface NativeScore {
   readonly metadata: { readonly [key: string]: string | number | boolean };
   /** When the run ended, milliseconds. */
   readonly timeMs: number;
-  /** What the spans say of the project that they belong to. */
+  /** Of the run: the first is 1. */
+  readonly revision: number;
+  /** What the spans say of the project, the service and the environment that they belong to. */
   readonly project?: string;
+  readonly service?: string;
+  readonly environment?: string;
 }
 
 /** Of one item, verdicts first, then the parts that stand on a span; as many as on a carrier span. */
@@ -109,7 +114,8 @@ function metadataOf({ evaluator, evaluatorKind, evaluatorVersion, verdict, sampl
   };
 }
 
-function ofRun({ endUnixNano, resourceAttributes }: ExportedRun): Pick<NativeScore, 'timeMs' | 'project'> {
-  const project = resourceAttributes[wire.openInferenceProject];
-  return { timeMs: Number(endUnixNano / 1_000_000n), ...(typeof project === 'string' && project !== '' ? { project } : {}) };
+function ofRun({ endUnixNano, revision, service, resourceAttributes }: ExportedRun): Pick<NativeScore, 'timeMs' | 'revision' | 'project' | 'service' | 'environment'> {
+  const text = (...keys: readonly string[]): string | undefined => keys.map((key) => member(resourceAttributes, key)).find((value) => typeof value === 'string' && value !== '') as string | undefined;
+  const [project, environment] = [text(wire.openInferenceProject), text(wire.environment, wire.environmentBefore)];
+  return { timeMs: Number(endUnixNano / 1_000_000n), revision, ...(project === undefined ? {} : { project }), ...(service === undefined ? {} : { service }), ...(environment === undefined ? {} : { environment }) };
 }

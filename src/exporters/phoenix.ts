@@ -6,7 +6,7 @@ import { chunks } from '../model/chunks.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { ExportOutcome } from './exporter.ts';
 import { exportOutcome } from './export-outcome.ts';
-import type { NativeBackend, NativeCall, NativeSettings } from './native-backend.ts';
+import type { NativeAccount, NativeBackend, NativeCall } from './native-backend.ts';
 import type { NativeScore } from './native-score.ts';
 import { oneByOne } from './one-by-one.ts';
 import type { Answer } from './post.ts';
@@ -23,6 +23,7 @@ export const phoenix = {
   cannotTake: ['Before version 20, and where the project is not known, what is taken back stays there with the label `withdrawn` and no score. The project is `project`, or what the spans say, or `default`.'],
   itemsPerRequest: 16,
   headers: ({ keys }) => (keys.api_key === undefined ? {} : { authorization: `Bearer ${keys.api_key}` }),
+  probe: { method: 'GET', path: '/v1/projects?limit=1' },
   write,
 } as const satisfies NativeBackend;
 
@@ -39,7 +40,7 @@ interface Written {
   readonly body: JsonObject;
 }
 
-async function write(scores: readonly NativeScore[], call: NativeCall, { keys }: NativeSettings): Promise<ExportOutcome> {
+async function write(scores: readonly NativeScore[], call: NativeCall, { keys }: NativeAccount): Promise<ExportOutcome> {
   const all = kinds.flatMap(({ kind, idOf }) => scores.flatMap((score): readonly Written[] => {
     const id = idOf(score);
     return id === undefined ? [] : [{ kind, score, body: { [`${kind}_id`]: id, ...annotation(score) } }];

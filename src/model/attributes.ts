@@ -24,6 +24,9 @@ export const wire = {
   tokenType: 'gen_ai.token.type',
   serviceName: 'service.name',
   serviceVersion: 'service.version',
+  environment: 'deployment.environment.name',
+  /** As the conventions called it until 1.27. */
+  environmentBefore: 'deployment.environment',
   sessionId: 'session.id',
 
   /** True on every span and record that we make: such spans are left alone when they come back in. */

@@ -17,7 +17,7 @@ A score is known by its evaluation key: tenant, run and name of the evaluator. T
 the one before. A verdict that was skipped is not sent; where a revision ends a verdict, or a run turns out to be part of another one, what was written is taken back.`;
 
 function places(backends: readonly NativeBackend[]): string {
-  return table(['backend', '`to`', 'a verdict on a run', 'its part on a tool call', 'a revision'], backends.map(({ title, id, places: at, revisions }) => [title, `\`${id}\``, at.run, at.toolCall, revisions]));
+  return table(['backend', '`to`', 'a verdict on a run', 'its part on a tool call', 'a verdict on a session', 'a revision'], backends.map(({ title, id, places: at, revisions }) => [title, `\`${id}\``, at.run, at.toolCall, at.session, revisions]));
 }
 
 function losses(backends: readonly NativeBackend[]): string {

@@ -1,6 +1,7 @@
 /** A backend with scores of its own, on loopback: the rules of its interface are handed in, and faults can be laid before them. */
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { run } from '../builders/scored-run.ts';
 
 export interface NativeServerRequest {
   readonly method: string;
@@ -20,7 +21,7 @@ export interface NativeServerAnswer {
 /** A score as the backend shows it. */
 export interface ShownScore {
   readonly name: string;
-  /** `trace`, `span <id>`, `session <id>`. */
+  /** `trace`, or `trace <id>` for another one than that of `run()`; `span <id>`, `session <id>`. */
   readonly at: string;
   readonly score?: number;
   readonly label?: string;
@@ -33,6 +34,11 @@ export interface NativeRules {
   hasSpans: boolean;
   answer(request: NativeServerRequest): NativeServerAnswer;
   scores(): readonly ShownScore[];
+}
+
+/** How a trace is shown. */
+export function traceAt(id: string): string {
+  return id === run().traceId ? 'trace' : `trace ${id}`;
 }
 
 export interface NativeServer {

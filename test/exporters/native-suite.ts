@@ -6,7 +6,8 @@ import { nativeExporter } from '../../src/exporters/native-exporter.ts';
 import type { Verdict } from '../../src/model/verdict.ts';
 import { agentTrace, spanId } from '../builders/agent-trace.ts';
 import { evaluation, failed, run, scored, scoredRun, skipped } from '../builders/scored-run.ts';
-import { nativeServer, type NativeRules, type NativeServer, type ShownScore } from './native-server.ts';
+import { traceId } from '../builders/spans.ts';
+import { nativeServer, type NativeRules, type NativeServer, type NativeServerRequest, type ShownScore } from './native-server.ts';
 
 export interface NativeSuite {
   readonly backend: NativeBackend;
@@ -19,8 +20,13 @@ export interface NativeSuite {
   /** What is shown of a failed evaluation, and of one that is taken back. */
   readonly failed: readonly ShownScore[];
   readonly withdrawn: readonly ShownScore[];
+  /** Of a verdict of 0.25 on the session s-1. */
+  readonly session: readonly ShownScore[];
   /** It answers by itself that a span is not there; one that takes scores for spans to come never does. */
   readonly looksForSpans: boolean;
+  /** Most scores of a request, and how many are in one. */
+  readonly scoresMax: number;
+  readonly scoresIn: (request: NativeServerRequest) => number;
 }
 
 const parts = [
@@ -94,11 +100,54 @@ export function nativeSuite(suite: NativeSuite): void {
       expect(sorted(rules.scores())).toEqual(sorted(suite.failed));
     });
 
+    test(`${backend.id}: a verdict on a session stands with the session, or nowhere`, async () => {
+      const { exporter, rules } = await started();
+      const of = run({ trace: agentTrace({ agent: 'a', sessionId: 's-1' }) });
+      const key = { tenant: of.tenant, targetKind: 'session', targetId: 's-1', name: 'tool_error' } as const;
+      expect(await exporter.send(scoredRun({ tool_error: scored(0.25) }, of, { key }))).toEqual({ kind: 'sent' });
+      expect(rules.scores()).toEqual(suite.session);
+    });
+
     test(`${backend.id}: several runs at one time are all there`, async () => {
       const { exporter, rules } = await started();
-      const runs = Array.from({ length: 20 }, (_, at) => scoredRun({ tool_error: scored(0.5) }, run({ spanId: spanId(0x100 + at), parent: run(), trace: agentTrace({ agent: 'a' }) })));
+      const runs = Array.from({ length: 20 }, (_, at) => scoredRun({ tool_error: scored(0.5) }, run({ traceId: traceId(0x100 + at), spanId: spanId(0x100 + at), trace: agentTrace({ agent: 'a' }) })));
       expect(await Promise.all(runs.map((one) => exporter.send(one)))).toEqual(runs.map(() => ({ kind: 'sent' })));
-      expect(new Set(rules.scores().map(({ at }) => at)).size).toBe(20);
+      const places = new Set(suite.shown.outermost.map(({ at }) => at).filter((at) => at !== 'span 00000000000000b1'));
+      expect(new Set(rules.scores().map(({ at }) => at)).size).toBe(20 * places.size);
+    });
+
+    test(`${backend.id}: no request has more scores than it takes, and all of them arrive`, async () => {
+      const { exporter, rules, server } = await started();
+      const many = Object.fromEntries(Array.from({ length: 620 }, (_, at) => [`e_${at}`, scored(0.5)]));
+      expect(await exporter.send(scoredRun(many))).toEqual({ kind: 'sent' });
+      const each = server.requests.map((request) => suite.scoresIn(request));
+      expect(Math.max(...each)).toBeLessThanOrEqual(suite.scoresMax);
+      expect(each.length).toBeLessThan(suite.scoresMax === 1 ? 1_300 : 40);
+      expect(new Set(rules.scores().map(({ name }) => name)).size).toBe(620);
+    });
+
+    test(`${backend.id}: credentials are tried with one request that changes nothing`, async () => {
+      const { exporter, rules, server } = await started();
+      expect(await exporter.probe?.()).toEqual({ kind: 'sent' });
+      server.next = { status: 401 };
+      expect(await exporter.probe?.()).toEqual({ kind: 'failed', retryable: true, error: expect.stringMatching(/^status 401: .*api_key is refused$/) as string });
+      expect(server.requests.map(({ method }) => method)).toEqual(['GET', 'GET']);
+      expect(server.requests[0]?.headers).toMatchObject(suite.auth);
+      expect(rules.scores()).toEqual([]);
+    });
+
+    test(`${backend.id}: a dry run tells the requests that an empty backend is sent, and sends none`, async () => {
+      const { exporter, rules, server } = await started();
+      const plan = await exporter.plan?.([first]);
+      expect(server.requests).toEqual([]);
+      expect(rules.scores()).toEqual([]);
+      await exporter.send(first);
+      const same = ({ method, path }: { readonly method: string; readonly path: string }) => [method, path.split('?')[0]];
+      expect(plan?.map(({ method, url }) => same({ method, path: url.slice(server.url.length) }))).toEqual(server.requests.map(same));
+      for (const [at, { headers, body }] of (plan ?? []).entries()) {
+        expect(server.requests[at]?.headers).toMatchObject(headers);
+        expect(Object.keys((body ?? {}) as object)).toEqual(Object.keys(server.requests[at]?.body ?? {}));
+      }
     });
 
     for (const { status, headers = {}, want } of [
@@ -117,6 +166,7 @@ export function nativeSuite(suite: NativeSuite): void {
         expect(outcome).toMatchObject(want);
         expect(outcome).not.toHaveProperty('isMissing');
         expect(JSON.stringify(outcome)).not.toContain('secret');
+        if (status === 401) expect(outcome).toHaveProperty('error', expect.stringContaining('api_key is refused'));
         expect(server.requests).toHaveLength(1);
         expect(await exporter.send(first)).toEqual({ kind: 'sent' });
         expect(sorted(rules.scores())).toEqual(sorted(suite.shown.outermost));

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { nativeExporter } from '../../src/exporters/native-exporter.ts';
 import { phoenix } from '../../src/exporters/phoenix.ts';
 import { run, scored, scoredRun, skipped } from '../builders/scored-run.ts';
-import { nativeServer, type NativeRules, type ShownScore } from './native-server.ts';
+import { nativeServer, traceAt, type NativeRules, type ShownScore } from './native-server.ts';
 import { nativeSuite } from './native-suite.ts';
 
 interface Annotation {
@@ -21,18 +21,19 @@ function rules(): NativeRules {
   return {
     hasSpans: false,
     answer({ method, path, body }) {
-      const gone = /^\/v1\/projects\/default\/(span|trace)_annotations\?name=(\w+)&identifier=(\w+)&delete_all=true$/.exec(path);
+      if (method === 'GET') return { status: path === '/v1/projects?limit=1' ? 200 : 404, body: { data: [] } };
+      const gone = /^\/v1\/projects\/default\/(span|trace|session)_annotations\?name=(\w+)&identifier=(\w+)&delete_all=true$/.exec(path);
       if (method === 'DELETE' && gone !== null) {
         for (const key of kept.keys()) if (key.endsWith(`,${gone[2]},${gone[3]}`) && kept.get(key)?.at.startsWith(gone[1] ?? '')) kept.delete(key);
         return { status: 204 };
       }
-      if (method !== 'POST' || !/^\/v1\/(span|trace)_annotations\?sync=true$/.test(path)) return { status: 404, body: 'Not Found' };
+      if (method !== 'POST' || !/^\/v1\/(span|trace|session)_annotations\?sync=true$/.test(path)) return { status: 404, body: 'Not Found' };
       if (!this.hasSpans) return { status: 404, body: 'Spans with IDs 00000000000000a1 do not exist.' };
       const { data } = body as { readonly data: readonly Annotation[] };
-      for (const { span_id, trace_id, name, annotator_kind, identifier, result } of data) {
+      for (const { span_id, trace_id, session_id, name, annotator_kind, identifier, result } of data) {
         if (!['CODE', 'LLM'].includes(annotator_kind) || Object.keys(result).length === 0) return { status: 422 };
-        const at = span_id === undefined ? 'trace' : `span ${span_id}`;
-        kept.set([span_id ?? trace_id, name, identifier].join(), { name, at, ...result });
+        const at = session_id !== undefined ? `session ${session_id}` : span_id === undefined ? traceAt(trace_id ?? '') : `span ${span_id}`;
+        kept.set([session_id ?? span_id ?? trace_id, name, identifier].join(), { name, at, ...result });
       }
       return { status: 200, body: { data: data.map((_, at) => ({ id: String(at) })) } };
     },
@@ -53,7 +54,10 @@ nativeSuite({
   shown: { outermost: [{ ...verdict, at: 'trace' }, own, part], called: [own, part] },
   failed: bothPlaces({ label: 'error: judge_timed_out', explanation: 'The judge did not answer.' }),
   withdrawn: [],
+  session: [{ ...verdict, at: 'session s-1' }],
   looksForSpans: true,
+  scoresMax: 500,
+  scoresIn: ({ body }) => (body as { readonly data: readonly unknown[] }).data.length,
 });
 
 test('phoenix: an older server that deletes nothing shows what is taken back as such', async () => {

@@ -36,7 +36,7 @@ export const exportSection: Section = {
       required: ['to'],
       properties: {
         to: {
-          enum: ['span_events', 'metrics', 'log_events', 'forward', 'webhook', ...new Set([...natives.map(({ id }) => id), 'langfuse'])],
+          enum: ['span_events', 'metrics', 'log_events', 'forward', 'webhook', ...natives.map(({ id }) => id)],
           description: `\`span_events\` sends \`gen_ai.evaluation.result\` events over OTLP; \`metrics\` is the metrics page of the console listener, and where an endpoint is named the same metrics go there over OTLP; ${natives.map(({ id }) => `\`${id}\``).join(', ')} write scores of that backend (exports.md).`,
         },
         name: { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$', 'x-words': 'Use letters, digits, dots, dashes and underscores, at most 100.', description: 'Name of the entry in metrics, in the API and in the store, where scores wait for a backend that is down; that of `to` when left out. No two entries may share one. Under another name an entry begins anew.' },
