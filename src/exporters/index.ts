@@ -1,6 +1,7 @@
 /** The exporters by the name that a configuration entry gives under `to`. */
 import type { Exporter } from './exporter.ts';
 import { langfuse } from './langfuse.ts';
+import { langsmith } from './langsmith.ts';
 import { metricsExporter } from './metrics.ts';
 import { mlflow } from './mlflow.ts';
 import type { NativeBackend } from './native-backend.ts';
@@ -12,7 +13,7 @@ import { spanEventsExporter } from './span-events.ts';
 type MakeExporter = (settings: ExporterSettings, parts: ExporterParts) => Exporter;
 
 /** Backends with scores of their own. */
-export const natives = [phoenix, langfuse, mlflow] as const satisfies readonly NativeBackend[];
+export const natives = [phoenix, langfuse, mlflow, langsmith] as const satisfies readonly NativeBackend[];
 export type NativeId = (typeof natives)[number]['id'];
 
 const ofNatives: Partial<Record<NativeId, MakeExporter>> = Object.fromEntries(natives.map((backend) => [backend.id, nativeExporter(backend)]));
