@@ -6,6 +6,7 @@ import { metricsExporter } from './metrics.ts';
 import { mlflow } from './mlflow.ts';
 import type { NativeBackend } from './native-backend.ts';
 import { nativeExporter } from './native-exporter.ts';
+import { opik } from './opik.ts';
 import { phoenix } from './phoenix.ts';
 import type { ExporterParts, ExporterSettings } from './settings.ts';
 import { spanEventsExporter } from './span-events.ts';
@@ -13,7 +14,7 @@ import { spanEventsExporter } from './span-events.ts';
 type MakeExporter = (settings: ExporterSettings, parts: ExporterParts) => Exporter;
 
 /** Backends with scores of their own. */
-export const natives = [phoenix, langfuse, mlflow, langsmith] as const satisfies readonly NativeBackend[];
+export const natives = [phoenix, langfuse, mlflow, langsmith, opik] as const satisfies readonly NativeBackend[];
 export type NativeId = (typeof natives)[number]['id'];
 
 const ofNatives: Partial<Record<NativeId, MakeExporter>> = Object.fromEntries(natives.map((backend) => [backend.id, nativeExporter(backend)]));
