@@ -1,4 +1,5 @@
 /** The exporters by the name that a configuration entry gives under `to`. */
+import { braintrust } from './braintrust.ts';
 import { datadog } from './datadog.ts';
 import type { Exporter } from './exporter.ts';
 import { langfuse } from './langfuse.ts';
@@ -15,7 +16,7 @@ import { spanEventsExporter } from './span-events.ts';
 type MakeExporter = (settings: ExporterSettings, parts: ExporterParts) => Exporter;
 
 /** Backends with scores of their own. */
-export const natives = [phoenix, langfuse, mlflow, langsmith, opik, datadog] as const satisfies readonly NativeBackend[];
+export const natives = [phoenix, langfuse, mlflow, langsmith, opik, datadog, braintrust] as const satisfies readonly NativeBackend[];
 export type NativeId = (typeof natives)[number]['id'];
 
 const ofNatives: Partial<Record<NativeId, MakeExporter>> = Object.fromEntries(natives.map((backend) => [backend.id, nativeExporter(backend)]));

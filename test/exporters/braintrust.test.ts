@@ -1,0 +1,82 @@
+import { expect, test } from 'vitest';
+import { braintrust } from '../../src/exporters/braintrust.ts';
+import { nativeExporter } from '../../src/exporters/native-exporter.ts';
+import { spanId } from '../builders/agent-trace.ts';
+import { scored, scoredRun } from '../builders/scored-run.ts';
+import { nativeServer, type NativeRules, type ShownScore } from './native-server.ts';
+import { nativeSuite } from './native-suite.ts';
+
+interface Merge {
+  readonly id: string;
+  readonly _is_merge: true;
+  readonly scores: { readonly [name: string]: number | null };
+  readonly metadata: { readonly tracejury: { readonly [name: string]: { readonly label: string; readonly explanation: string } | null } };
+}
+
+const projectId = '0190c3d4-0000-7000-8000-0000000000b1';
+
+/** As its API reference and the types of its client have it: rows have ids of its own and are merged by these. `hidden`: spans that it was never sent. */
+function rules(hidden: readonly string[] = []): NativeRules {
+  const kept = new Map<string, Merge>();
+  return {
+    hasSpans: false,
+    answer({ method, path, body }) {
+      const { pathname, searchParams } = new URL(path, 'http://localhost');
+      if (method === 'GET' && pathname === '/v1/project') return { status: 200, body: { objects: ['travel', null].includes(searchParams.get('project_name')) ? [{ id: projectId }] : [] } };
+      if (method === 'POST' && path === '/btql') {
+        const { query, fmt } = body as { readonly query: string; readonly fmt: string };
+        const [, project, filter] = /^SELECT id, span_id FROM project_logs\('([\w-]+)'\) WHERE created >= '[\dTZ:.-]+' AND \((.+)\) LIMIT \d+$/.exec(query) ?? [];
+        if (project !== projectId || filter === undefined || fmt !== 'json') return { status: 400 };
+        const asked = filter.split(' OR ').map((term) => /^span_id = '([0-9a-f]{16})'$/.exec(term)?.[1] ?? '');
+        return { status: 200, body: { data: this.hasSpans ? asked.filter((id) => !hidden.includes(id)).map((id) => ({ id: `row-${id}`, span_id: id })) : [] } };
+      }
+      if (method !== 'POST' || path !== `/v1/project_logs/${projectId}/insert`) return { status: 404 };
+      const { events } = body as { readonly events: readonly Merge[] };
+      if (!events.every((event) => event._is_merge && event.id.startsWith('row-') && Object.values(event.scores).every((score) => score === null || (score >= 0 && score <= 1)))) return { status: 400 };
+      for (const event of events) {
+        const before = kept.get(event.id);
+        kept.set(event.id, { ...event, scores: { ...before?.scores, ...event.scores }, metadata: { tracejury: { ...before?.metadata.tracejury, ...event.metadata.tracejury } } });
+      }
+      return { status: 200, body: { row_ids: events.map(({ id }) => id) } };
+    },
+    scores: () => [...kept.values()].flatMap(shown),
+  };
+}
+
+function shown({ id, scores, metadata }: Merge): readonly ShownScore[] {
+  return Object.entries(scores).flatMap(([name, score]) => {
+    const told = metadata.tracejury[name] ?? undefined;
+    if (told === undefined && score === null) return [];
+    return [{ name, at: `span ${id.slice(4)}`, ...(score === null ? {} : { score }), ...(told === undefined ? {} : { label: told.label, explanation: told.explanation }) }];
+  });
+}
+
+const own = { name: 'tool_error', at: 'span 00000000000000a1', score: 0.25, label: 'fail', explanation: 'It is 0.25.' };
+const part = { name: 'tool_error', at: 'span 00000000000000b1', score: 0, label: 'fail', explanation: 'It failed.' };
+
+nativeSuite({
+  backend: braintrust,
+  rules,
+  keys: { api_key: 'k-1', project: 'travel' },
+  auth: { authorization: 'Bearer k-1' },
+  shown: { outermost: [own, part], called: [own, part] },
+  failed: [{ name: 'tool_error', at: own.at, label: 'error: judge_timed_out', explanation: 'The judge did not answer.' }],
+  withdrawn: [],
+  session: [],
+  looksForSpans: true,
+  scoresMax: 200,
+  scoresIn: ({ body }) => ((body as { readonly events?: readonly Merge[] } | undefined)?.events ?? []).reduce((sum, { scores }) => sum + Object.keys(scores).length, 0),
+});
+
+test('braintrust: what stands on spans that are there is written, and the rest waits', async () => {
+  const own2 = rules([spanId(0xb2)]);
+  own2.hasSpans = true;
+  const server = await nativeServer(own2);
+  const exporter = nativeExporter(braintrust)({ endpoint: server.url, keys: { project: projectId } });
+  const parts = [0xb1, 0xb2].map((number, index) => ({ index, tool: 'search', spanId: spanId(number), score: 0, passed: false, explanation: 'It failed.' }));
+  expect(await exporter.send(scoredRun({ tool_error: scored(0.25, { parts }) }))).toEqual({ kind: 'failed', retryable: true, isMissing: true, error: 'its span is not there' });
+  expect(own2.scores().map(({ at }) => at)).toEqual(['span 00000000000000a1', 'span 00000000000000b1']);
+  expect(server.requests.map(({ path }) => path)).toEqual(['/btql', `/v1/project_logs/${projectId}/insert`]);
+  await exporter.stop();
+  await server.close();
+});
