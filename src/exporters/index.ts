@@ -2,6 +2,7 @@
 import { braintrust } from './braintrust.ts';
 import { datadog } from './datadog.ts';
 import type { Exporter } from './exporter.ts';
+import { laminar } from './laminar.ts';
 import { langfuse } from './langfuse.ts';
 import { langsmith } from './langsmith.ts';
 import { metricsExporter } from './metrics.ts';
@@ -16,7 +17,7 @@ import { spanEventsExporter } from './span-events.ts';
 type MakeExporter = (settings: ExporterSettings, parts: ExporterParts) => Exporter;
 
 /** Backends with scores of their own. */
-export const natives = [phoenix, langfuse, mlflow, langsmith, opik, datadog, braintrust] as const satisfies readonly NativeBackend[];
+export const natives = [phoenix, langfuse, mlflow, langsmith, opik, datadog, braintrust, laminar] as const satisfies readonly NativeBackend[];
 export type NativeId = (typeof natives)[number]['id'];
 
 const ofNatives: Partial<Record<NativeId, MakeExporter>> = Object.fromEntries(natives.map((backend) => [backend.id, nativeExporter(backend)]));
