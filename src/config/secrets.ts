@@ -4,7 +4,8 @@ import type { ConfigDocument, Place } from './document.ts';
 import type { Path } from './fault.ts';
 import { appliedSchema, memberSchema, ownMembers } from './schema.ts';
 
-const mask = '***';
+/** What stands in the place of a secret. */
+export const mask = '***';
 
 /** The configuration without its secrets: keys and header values as `***`, of URLs the password and the query. */
 export function masked(general: JsonObject, value: JsonValue): JsonValue {
@@ -75,6 +76,7 @@ function suspiciousMasked(line: string): string {
   return line.replace(SUSPICIOUS, `$1${mask}`).replace(BEARER, `$1 ${mask}`).replace(URL_USER, `$1${mask}@`);
 }
 
-function maskedUrl(url: string): string {
+/** Without a user, a password and the query. */
+export function maskedUrl(url: string): string {
   return url.replace(URL_USER, `$1${mask}@`).replace(/\?.*$/, `?${mask}`);
 }

@@ -62,7 +62,10 @@ export type ExportOutcome =
 /** A request as it is sent. */
 export interface PlannedRequest {
   readonly method: string;
+  /** As the configuration has it, with the path: a user or a query in it may be secret. */
   readonly url: string;
+  /** What is asked for, where it stands in the query. */
+  readonly query?: string;
   /** Values may be secret. */
   readonly headers: { readonly [name: string]: string };
   /** What of it is JSON, or would be if it were sent so. */

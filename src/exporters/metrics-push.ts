@@ -6,6 +6,8 @@ import type { Clock } from '../model/clock.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { MetricFamily } from '../telemetry/registry.ts';
 import { since } from '../telemetry/since.ts';
+import { exportOutcome } from './export-outcome.ts';
+import type { ExportOutcome } from './exporter.ts';
 import { post, type Answer } from './post.ts';
 import { metricsRequest } from './write-metrics-protobuf.ts';
 
@@ -78,6 +80,17 @@ export function metricsPush({ url, headers, temporality, resource, snapshot, clo
       agent.destroy();
     },
   };
+}
+
+const probeTimeoutMs = 10_000;
+
+/** A request without metrics. Resolves, never rejects. */
+export async function probeMetrics({ url, headers }: Pick<MetricsPushSettings, 'url' | 'headers'>): Promise<ExportOutcome> {
+  const isTls = url.startsWith('https:');
+  const agent = isTls ? new https.Agent() : new http.Agent();
+  const answer = await post({ url, headers: { ...headers, 'content-type': 'application/x-protobuf' }, timeoutMs: probeTimeoutMs, request: isTls ? https.request : http.request, agent }, new Uint8Array());
+  agent.destroy();
+  return exportOutcome(answer);
 }
 
 /** Of so many points at most; a metric may be told in several pieces. */

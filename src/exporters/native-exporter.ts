@@ -52,7 +52,10 @@ function nativeSettings(backend: NativeBackend, { endpoint = backend.endpoint.pr
 
 function requestsOf(backend: NativeBackend, own: NativeSettings, settings: ExporterSettings): (request: NativeRequest) => PlannedRequest {
   const headers = { 'user-agent': 'tracejury', ...backend.headers(own), ...settings.headers, accept: 'application/json' };
-  return ({ method, path, body }) => ({ method, url: `${own.endpoint}${path}`, headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) }, ...(body === undefined ? {} : { body }) });
+  return ({ method, path: whole, body }) => {
+    const [path = '', query] = whole.split('?');
+    return { method, url: `${own.endpoint}${path}`, ...(query === undefined ? {} : { query }), headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) }, ...(body === undefined ? {} : { body }) };
+  };
 }
 
 function caller(requestOf: (request: NativeRequest) => PlannedRequest, own: NativeSettings, settings: ExporterSettings): { readonly call: NativeCall; stop(): void } {
@@ -61,8 +64,9 @@ function caller(requestOf: (request: NativeRequest) => PlannedRequest, own: Nati
   const common = { timeoutMs: settings.timeoutMs ?? timeoutMsDefault, request: isTls ? https.request : http.request, agent };
   return {
     call: (request) => {
-      const { method, url, headers, body } = requestOf(request);
+      const { method, url: address, query, headers, body } = requestOf(request);
       const { answerBytesMax } = request;
+      const url = query === undefined ? address : `${address}?${query}`;
       return post({ ...common, ...(answerBytesMax === undefined ? {} : { answerBytesMax }), method, url, headers }, Buffer.from(body === undefined ? '' : jsonText(body)));
     },
     stop: () => agent.destroy(),

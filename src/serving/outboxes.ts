@@ -6,14 +6,13 @@ import type { ExporterConfig } from '../config/config.ts';
 import type { Logger } from 'pino';
 import type { Circuit } from '../pipeline/breaker.ts';
 import type { Exporter, ScoredRun } from '../exporters/exporter.ts';
-import { exporters } from '../exporters/index.ts';
 import { outbox, type Outbox } from '../exporters/outbox.ts';
-import type { ExporterParts, ExporterSettings } from '../exporters/settings.ts';
 import type { RowStore } from '../exporters/stored-rows.ts';
 import { jsonText } from '../model/json.ts';
 import type { Sleep } from '../model/clock.ts';
 import type { NewExport } from '../model/export-store.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
+import { configuredExporter } from './configured-exporter.ts';
 import { exchangeable, type Exchangeable } from './exchangeable.ts';
 import { clock, sleep } from './machine.ts';
 
@@ -82,13 +81,8 @@ export function outboxes({ entries, telemetry, logger, onGivenUp, leavingMs = le
   /** At the end nobody waits for an exporter that has left. */
   const untilEnd: Sleep = (ms, signal) => sleep(ms, signal === undefined ? ending.signal : AbortSignal.any([signal, ending.signal]));
 
-  function exporterOf(config: ExporterConfig): Exporter {
-    const make: (settings: ExporterSettings, parts: ExporterParts) => Exporter = exporters[config.to];
-    return make(config.to === 'metrics' ? {} : config, { telemetry });
-  }
-
   function placeOf(config: ExporterConfig): Place {
-    const first = exporterOf(config);
+    const first = configuredExporter(config, { telemetry });
     const exporter = exchangeable(first);
     const sends: Exporter = { id: first.id, ...(first.isVolatile === true ? { isVolatile: true } : {}), ...(first.itemsAtOnce === undefined ? {} : { itemsAtOnce: first.itemsAtOnce }), send: (item) => exporter.use((current) => current.send(item)), stop: exporter.stop };
     // A configuration that is exchanged holds for what waits as well.
@@ -114,7 +108,7 @@ export function outboxes({ entries, telemetry, logger, onGivenUp, leavingMs = le
     const ready = placed(withMetrics(next)).map(({ config, before }) => {
       if (before === undefined) return { place: placeOf(config), take: () => undefined };
       if (textOf(before.config) === textOf(config)) return { place: before, take: () => undefined };
-      const exporter = exporterOf(config);
+      const exporter = configuredExporter(config, { telemetry });
       const take = (): void => {
         before.config = config;
         before.exporter.exchange(exporter);

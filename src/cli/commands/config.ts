@@ -5,19 +5,21 @@ import { readConfig, type LoadedConfig } from '../../config/load.ts';
 import { configSchema } from '../../config/schema.ts';
 import { jsonText, type JsonValue } from '../../model/json.ts';
 import { UsageError, type Command, type CommandInput, type ExitCode } from '../command.ts';
+import { tryCredentials } from '../export/credentials.ts';
 import { faultsText } from '../faults-text.ts';
 
 const actions: { readonly [name: string]: (input: CommandInput, file: string | undefined) => ExitCode | Promise<ExitCode> } = { check, print, schema };
 
 export const config: Command = {
   name: 'config',
-  usage: 'check|print|schema [FILE]',
+  usage: 'check|print|schema [FILE] [--try]',
   summary: 'check: all faults of a configuration at once; print: the effective configuration, secrets masked; schema: the JSON Schema for editors',
-  options: {},
+  options: { try: { type: 'boolean', summary: 'check: asks every backend of `export` whether it takes the credentials; exit 1 when one does not' } },
   positionalsMax: 2,
   async run(input) {
     const [action = '', file] = input.positionals;
     const run = Object.hasOwn(actions, action) ? actions[action] : undefined;
+    if (input.options['try'] === true && action !== 'check') throw new UsageError('--try goes with check.');
     if (run === undefined) throw new UsageError(action === '' ? 'Say check, print or schema.' : `${JSON.stringify(action)} is not check, print or schema.`);
     return await run(input, file);
   },
@@ -26,9 +28,12 @@ export const config: Command = {
 /** Faults go to standard output: they are what was asked for. */
 async function check(input: CommandInput, file: string | undefined): Promise<ExitCode> {
   try {
-    await loaded(input, file);
+    const { config: sound } = await loaded(input, file);
     input.say(`${file ?? 'defaults'}: no faults`);
-    return 0;
+    if (input.options['try'] !== true) return 0;
+    const tried = await tryCredentials(sound);
+    for (const { text } of tried) input.say(text);
+    return tried.every(({ isRight }) => isRight) ? 0 : 1;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     input.say(faultsText(error.faults));

@@ -1,0 +1,125 @@
+/** `tracejury export`: the scores of recorded or stored runs, sent to the backends of a configuration, or shown as the requests in which they would go. */
+import { existsSync } from 'node:fs';
+import { evaluators } from '../../../evaluators/index.ts';
+import type { Config, ExporterConfig } from '../../config/config.ts';
+import { readConfig } from '../../config/load.ts';
+import type { Exporter, ScoredRun } from '../../exporters/exporter.ts';
+import { chunks } from '../../model/chunks.ts';
+import { parseSpanId, parseTraceId, tenant } from '../../model/ids.ts';
+import { configuredExporter } from '../../serving/configured-exporter.ts';
+import { openStore } from '../../stores/index.ts';
+import { noTelemetry } from '../../telemetry/telemetry.ts';
+import { UsageError, type Command, type CommandInput, type ExitCode } from '../command.ts';
+import { readInputs } from '../eval/inputs.ts';
+import { requestsJson, requestsText } from '../export/requests.ts';
+import { scoredRuns, storedRuns, type ScoredRuns } from '../export/scored-runs.ts';
+import { readBodies } from '../inspect/bodies.ts';
+
+const inputsMax = 1_000;
+/** Of exporters that do not say how many they are given at one time. */
+const itemsAtOnceDefault = 4;
+
+export const exportScores: Command = {
+  name: 'export',
+  usage: 'FILE… | --run TRACE_ID[/SPAN_ID] -c FILE [--to NAME] [--dry-run]',
+  summary: 'scores of recorded or stored runs to the backends of a configuration; --dry-run shows the requests and sends none',
+  options: {
+    config: { type: 'string', short: 'c', value: 'FILE', summary: 'configuration whose evaluators and exporters are used' },
+    run: { type: 'string', value: 'TRACE_ID[/SPAN_ID]', summary: 'runs of a trace in the store of the configuration, or one of them, instead of files' },
+    tenant: { type: 'string', value: 'NAME', summary: 'whose trace it is, where tokens have names' },
+    to: { type: 'string', value: 'NAME', summary: 'this entry of `export` alone' },
+    'dry-run': { type: 'boolean', summary: 'shows what would be sent, without keys, and sends nothing' },
+    format: { type: 'string', value: 'text|json', summary: 'of a dry run: text (default) or json' },
+  },
+  positionalsMax: inputsMax,
+  async run(input) {
+    const format = text(input, 'format') ?? 'text';
+    if (format !== 'text' && format !== 'json') throw new UsageError('--format is text or json.');
+    const file = text(input, 'config');
+    if (file === undefined) throw new UsageError('-c names the configuration.');
+    const { config } = await readConfig({ file, env: input.env, evaluators });
+    const entries = entriesOf(config, text(input, 'to'));
+    const scored = await itemsOf(input, config);
+    if (scored === undefined) return 1;
+    if (scored.notAsked > 0) input.complain(`Verdicts left out, for nobody is asked here: ${scored.notAsked}.`);
+    const all = entries.map((entry) => ({ name: entry.name, exporter: configuredExporter(entry, { telemetry: noTelemetry }) }));
+    try {
+      if (input.options['dry-run'] === true) return await shown(all, scored.items, { format, say: input.say });
+      return await sent(all, scored.items, input);
+    } finally {
+      for (const { exporter } of all) await exporter.stop();
+    }
+  },
+};
+
+interface Named {
+  readonly name: string;
+  readonly exporter: Exporter;
+}
+
+function entriesOf({ exporters }: Config, name: string | undefined): readonly ExporterConfig[] {
+  const wanted = exporters.filter((entry) => entry.to !== 'metrics' && (name === undefined || entry.name === name));
+  if (wanted.length > 0) return wanted;
+  throw new UsageError(name === undefined ? 'The configuration has no entry of `export` that sends scores.' : `No entry of \`export\` that sends scores has the name ${JSON.stringify(name)}.`);
+}
+
+/** Undefined: there is none, and that was told. */
+async function itemsOf(input: CommandInput, config: Config): Promise<ScoredRuns | undefined> {
+  const run = text(input, 'run');
+  if ((run === undefined) === (input.positionals.length === 0)) throw new UsageError('Name files of recorded spans, or - for standard input, or a stored run with --run.');
+  return run === undefined ? await recorded(input, config) : await stored(input, config, run);
+}
+
+async function recorded({ positionals, complain }: CommandInput, config: Config): Promise<ScoredRuns | undefined> {
+  const { items, rejections } = readInputs(await readBodies(positionals, process.stdin), config, config.groups.taskKey);
+  for (const { where, reason, count } of rejections) complain(`${where}: ${count} left out (${reason})`);
+  const runs = items.filter(({ ordered }) => !ordered).map((item) => item.run);
+  if (runs.length < items.length) complain(`Agent traces left out, for scores stand on spans and these have none: ${items.length - runs.length}.`);
+  if (runs.length > 0) return scoredRuns(runs, config);
+  complain('No agent run was found.');
+  return undefined;
+}
+
+async function stored(input: CommandInput, config: Config, named: string): Promise<ScoredRuns | undefined> {
+  const [trace = '', span, ...more] = named.split('/');
+  const [traceId, spanId] = [parseTraceId(trace), parseSpanId(span ?? '')];
+  if (traceId === undefined || (span !== undefined && spanId === undefined) || more.length > 0) throw new UsageError('--run takes a trace id of 32 hexadecimal digits, and behind a slash a span id of 16.');
+  const { address } = config.store;
+  if (address.scheme === 'memory') throw new UsageError('store.url is memory: there is nothing to look at.');
+  if (!existsSync(address.rest)) throw new UsageError(`There is no store at ${address.rest}; store.url names it, from the folder in which this is run.`);
+  const store = await openStore(address);
+  try {
+    const found = await storedRuns(store, { tenant: tenant(text(input, 'tenant') ?? ''), traceId, spanId }, config);
+    if (found === undefined) input.complain('The store has no such run, or does not keep its spans.');
+    return found;
+  } finally {
+    await store.stop();
+  }
+}
+
+async function shown(all: readonly Named[], items: readonly ScoredRun[], { format, say }: { readonly format: 'text' | 'json'; readonly say: CommandInput['say'] }): Promise<ExitCode> {
+  const requests = [];
+  for (const { name, exporter } of all) requests.push({ exporter: name, requests: await exporter.plan?.(items) });
+  say(format === 'json' ? requestsJson(requests) : requestsText(requests));
+  return 0;
+}
+
+/** Once each: whoever runs it sees what became of it. */
+async function sent(all: readonly Named[], items: readonly ScoredRun[], { say }: CommandInput): Promise<ExitCode> {
+  let isWhole = true;
+  for (const { name, exporter } of all) {
+    const outcomes = [];
+    for (const some of chunks(items, exporter.itemsAtOnce ?? itemsAtOnceDefault)) outcomes.push(...(await Promise.all(some.map((item) => exporter.send(item)))));
+    const faults = new Set(outcomes.flatMap((outcome) => (outcome.kind === 'failed' ? [outcome.error] : [])));
+    const taken = outcomes.filter(({ kind }) => kind === 'sent').length;
+    say(`${name}: ${taken} of ${outcomes.length} taken${faults.size === 0 ? '' : ` (${[...faults].join('; ')})`}`);
+    isWhole &&= taken === outcomes.length;
+  }
+  return isWhole ? 0 : 1;
+}
+
+function text({ options }: CommandInput, name: string): string | undefined {
+  const given = options[name];
+  if (given !== undefined && typeof given !== 'string') throw new UsageError(`--${name} takes one value.`);
+  return given;
+}

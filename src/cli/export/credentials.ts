@@ -1,0 +1,59 @@
+/** Whether the backends of a configuration take its credentials: one request each, which changes nothing. */
+import type { Config, ExporterConfig } from '../../config/config.ts';
+import { maskedUrl } from '../../config/secrets.ts';
+import type { ExportOutcome } from '../../exporters/exporter.ts';
+import { probeMetrics } from '../../exporters/metrics-push.ts';
+import { configuredExporter } from '../../serving/configured-exporter.ts';
+import { noTelemetry } from '../../telemetry/telemetry.ts';
+
+export interface Tried {
+  readonly isRight: boolean;
+  /** One line. */
+  readonly text: string;
+}
+
+/** One after the other: whoever reads it sees the answer to the entry that they look at. */
+export async function tryCredentials({ exporters }: Config): Promise<readonly Tried[]> {
+  const tried: Tried[] = [];
+  for (const entry of exporters) tried.push(toldOf(entry, await outcomeOf(entry)));
+  return tried;
+}
+
+/** Undefined: there is nothing to try. */
+async function outcomeOf(entry: ExporterConfig): Promise<ExportOutcome | undefined> {
+  if (entry.to === 'metrics') return entry.push === undefined ? undefined : await probeMetrics(entry.push);
+  const exporter = configuredExporter(entry, { telemetry: noTelemetry });
+  try {
+    return await exporter.probe?.();
+  } finally {
+    await exporter.stop();
+  }
+}
+
+function toldOf(entry: ExporterConfig, outcome: ExportOutcome | undefined): Tried {
+  if (outcome === undefined) return { isRight: true, text: `${entry.name}: nothing to try` };
+  const address = addressOf(entry);
+  const where = address === undefined ? entry.name : `${entry.name}: ${maskedUrl(address)}`;
+  return outcome.kind === 'sent' ? { isRight: true, text: `${where} takes the credentials` } : { isRight: false, text: `${where} ${answerText(outcome.error)}` };
+}
+
+function addressOf(entry: ExporterConfig): string | undefined {
+  if (entry.to === 'metrics') return entry.push?.url;
+  return 'tracesEndpoint' in entry ? entry.tracesEndpoint : 'endpoint' in entry ? entry.endpoint : undefined;
+}
+
+function answerText(error: string): string {
+  const status = /^status (\d{3})/.exec(error)?.[1];
+  if (status === undefined) return `does not answer: ${error}`;
+  const todo = todos.find(([statuses]) => statuses.test(status))?.[1];
+  return `answers ${error}${todo === undefined ? '' : `. ${todo}`}`;
+}
+
+/** By status, the first that fits. */
+const todos: readonly (readonly [RegExp, string])[] = [
+  [/^40[13]$/, 'Look at the keys, and whether they are of this address.'],
+  [/^40[45]$/, 'Look at the endpoint: there is no such interface at it.'],
+  [/^3/, 'Write the address that it redirects to as endpoint.'],
+  [/^429$/, 'It asks for fewer requests: try again later.'],
+  [/^5/, 'It has a fault of its own: try again later.'],
+];

@@ -1,0 +1,10 @@
+/** The exporter of an entry of the configuration. */
+import type { ExporterConfig } from '../config/config.ts';
+import type { Exporter } from '../exporters/exporter.ts';
+import { exporters } from '../exporters/index.ts';
+import type { ExporterParts, ExporterSettings } from '../exporters/settings.ts';
+
+export function configuredExporter(config: ExporterConfig, parts: ExporterParts): Exporter {
+  const make: (settings: ExporterSettings, parts: ExporterParts) => Exporter = exporters[config.to];
+  return make(config.to === 'metrics' ? {} : config, parts);
+}
