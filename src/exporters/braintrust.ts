@@ -6,14 +6,14 @@ import { chunks } from '../model/chunks.ts';
 import { isJsonArray, isJsonObject, member, parseJson, type JsonObject, type JsonValue } from '../model/json.ts';
 import type { ExportOutcome } from './exporter.ts';
 import { exportOutcome } from './export-outcome.ts';
-import type { NativeAccount, NativeBackend, NativeCall, NativeRequest } from './native-backend.ts';
+import type { NativeAccount, NativeBackend, NativeCall, NativeOutcome, NativeRequest } from './native-backend.ts';
 import type { NativeScore } from './native-score.ts';
 import { oneAName } from './one-a-name.ts';
 import { oneByOne } from './one-by-one.ts';
 import type { Answer } from './post.ts';
 
 /** Spans of one query; a request of these stays at some kilobytes. */
-const spansMax = 100;
+const spansMax = 500;
 /** With explanations of some kilobytes far below the 6 MB that it takes. */
 const scoresMax = 200;
 /** How long before the end of the run a row may have been made. */
@@ -29,9 +29,12 @@ export const braintrust = {
   cannotTake: [
     'Verdicts on sessions: scores stand on spans.',
     'Several verdicts of one evaluator on one span: the worst of them stands there.',
+    'Many requests: rows are looked up, and smaller plans have some twenty queries a minute. Scores wait three seconds for others to go with, and when Braintrust asks for a rest, until it is over.',
     'Scores of spans that are not in the project, because Braintrust’s span processor leaves all but model calls out for example: those of the other spans are written, and the rest is given up after `give_up.missing`.',
   ],
-  itemsPerRequest: 16,
+  itemsPerRequest: 100,
+  // Smaller plans have some twenty queries a minute.
+  gatherMs: 3_000,
   headers: ({ keys: { api_key: key = '' } }) => ({ authorization: `Bearer ${key}` }),
   probe: { method: 'GET', path: '/v1/project?limit=1' },
   write,
@@ -43,7 +46,7 @@ interface Placed {
   readonly score: NativeScore;
 }
 
-async function write(scores: readonly NativeScore[], call: NativeCall, account: NativeAccount): Promise<ExportOutcome> {
+async function write(scores: readonly NativeScore[], call: NativeCall, account: NativeAccount): Promise<NativeOutcome> {
   const placed = oneAName(scores.flatMap((score): readonly Placed[] => (score.place.kind === 'session' ? [] : [{ spanId: score.place.spanId, score }])), ({ spanId }) => spanId);
   if (placed.length === 0) return { kind: 'sent' };
   const project = await projectId(call, account);
@@ -51,7 +54,7 @@ async function write(scores: readonly NativeScore[], call: NativeCall, account: 
   const rows = new Map<string, string>();
   const since = new Date(Math.min(...placed.map(({ score }) => score.timeMs)) - beforeMs).toISOString();
   const looked = await oneByOne(chunks([...new Set(placed.map(({ spanId }) => spanId))], spansMax), async (spans) => {
-    const answer = await call({ method: 'POST', path: '/btql', body: { query: query(project, spans, since), fmt: 'json' } });
+    const answer = await call({ method: 'POST', path: '/btql', body: { query: query(project, spans, since), fmt: 'json', brainstore_realtime: true } });
     for (const [spanId, id] of rowsIn(answer)) rows.set(spanId, id);
     return exportOutcome(answer);
   });
@@ -59,7 +62,7 @@ async function write(scores: readonly NativeScore[], call: NativeCall, account: 
   const there = placed.filter(({ spanId }) => rows.has(spanId));
   const outcome = await oneByOne(chunks(there, scoresMax), async (some) => exportOutcome(await call({ method: 'POST', path: `/v1/project_logs/${project}/insert`, body: { events: merges(some, rows) } })));
   if (outcome.kind === 'failed' || there.length === placed.length) return outcome;
-  return { kind: 'failed', retryable: true, isMissing: true, error: 'its span is not there' };
+  return { kind: 'failed', retryable: true, isMissing: true, error: 'its span is not there', only: new Set(placed.filter(({ spanId }) => !rows.has(spanId)).map(({ score }) => score.id)) };
 }
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

@@ -37,6 +37,9 @@ export interface NativeRequest {
   readonly answerBytesMax?: number;
 }
 
+/** `only`: ids of the scores that a failure is about, where the answer tells; all others are written. */
+export type NativeOutcome = ExportOutcome & { readonly only?: ReadonlySet<string> };
+
 /** Sends one request; resolves, never rejects. */
 export type NativeCall = (request: NativeRequest) => Promise<Answer>;
 
@@ -54,11 +57,13 @@ export interface NativeBackend {
   readonly cannotTake: readonly string[];
   /** Runs whose scores go together. */
   readonly itemsPerRequest: number;
+  /** How long scores wait for others to go with, where it takes few requests. */
+  readonly gatherMs?: number;
   headers(settings: NativeSettings): { readonly [name: string]: string };
   /** A request that changes nothing, and that is answered well only when the credentials are right. */
   readonly probe: NativeRequest;
   /** Writes all of them or tells what went wrong. The same scores again change nothing. */
-  write(scores: readonly NativeScore[], call: NativeCall, account: NativeAccount): Promise<ExportOutcome>;
+  write(scores: readonly NativeScore[], call: NativeCall, account: NativeAccount): Promise<NativeOutcome>;
   /** For a dry run: the answer to a look-up when the spans are there and nothing of ours is. `{}` when left out. */
   supposed?(request: NativeRequest): JsonValue;
 }

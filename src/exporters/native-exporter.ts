@@ -1,12 +1,13 @@
 /** Exporters for backends with scores of their own: connections, headers and what goes together are the same for all of them. */
 import http from 'node:http';
 import https from 'node:https';
+import { setTimeout as sleepFor } from 'node:timers/promises';
 import { chunks } from '../model/chunks.ts';
 import { JuryError } from '../model/errors.ts';
 import { jsonText } from '../model/json.ts';
 import { exportOutcome } from './export-outcome.ts';
 import type { Exporter, ExportItem, ExportOutcome, PlannedRequest } from './exporter.ts';
-import type { NativeAccount, NativeBackend, NativeCall, NativeRequest, NativeSettings } from './native-backend.ts';
+import type { NativeAccount, NativeBackend, NativeCall, NativeOutcome, NativeRequest, NativeSettings } from './native-backend.ts';
 import { nativeScores, type NativeScore } from './native-score.ts';
 import { post } from './post.ts';
 import type { ExporterSettings } from './settings.ts';
@@ -24,7 +25,9 @@ export function nativeExporter(backend: NativeBackend): MakeExporter {
     const { call, stop } = caller(requestOf, own, settings);
     const account: NativeAccount = { ...own, known: new Map() };
     const { itemsPerRequest: itemsMax } = backend;
-    const sendTogether = together<readonly NativeScore[]>({ itemsMax, requestsMax, send: (lists) => written(backend, lists.flat(), call, account) });
+    const { sleep = sleepFor } = settings;
+    const { gatherMs } = backend;
+    const sendTogether = together<readonly NativeScore[]>({ itemsMax, requestsMax, ...(gatherMs === undefined ? {} : { gather: () => sleep(gatherMs) }), send: async (lists) => outcomesOf(await written(backend, lists.flat(), call, account), lists) });
     return {
       id: backend.id,
       itemsAtOnce: itemsMax * requestsMax,
@@ -73,7 +76,12 @@ function caller(requestOf: (request: NativeRequest) => PlannedRequest, own: Nati
   };
 }
 
-async function written(backend: NativeBackend, scores: readonly NativeScore[], call: NativeCall, account: NativeAccount): Promise<ExportOutcome> {
+/** Where a backend says which scores it is about, the runs of all others are done. */
+function outcomesOf({ only, ...outcome }: NativeOutcome, lists: readonly (readonly NativeScore[])[]): ExportOutcome | readonly ExportOutcome[] {
+  return only === undefined ? outcome : lists.map((scores) => (scores.some(({ id }) => only.has(id)) ? outcome : { kind: 'sent' }));
+}
+
+async function written(backend: NativeBackend, scores: readonly NativeScore[], call: NativeCall, account: NativeAccount): Promise<NativeOutcome> {
   try {
     const outcome = await backend.write(scores, call, account);
     if (outcome.kind === 'failed') account.known.clear();
@@ -86,7 +94,7 @@ async function written(backend: NativeBackend, scores: readonly NativeScore[], c
 const credentials = ['public_key', 'user', 'api_key'] as const;
 
 /** Whoever reads of a refusal looks at the keys, and not at the network. */
-function refusalNamed(outcome: ExportOutcome, { keys }: NativeBackend): ExportOutcome {
+function refusalNamed(outcome: NativeOutcome, { keys }: NativeBackend): NativeOutcome {
   if (outcome.kind !== 'failed' || 'isMissing' in outcome || !/^status 40[13]$/.test(outcome.error)) return outcome;
   const names = credentials.filter((name) => keys[name] !== undefined);
   return { ...outcome, error: `${outcome.error}: ${names.join(' or ')} is refused` };

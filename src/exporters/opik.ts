@@ -8,7 +8,7 @@ import { chunks } from '../model/chunks.ts';
 import { isJsonArray, isJsonObject, member, parseJson, type JsonObject, type JsonValue } from '../model/json.ts';
 import type { ExportOutcome } from './exporter.ts';
 import { exportOutcome } from './export-outcome.ts';
-import type { NativeAccount, NativeBackend, NativeCall, NativeRequest } from './native-backend.ts';
+import type { NativeAccount, NativeBackend, NativeCall, NativeOutcome, NativeRequest } from './native-backend.ts';
 import type { NativeScore } from './native-score.ts';
 import { oneAName } from './one-a-name.ts';
 import { oneByOne } from './one-by-one.ts';
@@ -57,19 +57,25 @@ interface Placed {
   readonly score: NativeScore;
 }
 
-async function write(scores: readonly NativeScore[], call: NativeCall, { keys: { project = 'Default Project' } }: NativeAccount): Promise<ExportOutcome> {
+async function write(scores: readonly NativeScore[], call: NativeCall, { keys: { project = 'Default Project' } }: NativeAccount): Promise<NativeOutcome> {
   const placed: Placed[] = scores.flatMap((score) => (score.place.kind === 'session' ? [{ kind: 'traces/threads' as const, id: score.place.sessionId, score }] : []));
   const traces = Map.groupBy(scores.flatMap(({ place, ...score }) => (place.kind === 'session' ? [] : [{ ...score, place }])), ({ place }) => place.traceId);
+  const missing = new Set<string>();
   for (const [traceId, own] of traces) {
     const found = await traceIn(call, project, { traceId, timeMs: Math.min(...own.map(({ timeMs }) => timeMs)) });
     if (typeof found === 'object') return found;
+    if (found === '') {
+      for (const { id } of own) missing.add(id);
+      continue;
+    }
     const time = found.slice(0, timeChars);
     placed.push(...own.map((score): Placed => (score.place.kind === 'run' && score.place.isOutermost ? { kind: 'traces', id: found, score } : { kind: 'spans', id: `${time}${latterPart(score.place.spanId)}`, score })));
   }
   const each = oneAName(placed, ({ kind, id }) => `${kind} ${id}`);
   const told = kinds.flatMap(({ kind, idKey }) => chunks(each.filter((one) => one.kind === kind && one.score.value.kind === 'scored'), scoresMax).map((some): NativeRequest => ({ method: 'PUT', path: `/v1/private/${kind}/feedback-scores`, body: { scores: some.map(({ id, score }) => ({ [idKey]: id, project_name: project, ...scoreOf(score) })) } })));
   const ended = each.filter(({ score: { value, revision } }) => value.kind === 'withdrawn' || (value.kind === 'failed' && revision > 1)).map((one) => ending(one, project));
-  return oneByOne([...told, ...ended], async (request) => outcomeOf(await call(request)));
+  const outcome = await oneByOne([...told, ...ended], async (request) => outcomeOf(await call(request)));
+  return outcome.kind === 'failed' || missing.size === 0 ? outcome : { kind: 'failed', retryable: true, isMissing: true, error: 'its trace is not there', only: missing };
 }
 
 function scoreOf({ name, value, explanation }: NativeScore): JsonObject {
@@ -85,6 +91,7 @@ function ending({ kind, id, score: { name } }: Placed, project: string): NativeR
 /** `tttttttt-tttt`, before the first dash of the latter part. */
 const timeChars = 13;
 
+/** Empty: it is not there. */
 async function traceIn(call: NativeCall, project: string, { traceId, timeMs }: { readonly traceId: string; readonly timeMs: number }): Promise<string | ExportOutcome> {
   const ending = latterPart(traceId);
   const query = new URLSearchParams({
@@ -100,7 +107,7 @@ async function traceIn(call: NativeCall, project: string, { traceId, timeMs }: {
   const outcome = exportOutcome(answer);
   if (outcome.kind === 'failed' || answer.kind === 'unanswered') return outcome;
   const id = firstId(parseJson(answer.body.toString()));
-  return id?.endsWith(ending) === true ? id : { kind: 'failed', retryable: true, isMissing: true, error: 'its trace is not there' };
+  return id?.endsWith(ending) === true ? id : '';
 }
 
 function firstId(page: JsonValue | undefined): string | undefined {

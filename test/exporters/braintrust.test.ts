@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { braintrust } from '../../src/exporters/braintrust.ts';
 import { nativeExporter } from '../../src/exporters/native-exporter.ts';
 import { spanId } from '../builders/agent-trace.ts';
-import { scored, scoredRun } from '../builders/scored-run.ts';
+import { run, scored, scoredRun } from '../builders/scored-run.ts';
 import { nativeServer, type NativeRules, type ShownScore } from './native-server.ts';
 import { nativeSuite } from './native-suite.ts';
 
@@ -24,9 +24,9 @@ function rules(hidden: readonly string[] = []): NativeRules {
       const { pathname, searchParams } = new URL(path, 'http://localhost');
       if (method === 'GET' && pathname === '/v1/project') return { status: 200, body: { objects: ['travel', null].includes(searchParams.get('project_name')) ? [{ id: projectId }] : [] } };
       if (method === 'POST' && path === '/btql') {
-        const { query, fmt } = body as { readonly query: string; readonly fmt: string };
+        const { query, fmt, brainstore_realtime: isNew } = body as { readonly query: string; readonly fmt: string; readonly brainstore_realtime: boolean };
         const [, project, filter] = /^SELECT id, span_id FROM project_logs\('([\w-]+)'\) WHERE created >= '[\dTZ:.-]+' AND \((.+)\) LIMIT \d+$/.exec(query) ?? [];
-        if (project !== projectId || filter === undefined || fmt !== 'json') return { status: 400 };
+        if (project !== projectId || filter === undefined || fmt !== 'json' || !isNew) return { status: 400 };
         const asked = filter.split(' OR ').map((term) => /^span_id = '([0-9a-f]{16})'$/.exec(term)?.[1] ?? '');
         return { status: 200, body: { data: this.hasSpans ? asked.filter((id) => !hidden.includes(id)).map((id) => ({ id: `row-${id}`, span_id: id })) : [] } };
       }
@@ -72,10 +72,40 @@ test('braintrust: what stands on spans that are there is written, and the rest w
   const own2 = rules([spanId(0xb2)]);
   own2.hasSpans = true;
   const server = await nativeServer(own2);
-  const exporter = nativeExporter(braintrust)({ endpoint: server.url, keys: { project: projectId } });
+  const exporter = nativeExporter(braintrust)({ endpoint: server.url, keys: { project: projectId }, sleep: () => Promise.resolve() });
   const parts = [0xb1, 0xb2].map((number, index) => ({ index, tool: 'search', spanId: spanId(number), score: 0, passed: false, explanation: 'It failed.' }));
   expect(await exporter.send(scoredRun({ tool_error: scored(0.25, { parts }) }))).toEqual({ kind: 'failed', retryable: true, isMissing: true, error: 'its span is not there' });
   expect(own2.scores().map(({ at }) => at)).toEqual(['span 00000000000000a1', 'span 00000000000000b1']);
+  expect(server.requests.map(({ path }) => path)).toEqual(['/btql', `/v1/project_logs/${projectId}/insert`]);
+  await exporter.stop();
+  await server.close();
+});
+
+test('braintrust: of runs that go together only those wait whose spans are not there, and no query is repeated for the others', async () => {
+  const own3 = rules([spanId(0x11)]);
+  own3.hasSpans = true;
+  const server = await nativeServer(own3);
+  const exporter = nativeExporter(braintrust)({ endpoint: server.url, keys: { project: projectId }, sleep: () => Promise.resolve() });
+  const outcomes = await Promise.all([0x10, 0x11, 0x12].map((number) => exporter.send(scoredRun({ tool_error: scored(1) }, run({ spanId: spanId(number) })))));
+  expect(outcomes).toEqual([{ kind: 'sent' }, { kind: 'failed', retryable: true, isMissing: true, error: 'its span is not there' }, { kind: 'sent' }]);
+  expect(server.requests.map(({ path }) => path)).toEqual(['/btql', `/v1/project_logs/${projectId}/insert`]);
+  await exporter.stop();
+  await server.close();
+});
+
+test('braintrust: runs that come one after the other go together after three seconds', async () => {
+  const own4 = rules();
+  own4.hasSpans = true;
+  const server = await nativeServer(own4);
+  const rests: { readonly ms: number; readonly over: () => void }[] = [];
+  const exporter = nativeExporter(braintrust)({ endpoint: server.url, keys: { project: projectId }, sleep: (ms) => new Promise((over) => rests.push({ ms, over })) });
+  const first = exporter.send(scoredRun({ tool_error: scored(1) }, run({ spanId: spanId(0x10) })));
+  await new Promise((resolve) => setImmediate(resolve));
+  const second = exporter.send(scoredRun({ tool_error: scored(1) }, run({ spanId: spanId(0x11) })));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect([rests.map(({ ms }) => ms), server.requests]).toEqual([[3_000], []]);
+  rests[0]?.over();
+  expect(await Promise.all([first, second])).toEqual([{ kind: 'sent' }, { kind: 'sent' }]);
   expect(server.requests.map(({ path }) => path)).toEqual(['/btql', `/v1/project_logs/${projectId}/insert`]);
   await exporter.stop();
   await server.close();

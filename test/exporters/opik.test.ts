@@ -4,6 +4,7 @@ import { nativeExporter } from '../../src/exporters/native-exporter.ts';
 import { opik } from '../../src/exporters/opik.ts';
 import { spanId } from '../builders/agent-trace.ts';
 import { run, scored, scoredRun } from '../builders/scored-run.ts';
+import { traceId } from '../builders/spans.ts';
 import { nativeServer, traceAt, type NativeRules, type ShownScore } from './native-server.ts';
 import { nativeSuite } from './native-suite.ts';
 
@@ -103,6 +104,18 @@ test('opik: a thread that is not ready waits', async () => {
   const of = run({ trace: { ...run().trace, sessionId: 's-1' } });
   const key = { tenant: of.tenant, targetKind: 'session', targetId: 's-1', name: 'tool_error' } as const;
   expect(await exporter.send(scoredRun({ tool_error: scored(1) }, of, { key }))).toMatchObject({ kind: 'failed', retryable: true, isMissing: true });
+  await exporter.stop();
+  await server.close();
+});
+
+test('opik: of runs that go together only those wait whose traces are not there', async () => {
+  const own = rules();
+  own.hasSpans = true;
+  const server = await nativeServer(own);
+  const exporter = nativeExporter(opik)({ endpoint: server.url, keys: { project: 'travel' } });
+  const outcomes = await Promise.all([0x100, 0xfff, 0x101].map((number) => exporter.send(scoredRun({ tool_error: scored(1) }, run({ traceId: traceId(number) })))));
+  expect(outcomes).toEqual([{ kind: 'sent' }, { kind: 'failed', retryable: true, isMissing: true, error: 'its trace is not there' }, { kind: 'sent' }]);
+  expect(server.requests.map(({ method }) => method)).toEqual(['GET', 'GET', 'GET', 'PUT']);
   await exporter.stop();
   await server.close();
 });

@@ -35,6 +35,13 @@ describe('together', () => {
     });
   }
 
+  test('together: where the answer tells what became of each, nothing is sent again', async () => {
+    let requests = 0;
+    const send = together<number>({ itemsMax: 3, requestsMax: 1, send: async (batch) => (requests++, batch.map((item) => (item === 1 ? refused : sent))) });
+    expect(await Promise.all([0, 1, 2].map((item) => send(item)))).toEqual([sent, refused, sent]);
+    expect(requests).toBe(1);
+  });
+
   test('together: no more requests at a time than allowed, and what comes meanwhile waits for its turn', async () => {
     let underWay = 0;
     let most = 0;
