@@ -130,6 +130,16 @@ export type ExporterConfig =
       readonly judgeCalls: boolean;
     }
   | {
+      readonly to: 'log_events';
+      readonly name: string;
+      readonly giveUp: { readonly attempts: number; readonly ageMs: number };
+      /** The whole URL, with the path of the logs signal. */
+      readonly logsEndpoint: string;
+      /** Values are secret. */
+      readonly headers: { readonly [name: string]: string };
+      readonly protocol: 'http/protobuf' | 'http/json';
+    }
+  | {
       /** A backend with scores of its own. */
       readonly to: NativeId;
       readonly name: string;

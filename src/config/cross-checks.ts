@@ -160,12 +160,15 @@ function exportFindings({ value, env }: CrossCheck): readonly Finding[] {
     if (backend !== undefined) return [...surplusFindings(item, path, ['interval', 'temporality', 'judge_calls'], `means nothing for ${backend.id}`, 'Leave it out.'), ...nativeFindings({ backend, entry: item, path, env })];
     const foreign = nativeKeyNames.filter((key) => isGiven(item, key));
     if (foreign.length > 0) return foreign.map((key) => ({ path: [...path, key], at: 'key', problem: `means nothing for ${exporterName({ to: to ?? null })}`, todo: 'Give keys under headers.' }));
-    if (to !== 'span_events') return [];
-    const surplus = surplusFindings(item, path, ['interval', 'temporality'], `means nothing for ${to}`, 'Leave it out: scores are sent when they are there.');
-    const url = signalEndpoint('traces', member(item, 'endpoint'), env);
+    if (to !== 'span_events' && to !== 'log_events') return [];
+    const surplus = [
+      ...surplusFindings(item, path, ['interval', 'temporality'], `means nothing for ${to}`, 'Leave it out: scores are sent when they are there.'),
+      ...(to === 'log_events' ? surplusFindings(item, path, ['judge_calls'], `means nothing for ${to}`, 'Leave it out: only span_events tells them.') : []),
+    ];
+    const url = signalEndpoint(to === 'log_events' ? 'logs' : 'traces', member(item, 'endpoint'), env);
     if (surplus.length > 0) return surplus;
     if (url === undefined) return [{ path, at: 'value', problem: 'lacks endpoint', todo: 'Add the base URL of the backend, or set OTEL_EXPORTER_OTLP_ENDPOINT.' }];
-    return isOwn(url, objectAt(value, 'listen')) ? [{ path: [...path, 'endpoint'], at: 'value', problem: 'leads back to listen.otlp_http', todo: 'Name the tracing backend that shows the scores.' }] : [];
+    return isOwn(url, objectAt(value, 'listen')) ? [{ path: [...path, 'endpoint'], at: 'value', problem: 'leads back to listen.otlp_http', todo: `Name the ${to === 'log_events' ? 'logs' : 'tracing'} backend that shows the scores.` }] : [];
   });
 }
 

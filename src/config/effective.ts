@@ -243,6 +243,9 @@ function exporter(written: JsonObject, env: Environment): ExporterConfig {
     const { endpoint = '', keys } = nativeGiven(native, written, env);
     return { to: native.id, name, giveUp: { attempts: number(giveUp, 'attempts'), ageMs: quantity('duration', giveUp, 'age'), missingMs: quantity('duration', giveUp, 'missing') }, endpoint, headers: given, keys };
   }
+  if (to === 'log_events') {
+    return { to, name, giveUp: { attempts: number(giveUp, 'attempts'), ageMs: quantity('duration', giveUp, 'age') }, logsEndpoint: signalEndpoint('logs', member(written, 'endpoint'), env) ?? '', headers: headers('logs'), protocol: text(written, 'protocol') === 'http/json' ? 'http/json' : 'http/protobuf' };
+  }
   if (to !== 'span_events') {
     const url = signalEndpoint('metrics', member(written, 'endpoint'), env);
     const temporality = text(written, 'temporality') === 'delta' ? 'delta' : 'cumulative';

@@ -94,7 +94,8 @@ function summaryAttributes(told: readonly Evaluation[]): CarrierAttributes {
   };
 }
 
-function resultEvent({ key, evaluator, evaluatorKind, evaluatorVersion, verdict, sampleProbability }: Evaluation): CarrierAttributes {
+/** Attributes of one result, as the conventions name them. */
+export function resultEvent({ key, evaluator, evaluatorKind, evaluatorVersion, verdict, sampleProbability }: Evaluation): CarrierAttributes {
   const head = {
     [wire.evaluationName]: key.name,
     [wire.evaluatorId]: evaluator,
@@ -118,7 +119,8 @@ function partEvents(evaluation: Evaluation): readonly CarrierAttributes[] {
   return evaluation.verdict.kind === 'scored' ? evaluation.verdict.parts.map((part) => partEvent(evaluation, part)) : [];
 }
 
-function partEvent({ key, evaluator, evaluatorKind, evaluatorVersion }: Evaluation, part: PartVerdict): CarrierAttributes {
+/** Of one tool call of it. */
+export function partEvent({ key, evaluator, evaluatorKind, evaluatorVersion }: Evaluation, part: PartVerdict): CarrierAttributes {
   return {
     [wire.evaluationName]: key.name,
     [wire.evaluatorId]: evaluator,

@@ -5,6 +5,7 @@ import type { Exporter } from './exporter.ts';
 import { laminar } from './laminar.ts';
 import { langfuse } from './langfuse.ts';
 import { langsmith } from './langsmith.ts';
+import { logEventsExporter } from './log-events.ts';
 import { metricsExporter } from './metrics.ts';
 import { mlflow } from './mlflow.ts';
 import type { NativeBackend } from './native-backend.ts';
@@ -22,4 +23,4 @@ export type NativeId = (typeof natives)[number]['id'];
 
 const ofNatives: Partial<Record<NativeId, MakeExporter>> = Object.fromEntries(natives.map((backend) => [backend.id, nativeExporter(backend)]));
 
-export const exporters = { span_events: spanEventsExporter, metrics: metricsExporter, ...(ofNatives as Readonly<Record<NativeId, MakeExporter>>) } as const satisfies { readonly [id: string]: MakeExporter };
+export const exporters = { span_events: spanEventsExporter, log_events: logEventsExporter, metrics: metricsExporter, ...(ofNatives as Readonly<Record<NativeId, MakeExporter>>) } as const satisfies { readonly [id: string]: MakeExporter };

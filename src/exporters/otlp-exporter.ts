@@ -1,62 +1,75 @@
-/** Spans over OTLP/HTTP. Whether and when to send again is the queue's to say. */
+/** Spans and records over OTLP/HTTP. Whether and when to send again is the queue's to say. */
 import http from 'node:http';
 import https from 'node:https';
-import { JsonTraceSerializer, ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
+import { JsonLogsSerializer, JsonTraceSerializer, ProtobufLogsSerializer, ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
 import type { ExportOutcome } from './exporter.ts';
 import { exportOutcome } from './export-outcome.ts';
 import { post, type Answer } from './post.ts';
-import type { SentSpan } from './sent-span.ts';
+import type { SentRecord } from './sent-record.ts';
+import type { OtlpWriter, SentSpan } from './sent-span.ts';
 import type { ExporterSettings } from './settings.ts';
 import { together } from './together.ts';
+import { jsonRecords } from './write-records-json.ts';
+import { protobufRecords } from './write-records-protobuf.ts';
 import { jsonSpans } from './write-sent-json.ts';
 import { protobufSpans } from './write-sent-protobuf.ts';
 
-export interface OtlpExporter {
-  /** In one request, taken or refused as one. Resolves; rejects only when a span cannot be written. */
-  send(spans: readonly SentSpan[]): Promise<ExportOutcome>;
+export interface OtlpExporter<Item> {
+  /** In one request, taken or refused as one. Resolves; rejects only when an item cannot be written. */
+  send(items: readonly Item[]): Promise<ExportOutcome>;
   /** Ends the connections. */
   stop(): void;
 }
 
 const timeoutMsDefault = 10_000;
-/** A carrier takes some kilobytes: a request stays far below what backends take. */
-const spansPerRequest = 32;
+/** What is sent of a run takes some kilobytes: a request stays far below what backends take. */
+const itemsPerRequest = 32;
 const requestsMax = 4;
-/** Spans under way at one time: a backlog fills every request. */
-export const spansAtOnce = spansPerRequest * requestsMax;
+/** Under way at one time: a backlog fills every request. */
+export const itemsAtOnce = itemsPerRequest * requestsMax;
 
-/** Writers by protocol, with who reads the answers. */
-const protocols = {
-  'http/protobuf': { spans: protobufSpans, answers: ProtobufTraceSerializer },
-  'http/json': { spans: jsonSpans, answers: JsonTraceSerializer },
-} as const;
+/** How a signal is written, and how many of its items an answer says were not taken. */
+interface Encoding<Item> {
+  readonly writer: () => OtlpWriter<Item>;
+  readonly rejected: (answer: Buffer) => number | string | undefined;
+}
 
-type Answers = (typeof protocols)[keyof typeof protocols]['answers'];
+type Encodings<Item> = { readonly [protocol in 'http/protobuf' | 'http/json']: Encoding<Item> };
 
-export function otlpExporter(url: string, settings: ExporterSettings): OtlpExporter {
-  const { spans, answers } = protocols[settings.protocol ?? 'http/protobuf'];
-  const writer = spans();
+export const spanEncodings: Encodings<SentSpan> = {
+  'http/protobuf': { writer: protobufSpans, rejected: (answer) => ProtobufTraceSerializer.deserializeResponse(answer).partialSuccess?.rejectedSpans },
+  'http/json': { writer: jsonSpans, rejected: (answer) => JsonTraceSerializer.deserializeResponse(answer).partialSuccess?.rejectedSpans },
+};
+
+export const recordEncodings: Encodings<SentRecord> = {
+  'http/protobuf': { writer: protobufRecords, rejected: (answer) => ProtobufLogsSerializer.deserializeResponse(answer).partialSuccess?.rejectedLogRecords },
+  'http/json': { writer: jsonRecords, rejected: (answer) => JsonLogsSerializer.deserializeResponse(answer).partialSuccess?.rejectedLogRecords },
+};
+
+export function otlpExporter<Item>(url: string, settings: ExporterSettings, encodings: Encodings<Item>): OtlpExporter<Item> {
+  const { writer: made, rejected } = encodings[settings.protocol ?? 'http/protobuf'];
+  const writer = made();
   const isTls = url.startsWith('https:');
   const agent = isTls ? new https.Agent({ keepAlive: true, ...settings.tls }) : new http.Agent({ keepAlive: true });
   const options = { url, headers: { ...settings.headers, 'content-type': writer.contentType }, timeoutMs: settings.timeoutMs ?? timeoutMsDefault, request: isTls ? https.request : http.request, agent };
 
   async function send(parts: readonly Buffer[]): Promise<ExportOutcome> {
     const answer = await post(options, writer.request(parts));
-    return isRefused(answer, answers) ? { kind: 'failed', retryable: false, error: 'refused by a partial success' } : exportOutcome(answer);
+    return isRefused(answer, rejected) ? { kind: 'failed', retryable: false, error: 'refused by a partial success' } : exportOutcome(answer);
   }
 
-  const sendTogether = together({ itemsMax: spansPerRequest, requestsMax, send });
+  const sendTogether = together({ itemsMax: itemsPerRequest, requestsMax, send });
   return {
-    send: async (spans) => sendTogether(writer.write(...spans)),
+    send: async (items) => sendTogether(writer.write(...items)),
     stop: () => agent.destroy(),
   };
 }
 
-/** A backend that has taken the request and not the span says so in its answer. One whose answer cannot be read has taken it. */
-function isRefused(answer: Answer, answers: Answers): boolean {
+/** A backend that has taken the request and not the item says so in its answer. One whose answer cannot be read has taken it. */
+function isRefused(answer: Answer, rejected: Encoding<unknown>['rejected']): boolean {
   if (answer.kind === 'unanswered' || answer.status >= 300 || answer.body.length === 0) return false;
   try {
-    return Number(answers.deserializeResponse(answer.body).partialSuccess?.rejectedSpans ?? 0) > 0;
+    return Number(rejected(answer.body) ?? 0) > 0;
   } catch {
     return false;
   }

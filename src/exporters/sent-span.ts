@@ -37,11 +37,11 @@ export interface SentLink {
   readonly traceState: string;
 }
 
-/** Writes spans, one at a time, and puts them together to a request. */
-export interface SpanWriter {
+/** Writes spans, or records, one at a time, and puts them together to a request. */
+export interface OtlpWriter<Item> {
   readonly contentType: string;
-  /** A part of a request: at least one span. The same spans give the same bytes. Throws on what cannot be written. */
-  write(...spans: readonly SentSpan[]): Buffer;
+  /** A part of a request: at least one item. The same items give the same bytes. Throws on what cannot be written. */
+  write(...items: readonly Item[]): Buffer;
   /** Of at least one part. */
   request(parts: readonly Buffer[]): Buffer;
 }

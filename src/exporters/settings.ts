@@ -7,6 +7,8 @@ export interface ExporterSettings {
   readonly endpoint?: string;
   /** The whole URL for spans; wins over `endpoint`. */
   readonly tracesEndpoint?: string;
+  /** The whole URL for log records. */
+  readonly logsEndpoint?: string;
   readonly headers?: { readonly [name: string]: string };
   readonly protocol?: 'http/protobuf' | 'http/json';
   /** False: calls to judges are not told as spans. */

@@ -4,15 +4,15 @@ import { JuryError } from '../model/errors.ts';
 import { type Carrier, carrierOf } from './carrier.ts';
 import type { Exporter, ExportItem } from './exporter.ts';
 import { judgeSpans, judgeTraceOf } from './judge-spans.ts';
-import { otlpExporter, spansAtOnce } from './otlp-exporter.ts';
+import { itemsAtOnce, otlpExporter, spanEncodings } from './otlp-exporter.ts';
 import type { SentLink, SentSpan } from './sent-span.ts';
 import type { ExporterSettings } from './settings.ts';
 
 export function spanEventsExporter(settings: ExporterSettings): Exporter {
-  const exporter = otlpExporter(tracesUrl(settings), settings);
+  const exporter = otlpExporter(tracesUrl(settings), settings, spanEncodings);
   return {
     id: 'span_events',
-    itemsAtOnce: spansAtOnce,
+    itemsAtOnce,
     async send(item) {
       try {
         const spans = spansOf(item, settings.judgeCalls !== false);

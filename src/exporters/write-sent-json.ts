@@ -1,9 +1,9 @@
 /** Spans of ours as OTLP/JSON. */
 import type { JsonObject } from '../model/json.ts';
 import { pairs } from './attribute-pairs.ts';
-import { errorStatus, flagsOf, sampledRemote, scopeName, spanKinds, type SentSpan, type SpanWriter } from './sent-span.ts';
+import { errorStatus, flagsOf, sampledRemote, scopeName, spanKinds, type OtlpWriter, type SentSpan } from './sent-span.ts';
 
-export function jsonSpans(): SpanWriter {
+export function jsonSpans(): OtlpWriter<SentSpan> {
   return {
     contentType: 'application/json',
     write: (...spans) => listed(spans.map((span) => Buffer.from(JSON.stringify(blockOf(span))))),
@@ -13,7 +13,7 @@ export function jsonSpans(): SpanWriter {
 
 const comma = Buffer.from(',');
 
-function listed(items: readonly Buffer[]): Buffer {
+export function listed(items: readonly Buffer[]): Buffer {
   return Buffer.concat(items.flatMap((item, at) => (at === 0 ? [item] : [comma, item])));
 }
 

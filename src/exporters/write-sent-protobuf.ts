@@ -1,10 +1,10 @@
 /** Spans of ours as protobuf. Written by hand: OpenTelemetry's serializer takes ten times as long, and has one type for whole and broken numbers. */
 import { protobufWriter, type ProtobufWriter } from '../otlp/protobuf-writer.ts';
-import { errorStatus, flagsOf, sampledRemote, scopeName, spanKinds, type SentEvent, type SentLink, type SentSpan, type SpanWriter } from './sent-span.ts';
+import { errorStatus, flagsOf, sampledRemote, scopeName, spanKinds, type OtlpWriter, type SentEvent, type SentLink, type SentSpan } from './sent-span.ts';
 import { writeAttributes } from './write-attributes-protobuf.ts';
 
 /** The field numbers stand beside the readers, in `otlp/envelope-protobuf.ts` and `otlp/spans-protobuf.ts`. */
-export function protobufSpans(): SpanWriter {
+export function protobufSpans(): OtlpWriter<SentSpan> {
   const out = protobufWriter();
   return {
     contentType: 'application/x-protobuf',

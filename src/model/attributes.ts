@@ -31,6 +31,10 @@ export const wire = {
 
   /** True on every span and record that we make: such spans are left alone when they come back in. */
   generated: 'tracejury.generated',
+  /** Of a result on a log record, 32 hex digits: the same for every revision; of a part, with its place behind a slash. */
+  evaluationId: 'tracejury.evaluation.id',
+  /** True: what earlier revisions said under this id holds no longer, and nothing takes its place. */
+  withdrawn: 'tracejury.withdrawn',
   evaluatorId: 'tracejury.evaluator.id',
   evaluatorKind: 'tracejury.evaluator.kind',
   evaluatorVersion: 'tracejury.evaluator.version',

@@ -214,7 +214,7 @@ function withMetrics(entries: readonly ExporterConfig[]): readonly ExporterConfi
 }
 
 function destination(config: ExporterConfig): string {
-  return JSON.stringify([config.to, ...(config.to === 'metrics' ? [] : config.to === 'span_events' ? [config.tracesEndpoint] : [config.endpoint, config.keys.project ?? '', config.keys.workspace ?? ''])]);
+  return JSON.stringify([config.to, ...(config.to === 'metrics' ? [] : config.to === 'span_events' ? [config.tracesEndpoint] : config.to === 'log_events' ? [config.logsEndpoint] : [config.endpoint, config.keys.project ?? '', config.keys.workspace ?? ''])]);
 }
 
 /** Where metrics are pushed is not a matter of runs. */

@@ -97,6 +97,16 @@ const good: readonly { readonly name: string; readonly text: string; readonly en
     is: [{ to: 'span_events', name: 'span_events', giveUp: { attempts: 100, ageMs: 604_800_000 }, tracesEndpoint: 'https://backend:4318/base/v1/traces', headers: { 'api-key': 'a b', x: '1=2' }, protocol: 'http/protobuf', judgeCalls: true }],
   },
   {
+    name: 'log events, by the entry and by the variables of OpenTelemetry',
+    text: 'export: [ { to: log_events, endpoint: "http://127.0.0.1:3100/otlp", protocol: http/json }, { to: log_events, name: other } ]',
+    env: { OTEL_EXPORTER_OTLP_LOGS_ENDPOINT: 'https://logs/in', OTEL_EXPORTER_OTLP_LOGS_HEADERS: 'k=v' },
+    want: ({ exporters }) => exporters,
+    is: [
+      { to: 'log_events', name: 'log_events', giveUp: { attempts: 100, ageMs: 604_800_000 }, logsEndpoint: 'http://127.0.0.1:3100/otlp/v1/logs', headers: { k: 'v' }, protocol: 'http/json' },
+      { to: 'log_events', name: 'other', giveUp: { attempts: 100, ageMs: 604_800_000 }, logsEndpoint: 'https://logs/in', headers: { k: 'v' }, protocol: 'http/protobuf' },
+    ],
+  },
+  {
     name: 'exporters of one kind under names of their own',
     text: 'export: [ { to: span_events, endpoint: "http://a" }, { to: span_events, name: other, endpoint: "http://b", give_up: { attempts: 3, age: 1h } } ]\nstore: { keep: { exports: 2h, export_rows: 500 } }',
     want: ({ exporters, store }) => [exporters.map((one) => [one.name, one.to === 'span_events' && one.giveUp]), store.keep.exportsMs, store.keep.exports],

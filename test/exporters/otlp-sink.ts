@@ -104,7 +104,8 @@ export function readCarrier({ headers, body }: Received): { readonly span: SinkS
 }
 
 /** What a request with several spans would have been as one request for each. */
-function bodiesOf({ headers, body }: Received): readonly Buffer[] {
+function bodiesOf({ url, headers, body }: Received): readonly Buffer[] {
+  if (url.endsWith('/v1/logs')) return [body];
   const isJson = headers['content-type'] === 'application/json';
   if (!isJson && headers['content-type'] !== 'application/x-protobuf') return [body];
   const { resourceSpans = [] } = (isJson ? JSON.parse(body.toString()) : type.toObject(type.decode(body))) as Partial<SinkRequest>;
