@@ -8,8 +8,8 @@ import { parseSpanId, type SpanId } from '../model/ids.ts';
 import { type Evaluation, type EvaluationKey, evaluationKeyText, type PartVerdict, runTargetId } from '../model/verdict.ts';
 import { cutText } from './cut-text.ts';
 import { errorType } from './error-type.ts';
-import { evaluationId } from './evaluation-id.ts';
 import { itemRevision, type ExportedRun, type ExportItem } from './exporter.ts';
+import { openInferenceAnnotations } from './open-inference.ts';
 
 export type CarrierValue = string | number | boolean | readonly string[];
 export interface CarrierAttributes {
@@ -53,7 +53,8 @@ export function carrierOf(item: ExportItem): Carrier | undefined {
       ...summaryAttributes(told),
       ...(replaces === undefined ? {} : { [wire.replaces]: replaces }),
       ...(kept.length < events.length ? { [wire.resultsLeftOut]: events.length - kept.length } : {}),
-      ...Object.fromEntries(told.slice(0, carrierEventsMax).flatMap((evaluation, at) => Object.entries(flatAttributes(evaluation, at)))),
+      ...scoreAttributes(told.slice(0, carrierEventsMax)),
+      ...openInferenceAnnotations(told.slice(0, carrierEventsMax)),
     },
   };
 }
@@ -136,19 +137,9 @@ export function partEvent({ key, evaluator, evaluatorKind, evaluatorVersion }: E
   };
 }
 
-/** For backends whose search knows attributes only: one number per evaluator, and OpenInference's annotations. */
-function flatAttributes({ key, evaluatorKind, verdict }: Evaluation, at: number): CarrierAttributes {
-  if (verdict.kind !== 'scored') return {};
-  const annotation = `${wire.annotationPrefix}${at}`;
-  return {
-    [`${wire.scorePrefix}${key.name}`]: verdict.score,
-    [`${annotation}${wire.annotationName}`]: key.name,
-    [`${annotation}${wire.annotationScore}`]: verdict.score,
-    ...(verdict.label === '' ? {} : { [`${annotation}${wire.annotationLabel}`]: verdict.label }),
-    ...(verdict.explanation === '' ? {} : { [`${annotation}${wire.annotationExplanation}`]: cutText(verdict.explanation, explanationCharsMax) }),
-    [`${annotation}${wire.annotationKind}`]: evaluatorKind === 'judge' ? 'LLM' : 'CODE',
-    [`${annotation}${wire.annotationIdentifier}`]: evaluationId(key),
-  };
+/** For backends whose search knows attributes only: one number per evaluator. */
+function scoreAttributes(told: readonly Evaluation[]): CarrierAttributes {
+  return Object.fromEntries(told.flatMap(({ key, verdict }) => (verdict.kind === 'scored' ? [[`${wire.scorePrefix}${key.name}`, verdict.score] as const] : [])));
 }
 
 function explained(explanation: string): CarrierAttributes {

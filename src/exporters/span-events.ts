@@ -36,7 +36,7 @@ export function tracesUrl({ endpoint, tracesEndpoint }: ExporterSettings): strin
   return url.href;
 }
 
-/** The carrier, linked with the trace of what judges were asked, where that goes along. */
+/** The carrier, and the trace of what judges were asked, where that goes along: it links to the carrier, which names it. */
 function spansOf(item: ExportItem, tellsCalls: boolean): readonly SentSpan[] {
   const carrier = carrierOf(item);
   const asked = tellsCalls ? judgeTraceOf(item) : undefined;
@@ -57,11 +57,9 @@ function carrierSpan(carrier: Carrier, { run }: ExportItem, asked: Pick<SentLink
     name: carrier.name,
     startUnixNano: endUnixNano,
     endUnixNano,
-    attributes: carrier.attributes,
+    attributes: { ...carrier.attributes, ...(asked === undefined ? {} : { [wire.judgeTraceId]: asked.traceId, [wire.judgeSpanId]: asked.spanId }) },
     events: carrier.events.map((attributes) => ({ name: wire.evaluationEvent, timeUnixNano: endUnixNano, attributes })),
-    links: [
-      ...[spanId, ...(carrier.replaces === undefined ? [] : [carrier.replaces])].map((linked) => ({ traceId: spanTraceId, spanId: linked, traceState })),
-      ...(asked === undefined ? [] : [{ ...asked, traceState: '' }]),
-    ],
+    // Who reads annotations of OpenInference goes by the one link: it is what they are about. Decision 43.
+    links: [{ traceId: spanTraceId, spanId, traceState }],
   };
 }

@@ -47,6 +47,9 @@ export const wire = {
   judgeAttempts: 'tracejury.judge.attempts',
   /** The batch in which it went, as the endpoint names it. */
   judgeBatch: 'tracejury.judge.batch',
+  /** On a carrier: the span of the verdict in the trace of what judges were asked. */
+  judgeTraceId: 'tracejury.judge.trace_id',
+  judgeSpanId: 'tracejury.judge.span_id',
   /** An event on such a span: a sending in vain, with its number. */
   judgeRetry: 'tracejury.judge.retry',
   judgeAttempt: 'tracejury.judge.attempt',
@@ -81,14 +84,23 @@ export const wire = {
   exampleId: 'tracejury.example.id',
   experimentId: 'tracejury.experiment.id',
 
-  /** OpenInference annotations on a carrier span: `evaluations.N.evaluation.*`. */
+  /** OpenInference annotations on a carrier span: `evaluations.N.evaluation.*` of the span that it links to. */
   openInferenceKind: 'openinference.span.kind',
   openInferenceProject: 'openinference.project.name',
   annotationPrefix: 'evaluations.',
-  annotationName: '.evaluation.name',
-  annotationScore: '.evaluation.score',
-  annotationLabel: '.evaluation.label',
-  annotationExplanation: '.evaluation.explanation',
-  annotationKind: '.evaluation.annotator_kind',
-  annotationIdentifier: '.evaluation.identifier',
+  sessionAnnotationPrefix: 'session.evaluations.',
+  /** Behind the number, and before the name of a field. */
+  annotationForm: '.evaluation',
+  annotationName: '.name',
+  annotationScore: '.score',
+  annotationLabel: '.label',
+  annotationExplanation: '.explanation',
+  annotationKind: '.annotator_kind',
+  annotationIdentifier: '.identifier',
+  annotationMetadata: '.metadata',
+  /** Before all of it, of what is said of a whole trace. */
+  annotationOfTrace: 'trace.',
 } as const;
+
+/** What stands before the field in a key of OpenInference's annotations, in either of its two forms; none of a session's. */
+export const annotationHead = /^(?:trace\.)?(?:evaluations\.\d{1,6}\.evaluation|annotations\.\d{1,6}\.annotation)(?=\.)/;

@@ -1,9 +1,10 @@
 /**
  * Verdicts on runs that come along with spans and log records: `gen_ai.evaluation.result` as the GenAI conventions have it, as an event of a span or as a
- * record, and `evaluations.*` as OpenInference writes it on spans. What we sent ourselves is left alone when it comes back in.
+ * record, and `evaluations.*` and `annotations.*` as OpenInference writes them on spans, of a span or of its trace. What we sent ourselves is left alone
+ * when it comes back in, and what is said of a whole session is about no run.
  */
 import type { Annotation, AnnotatorKind } from '../model/annotation.ts';
-import { wire } from '../model/attributes.ts';
+import { annotationHead, wire } from '../model/attributes.ts';
 import type { SpanId, Tenant, TraceId } from '../model/ids.ts';
 import type { Attributed, KeyShape, LogRecord, Resource, Scope, Span } from '../model/span.ts';
 import { textAttribute } from '../model/span.ts';
@@ -16,9 +17,12 @@ const explanationCharsMax = 4_000;
 export function annotationsOfSpans(tenant: Tenant, spans: readonly Span[]): readonly Annotation[] {
   const telling = spans.filter((span) => tellsResults(span) && span.attribute(wire.generated) !== true);
   return telling.flatMap((span) => {
-    const near: Near = { tenant, traceId: span.traceId, spanId: span.spanId, resource: span.resource, scope: span.scope };
-    const events = span.events.filter(({ name }) => name === wire.evaluationEvent).map((event) => resultOf(near, event, event.timeUnixNano));
-    return [...events, ...flattened(near, span, span.endUnixNano)].filter((one) => one !== undefined).slice(0, annotationsPerSpanMax);
+    const near: Near = { tenant, ...targetOf(span), resource: span.resource, scope: span.scope };
+    const told = flattened(near, span, span.endUnixNano).filter((one) => one !== undefined);
+    const names = new Set(told.map(({ name }) => name));
+    // Who writes a result in both forms says more of it in the attributes.
+    const events = span.events.filter(({ name }) => name === wire.evaluationEvent).map((event) => resultOf(near, event, event.timeUnixNano)).filter((one) => one !== undefined && !names.has(one.name));
+    return [...events, ...told].filter((one) => one !== undefined).slice(0, annotationsPerSpanMax);
   });
 }
 
@@ -38,6 +42,17 @@ interface Near {
   readonly scope: Scope;
 }
 
+/**
+ * A span that was made to tell of another one, which had ended, links to that one and to nothing else. The span of an agent or of a tool that tells of
+ * itself may have a link too, to what caused it.
+ */
+function targetOf(span: Span): Pick<Near, 'traceId' | 'spanId'> {
+  const [link, ...others] = span.links;
+  const kind = textAttribute(span, wire.openInferenceKind);
+  const isCarrier = kind === undefined ? textAttribute(span, wire.operation) === undefined : kind === 'EVALUATOR';
+  return link === undefined || others.length > 0 || !isCarrier ? span : link;
+}
+
 /** Most spans tell none, so this is what is asked of every span. */
 function tellsResults(span: Span): boolean {
   const shape = span.written?.().shape;
@@ -51,7 +66,7 @@ function flattenedShape({ keys }: KeyShape): { readonly found: boolean } {
 }
 
 function isFlattened(keys: readonly string[]): boolean {
-  return keys.some((key) => key.startsWith(wire.annotationPrefix) && key.includes('.evaluation.'));
+  return keys.some((key) => annotationHead.test(key));
 }
 
 /** One result of the conventions. One with an error is none, and one with an evaluator's id is ours. */
@@ -69,16 +84,16 @@ function resultOf(near: Near, from: Attributed, unixNano: bigint): Annotation | 
 }
 
 function flattened(near: Near, span: Span, unixNano: bigint): readonly (Annotation | undefined)[] {
-  const heads = new Set(span.attributeKeys().flatMap((key) => (key.startsWith(wire.annotationPrefix) ? (/^evaluations\.\d{1,6}(?=\.evaluation\.)/.exec(key)?.[0] ?? []) : [])));
-  return [...heads].slice(0, annotationsPerSpanMax).map((head) =>
-    annotationOf(near, unixNano, {
-      name: textAttribute(span, `${head}${wire.annotationName}`),
-      score: span.attribute(`${head}${wire.annotationScore}`),
-      label: textAttribute(span, `${head}${wire.annotationLabel}`),
+  const heads = new Set(span.attributeKeys().flatMap((key) => annotationHead.exec(key)?.[0] ?? []));
+  return [...heads].slice(0, annotationsPerSpanMax).map((of) =>
+    annotationOf(of.startsWith(wire.annotationOfTrace) ? { ...near, spanId: undefined } : near, unixNano, {
+      name: textAttribute(span, `${of}${wire.annotationName}`),
+      score: span.attribute(`${of}${wire.annotationScore}`),
+      label: textAttribute(span, `${of}${wire.annotationLabel}`),
       passed: undefined,
-      explanation: textAttribute(span, `${head}${wire.annotationExplanation}`),
-      kind: textAttribute(span, `${head}${wire.annotationKind}`),
-      by: textAttribute(span, `${head}${wire.annotationIdentifier}`),
+      explanation: textAttribute(span, `${of}${wire.annotationExplanation}`),
+      kind: textAttribute(span, `${of}${wire.annotationKind}`),
+      by: textAttribute(span, `${of}${wire.annotationIdentifier}`),
     }),
   );
 }

@@ -66,3 +66,25 @@ test('foreign annotations: our own results are none when they come back in, and 
   await post(to, 'logs', writeLogsJson([record({ span: 1, event: 'gen_ai.evaluation.result', attributes: { ...result, 'gen_ai.evaluation.name': 'last' } })]));
   expect((await annotated(to, 2)).map(({ name }) => name)).toEqual(['last', 'relevance']);
 });
+
+test('foreign annotations: a span of another trace that links to the agent’s tells of its run', async () => {
+  const to = await service();
+  const carrier = span({ id: 9, trace: 5, resource: { 'service.name': 'nightly' }, links: [{ trace: 1, span: 1 }], attributes: { 'openinference.span.kind': 'EVALUATOR', 'evaluations.0.evaluation.name': 'tone', 'evaluations.0.evaluation.score': 0.5, 'evaluations.0.evaluation.annotator_kind': 'LLM' } });
+  expect(await post(to, 'traces', writeTraces([agent, tool], 'protobuf'), 'application/x-protobuf')).toBe(200);
+  expect(await post(to, 'traces', writeTraces([carrier], 'protobuf'), 'application/x-protobuf')).toBe(200);
+  expect(await annotated(to, 1)).toMatchObject([{ name: 'tone', by: 'nightly', kind: 'evaluator', score: 0.5 }]);
+});
+
+test('foreign annotations: our own log records are none when they come back in, and none of others go out', async () => {
+  const sink = await otlpSink();
+  open.push({ stop: () => sink.close() });
+  const to = await service(`export: [ { to: log_events, endpoint: "${sink.url}" } ]\n`);
+  await post(to, 'logs', writeLogsJson([record({ span: 1, event: 'gen_ai.evaluation.result', attributes: { ...result, 'gen_ai.evaluation.explanation': 'grader speaks' } })]));
+  await post(to, 'traces', writeTraces([agent, tool], 'json'));
+  await annotated(to, 1);
+  const sent = await eventually(() => sink.received[0], 'the records');
+  expect([sent.body.includes('tool_error'), sent.body.includes('grader speaks')]).toEqual([true, false]);
+  expect(await post(to, 'logs', sent.body, sent.headers['content-type'])).toBe(200);
+  await post(to, 'logs', writeLogsJson([record({ span: 1, event: 'gen_ai.evaluation.result', attributes: { ...result, 'gen_ai.evaluation.name': 'last' } })]));
+  expect((await annotated(to, 2)).map(({ name }) => name)).toEqual(['last', 'relevance']);
+});
