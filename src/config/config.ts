@@ -4,6 +4,7 @@ import type { PriceTable } from '../../evaluators/prices.ts';
 import type { MetricsPushSettings } from '../exporters/metrics-push.ts';
 import type { NativeId } from '../exporters/index.ts';
 import type { NativeSettings } from '../exporters/native-backend.ts';
+import type { WebhookSettings } from '../exporters/webhook.ts';
 import type { JudgeSettings } from '../judges/settings.ts';
 import type { Run, ToolDefinition } from '../model/agent-trace.ts';
 import type { BudgetLimits } from '../model/budget.ts';
@@ -138,6 +139,14 @@ export type ExporterConfig =
       /** Values are secret. */
       readonly headers: { readonly [name: string]: string };
       readonly protocol: 'http/protobuf' | 'http/json';
+    }
+  | {
+      readonly to: 'webhook';
+      readonly name: string;
+      readonly giveUp: { readonly attempts: number; readonly ageMs: number };
+      /** Values are secret. */
+      readonly headers: { readonly [name: string]: string };
+      readonly webhook: WebhookSettings;
     }
   | {
       /** A backend with scores of its own. */

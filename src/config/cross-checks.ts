@@ -15,7 +15,8 @@ import type { Finding, Path } from './fault.ts';
 import { nativeFindings } from './native-entry.ts';
 import { listAt, objectAt } from './reading.ts';
 import { redactionFindings } from './redaction.ts';
-import { giveUpDefaults, pushDefaults } from './sections/export.ts';
+import { giveUpDefaults, pushDefaults, webhookDefaults } from './sections/export.ts';
+import { evaluatorEntries, webhookFindings, webhookKeys } from './webhook-entry.ts';
 
 export function crossCheck(check: CrossCheck): readonly Finding[] {
   const { value } = check;
@@ -155,11 +156,14 @@ function exportFindings({ value, env }: CrossCheck): readonly Finding[] {
     const to = member(item, 'to');
     const namesake = to === 'metrics' ? index : list.findIndex((other) => exporterName(other) === exporterName(item));
     if (namesake < index) return [{ path: isGiven(item, 'name') ? [...path, 'name'] : path, at: 'value', problem: `has the name of entry ${namesake + 1}, ${exporterName(item)}`, todo: 'Give it a name of its own: what waits for its backend in the store stands under it.' }];
+    const ofWebhook = to === 'webhook' ? [] : surplusFindings(item, path, webhookKeys, `means nothing for ${exporterName({ to: to ?? null })}`, 'Leave it out: only webhook has it.');
+    if (ofWebhook.length > 0) return ofWebhook;
     if (to === 'metrics') return metricsFindings({ list, item, index, value, env });
     const backend = natives.find(({ id }) => id === to);
     if (backend !== undefined) return [...surplusFindings(item, path, ['interval', 'temporality', 'judge_calls'], `means nothing for ${backend.id}`, 'Leave it out.'), ...nativeFindings({ backend, entry: item, path, env })];
     const foreign = nativeKeyNames.filter((key) => isGiven(item, key));
     if (foreign.length > 0) return foreign.map((key) => ({ path: [...path, key], at: 'key', problem: `means nothing for ${exporterName({ to: to ?? null })}`, todo: 'Give keys under headers.' }));
+    if (to === 'webhook') return [...surplusFindings(item, path, ['interval', 'temporality', 'judge_calls', 'protocol'], 'means nothing for webhook', 'Leave it out.'), ...webhookFindings(item, path, evaluatorEntries(value))];
     if (to !== 'span_events' && to !== 'log_events') return [];
     const surplus = [
       ...surplusFindings(item, path, ['interval', 'temporality'], `means nothing for ${to}`, 'Leave it out: scores are sent when they are there.'),
@@ -191,12 +195,15 @@ interface CrossCheckOf extends Pick<CrossCheck, 'value' | 'env'> {
   readonly index: number;
 }
 
-const presets: { readonly [key: string]: JsonValue } = { protocol: 'http/protobuf', judge_calls: true, ...pushDefaults };
+const presets: { readonly [key: string]: JsonValue } = { protocol: 'http/protobuf', judge_calls: true, body: 'json', per_minute: webhookDefaults.per_minute, private_addresses: false, ...pushDefaults };
+
+const presetOnly = JSON.stringify({ verdicts: webhookDefaults.verdicts, labels: [], evaluators: [], agents: [] });
 
 /** Defaults are filled in already: an entry for metrics has the empty headers, the protocol and the calls of every entry. */
 function isGiven(item: JsonObject, key: string): boolean {
   const value = member(item, key);
   if (key === 'headers') return isJsonObject(value) && Object.keys(value).length > 0;
+  if (key === 'only') return isJsonObject(value) && JSON.stringify(value) !== presetOnly && Object.keys(value).length > 0;
   if (key === 'give_up') return isJsonObject(value) && Object.entries(giveUpDefaults).some(([name, preset]) => (member(value, name) ?? preset) !== preset);
   const preset = Object.hasOwn(presets, key) ? presets[key] : undefined;
   return value !== undefined && value !== preset;

@@ -30,6 +30,7 @@ import { ownMembers } from './schema.ts';
 import { sampleRateDefaults, whoIsAskedSchema } from './sections/evaluators.ts';
 import { answerTokensDefault } from './sections/judges.ts';
 import type { Environment } from './substitution.ts';
+import { webhookSettings } from './webhook-entry.ts';
 
 interface Checked {
   /** Without a fault, defaults filled in. */
@@ -243,6 +244,7 @@ function exporter(written: JsonObject, env: Environment): ExporterConfig {
     const { endpoint = '', keys } = nativeGiven(native, written, env);
     return { to: native.id, name, giveUp: { attempts: number(giveUp, 'attempts'), ageMs: quantity('duration', giveUp, 'age'), missingMs: quantity('duration', giveUp, 'missing') }, endpoint, headers: given, keys };
   }
+  if (to === 'webhook') return { to, name, giveUp: { attempts: number(giveUp, 'attempts'), ageMs: quantity('duration', giveUp, 'age') }, headers: given, webhook: webhookSettings(written) };
   if (to === 'log_events') {
     return { to, name, giveUp: { attempts: number(giveUp, 'attempts'), ageMs: quantity('duration', giveUp, 'age') }, logsEndpoint: signalEndpoint('logs', member(written, 'endpoint'), env) ?? '', headers: headers('logs'), protocol: text(written, 'protocol') === 'http/json' ? 'http/json' : 'http/protobuf' };
   }

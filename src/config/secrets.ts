@@ -7,7 +7,7 @@ import { appliedSchema, memberSchema, ownMembers } from './schema.ts';
 /** What stands in the place of a secret. */
 export const mask = '***';
 
-/** The configuration without its secrets: keys and header values as `***`, of URLs the password and the query. */
+/** The configuration without its secrets: keys and header values as `***`, of URLs the password, the query and what looks like a key in the path. */
 export function masked(general: JsonObject, value: JsonValue): JsonValue {
   const schema = appliedSchema(general, value);
   const secret = member(schema, 'x-secret');
@@ -71,6 +71,8 @@ const SUSPICIOUS =
   /((?:(?<!task_)key(?!_file)|token(?!s_per_)|secret|passw(?:or)?d|authorization|credential|value|bearer)[\w-]*["']?\s*[:=]\s*)(?!\s*(?:[[{&*|>]|\*\*\*|["']?\$\{env:\w+\}["']?\s*(?:[,}\]]|$)))("(?:[^"\\]|\\.)*"?|'[^']*'?|[^\s,}\]#][^,}\]#]*?(?=\s*(?:[,}\]#]|$)))/gi;
 const BEARER = /\b(bearer|basic)\s+[^\s"',}\]]+/gi;
 const URL_USER = /(:\/\/)[^/\s"'@]*@/g;
+/** Addresses of webhooks are keys: their last parts are what nobody can guess. */
+const URL_KEY = /(?<=[^/:]\/)[\w-]{20,}(?=[/?#]|$)/g;
 
 function suspiciousMasked(line: string): string {
   return line.replace(SUSPICIOUS, `$1${mask}`).replace(BEARER, `$1 ${mask}`).replace(URL_USER, `$1${mask}@`);
@@ -78,5 +80,5 @@ function suspiciousMasked(line: string): string {
 
 /** Without a user, a password and the query. */
 export function maskedUrl(url: string): string {
-  return url.replace(URL_USER, `$1${mask}@`).replace(/\?.*$/, `?${mask}`);
+  return url.replace(URL_USER, `$1${mask}@`).replace(/\?.*$/, `?${mask}`).replace(URL_KEY, mask);
 }

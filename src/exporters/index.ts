@@ -14,6 +14,7 @@ import { opik } from './opik.ts';
 import { phoenix } from './phoenix.ts';
 import type { ExporterParts, ExporterSettings } from './settings.ts';
 import { spanEventsExporter } from './span-events.ts';
+import { webhookExporter } from './webhook.ts';
 
 type MakeExporter = (settings: ExporterSettings, parts: ExporterParts) => Exporter;
 
@@ -23,4 +24,4 @@ export type NativeId = (typeof natives)[number]['id'];
 
 const ofNatives: Partial<Record<NativeId, MakeExporter>> = Object.fromEntries(natives.map((backend) => [backend.id, nativeExporter(backend)]));
 
-export const exporters = { span_events: spanEventsExporter, log_events: logEventsExporter, metrics: metricsExporter, ...(ofNatives as Readonly<Record<NativeId, MakeExporter>>) } as const satisfies { readonly [id: string]: MakeExporter };
+export const exporters = { span_events: spanEventsExporter, log_events: logEventsExporter, metrics: metricsExporter, webhook: webhookExporter, ...(ofNatives as Readonly<Record<NativeId, MakeExporter>>) } as const satisfies { readonly [id: string]: MakeExporter };

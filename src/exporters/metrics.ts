@@ -13,7 +13,7 @@ import type { ExporterParts, ExporterSettings } from './settings.ts';
 /** Verdicts remembered to tell whether a later revision changed them; the oldest are forgotten first. */
 const verdictsRememberedMax = 40_000;
 
-export function metricsExporter(_settings: ExporterSettings, { telemetry }: ExporterParts): Exporter {
+export function metricsExporter(_settings: ExporterSettings, { telemetry }: Pick<ExporterParts, 'telemetry'>): Exporter {
   const verdicts = recentMap<string, string>(verdictsRememberedMax);
 
   /** What changed since the revision before: `changed`, `same`, or `unknown` when that was too long ago. */

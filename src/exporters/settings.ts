@@ -1,8 +1,13 @@
 /** What a configuration entry says about one exporter, and what the service hands in. */
+import type { lookup } from 'node:dns';
 import type { NativeSettings } from './native-backend.ts';
+import type { Clock, Sleep } from '../model/clock.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
+import type { WebhookSettings } from './webhook.ts';
 
 export interface ExporterSettings {
+  /** Of the entry, in metrics. */
+  readonly name?: string;
   /** Base URL; `/v1/traces` is added. */
   readonly endpoint?: string;
   /** The whole URL for spans; wins over `endpoint`. */
@@ -21,8 +26,14 @@ export interface ExporterSettings {
   readonly sleep?: (ms: number) => Promise<void>;
   /** Of a backend with scores of its own: its key and what else names the account. */
   readonly keys?: NativeSettings['keys'];
+  /** Of `webhook`. */
+  readonly webhook?: WebhookSettings;
 }
 
 export interface ExporterParts {
   readonly telemetry: Telemetry;
+  readonly clock: Clock;
+  readonly sleep: Sleep;
+  /** Who resolves names; the machine when left out. */
+  readonly lookup?: typeof lookup;
 }

@@ -82,7 +82,7 @@ export function outboxes({ entries, telemetry, logger, onGivenUp, leavingMs = le
   const untilEnd: Sleep = (ms, signal) => sleep(ms, signal === undefined ? ending.signal : AbortSignal.any([signal, ending.signal]));
 
   function placeOf(config: ExporterConfig): Place {
-    const first = configuredExporter(config, { telemetry });
+    const first = configuredExporter(config, { telemetry, clock, sleep: untilEnd });
     const exporter = exchangeable(first);
     const sends: Exporter = { id: first.id, ...(first.isVolatile === true ? { isVolatile: true } : {}), ...(first.itemsAtOnce === undefined ? {} : { itemsAtOnce: first.itemsAtOnce }), send: (item) => exporter.use((current) => current.send(item)), stop: exporter.stop };
     // A configuration that is exchanged holds for what waits as well.
@@ -108,7 +108,7 @@ export function outboxes({ entries, telemetry, logger, onGivenUp, leavingMs = le
     const ready = placed(withMetrics(next)).map(({ config, before }) => {
       if (before === undefined) return { place: placeOf(config), take: () => undefined };
       if (textOf(before.config) === textOf(config)) return { place: before, take: () => undefined };
-      const exporter = configuredExporter(config, { telemetry });
+      const exporter = configuredExporter(config, { telemetry, clock, sleep: untilEnd });
       const take = (): void => {
         before.config = config;
         before.exporter.exchange(exporter);
@@ -214,7 +214,7 @@ function withMetrics(entries: readonly ExporterConfig[]): readonly ExporterConfi
 }
 
 function destination(config: ExporterConfig): string {
-  return JSON.stringify([config.to, ...(config.to === 'metrics' ? [] : config.to === 'span_events' ? [config.tracesEndpoint] : config.to === 'log_events' ? [config.logsEndpoint] : [config.endpoint, config.keys.project ?? '', config.keys.workspace ?? ''])]);
+  return JSON.stringify([config.to, ...(config.to === 'metrics' ? [] : config.to === 'span_events' ? [config.tracesEndpoint] : config.to === 'log_events' ? [config.logsEndpoint] : config.to === 'webhook' ? [config.webhook.url] : [config.endpoint, config.keys.project ?? '', config.keys.workspace ?? ''])]);
 }
 
 /** Where metrics are pushed is not a matter of runs. */

@@ -87,6 +87,7 @@ export const metrics = {
   'tracejury.exporter.lag': { kind: 'gauge', unit: 's', labels: ['tracejury.exporter'], meaning: 'Age of the oldest item waiting to be sent.' },
   'tracejury.exporter.dead': { kind: 'gauge', unit: '{item}', labels: ['tracejury.exporter'], meaning: 'Dead letters: items that were given up and stand in the store.' },
   'tracejury.exporter.circuit': { kind: 'gauge', unit: '{state}', labels: ['tracejury.exporter'], meaning: 'Circuit breaker: 0 closed, 1 half open (one item is tried), 2 open (the backend is left alone).' },
+  'tracejury.webhook.runs': { kind: 'counter', unit: '{run}', labels: ['tracejury.exporter', 'tracejury.outcome'], meaning: 'Runs in messages that a webhook took: told one by one, or folded (counted in a message, because more were ready than one tells of, or than messages may go in a minute).' },
   'tracejury.judge.requests': { kind: 'counter', unit: '{request}', labels: ['tracejury.judge', 'tracejury.outcome'], meaning: 'Questions to judges, and under http:NAME calls of the evaluators over HTTP, by how they ended.' },
   'tracejury.judge.circuit': { kind: 'gauge', unit: '{state}', labels: ['tracejury.judge'], meaning: 'Circuit breaker: 0 closed, 1 half open (one question is asked), 2 open (the judge is left alone).' },
   'tracejury.judge.answers': { kind: 'counter', unit: '{answer}', labels: ['tracejury.judge', 'tracejury.outcome'], meaning: 'Questions by whether the same one had been answered: cached, or asked. Of judges whose entry has a `cache`.' },

@@ -107,6 +107,19 @@ const good: readonly { readonly name: string; readonly text: string; readonly en
     ],
   },
   {
+    name: 'a webhook, with what it is told and how',
+    text: 'export: [ { to: webhook, endpoint: "https://hooks.example/x", secret: "${env:S}", link: "https://a/{trace_id}", per_minute: 5, only: { verdicts: [error], labels: [odd], evaluators: [tool_error], agents: [a] } } ]\nevaluators: [ tool_error ]',
+    env: { S: 'a secret of twenty-four bytes or more'.replaceAll(' ', '-'), OTEL_EXPORTER_OTLP_HEADERS: 'x=1' },
+    want: ({ exporters }) => exporters,
+    is: [{ to: 'webhook', name: 'webhook', giveUp: { attempts: 100, ageMs: 604_800_000 }, headers: {}, webhook: { url: 'https://hooks.example/x', secret: 'a-secret-of-twenty-four-bytes-or-more', body: 'json', link: 'https://a/{trace_id}', only: { verdicts: ['error'], labels: ['odd'], evaluators: ['tool_error'], agents: ['a'] }, perMinute: 5, privateAddresses: false } }],
+  },
+  {
+    name: 'a channel, with defaults',
+    text: 'export: [ { to: webhook, endpoint: "http://127.0.0.1:9/x", body: slack, private_addresses: true } ]',
+    want: ({ exporters: [one] }) => one?.to === 'webhook' && one.webhook,
+    is: { url: 'http://127.0.0.1:9/x', body: 'slack', only: { verdicts: ['fail'], labels: [], evaluators: [], agents: [] }, perMinute: 10, privateAddresses: true },
+  },
+  {
     name: 'exporters of one kind under names of their own',
     text: 'export: [ { to: span_events, endpoint: "http://a" }, { to: span_events, name: other, endpoint: "http://b", give_up: { attempts: 3, age: 1h } } ]\nstore: { keep: { exports: 2h, export_rows: 500 } }',
     want: ({ exporters, store }) => [exporters.map((one) => [one.name, one.to === 'span_events' && one.giveUp]), store.keep.exportsMs, store.keep.exports],

@@ -4,6 +4,7 @@ import type { JsonObject } from '../../model/json.ts';
 import type { Section } from './section.ts';
 
 export const pushDefaults = { interval: '60s', temporality: 'cumulative' } as const;
+export const webhookDefaults = { verdicts: ['fail'], per_minute: 10 } as const;
 export const giveUpDefaults = { attempts: 100, age: '7d', missing: '10m' } as const;
 
 const secretText = (description: string) => ({ type: 'string', 'x-secret': true, minLength: 1, maxLength: 10_000, pattern: '^[!-~]*$', 'x-words': 'Use visible ASCII characters without blanks.', description: `${description} Best given as \`\${env:NAME}\`.` }) as const;
@@ -37,7 +38,7 @@ export const exportSection: Section = {
       properties: {
         to: {
           enum: ['span_events', 'metrics', 'log_events', 'forward', 'webhook', ...natives.map(({ id }) => id)],
-          description: `\`span_events\` sends \`gen_ai.evaluation.result\` events over OTLP on spans, \`log_events\` as log records; \`metrics\` is the metrics page of the console listener, and where an endpoint is named the same metrics go there over OTLP; ${natives.map(({ id }) => `\`${id}\``).join(', ')} write scores of that backend (exports.md).`,
+          description: `\`span_events\` sends \`gen_ai.evaluation.result\` events over OTLP on spans, \`log_events\` as log records; \`webhook\` tells a program or a channel of runs; \`metrics\` is the metrics page of the console listener, and where an endpoint is named the same metrics go there over OTLP; ${natives.map(({ id }) => `\`${id}\``).join(', ')} write scores of that backend (exports.md).`,
         },
         name: { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$', 'x-words': 'Use letters, digits, dots, dashes and underscores, at most 100.', description: 'Name of the entry in metrics, in the API and in the store, where scores wait for a backend that is down; that of `to` when left out. No two entries may share one. Under another name an entry begins anew.' },
         endpoint: { type: 'string', 'x-url': true, 'x-secret': 'url', description: 'Base URL of the backend; the path of the signal, for example `/v1/traces`, is added, as with `OTEL_EXPORTER_OTLP_ENDPOINT`, which is used when this is left out. Metrics are pushed only where this, or `OTEL_EXPORTER_OTLP_METRICS_ENDPOINT`, names a backend. Of a backend with scores of its own the base URL of its API, or its usual variable.' },
@@ -64,6 +65,23 @@ export const exportSection: Section = {
         judge_calls: { type: 'boolean', default: true, description: 'Calls to judges are sent as spans too, each verdict in a trace of its own, linked with the run; no text is in them. Only `span_events` does.' },
         interval: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '1s', maximum: '1h' }, default: pushDefaults.interval, description: 'How often metrics are pushed. Of `metrics` alone.' },
         temporality: { enum: ['cumulative', 'delta'], default: pushDefaults.temporality, description: '`cumulative` pushes what was counted since the start, `delta` since what the backend took last. Of `metrics` alone.' },
+        body: { enum: ['json', 'slack'], default: 'json', description: '`json` for programs, `slack` for a channel: the text that incoming webhooks of Slack, Mattermost and Rocket.Chat take. Of `webhook` alone, as the five keys below.' },
+        secret: secretText('Signs every message: a text of at least 24 bytes, or `whsec_` and base64 (exports.md).'),
+        only: {
+          type: 'object',
+          description: 'What is told. A run without such a verdict is not.',
+          additionalProperties: false,
+          default: {},
+          properties: {
+            verdicts: { type: 'array', maxItems: 3, items: { enum: ['fail', 'pass', 'error'] }, default: [...webhookDefaults.verdicts], description: 'Outcomes; `error` is an evaluation that failed itself.' },
+            labels: { type: 'array', maxItems: 100, items: { type: 'string', minLength: 1, maxLength: 200 }, default: [], description: 'Labels that are told as well, whatever the outcome.' },
+            evaluators: { type: 'array', maxItems: 100, items: { type: 'string', minLength: 1, maxLength: 100 }, default: [], description: 'Names of evaluators; all when empty.' },
+            agents: { type: 'array', maxItems: 100, items: { type: 'string', minLength: 1, maxLength: 1000 }, default: [], description: 'Names of agents; all when empty.' },
+          },
+        },
+        per_minute: { type: 'integer', minimum: 1, maximum: 600, default: webhookDefaults.per_minute, 'x-unit': 'messages', description: 'Messages in a minute; up to three may go at once. Runs that are ready meanwhile go together in the next one, ten of them one by one and the others as a count.' },
+        private_addresses: { type: 'boolean', default: false, description: 'True: the endpoint may be on this machine or in a network of your own. Else such addresses are refused, also when a name turns out to lead there.' },
+        link: { type: 'string', 'x-url': true, maxLength: 2000, description: 'Where a person sees the run; `{trace_id}` and `{span_id}` in it are replaced.' },
         protocol: { enum: ['http/protobuf', 'http/json'], default: 'http/protobuf', description: 'Encoding. Phoenix takes protobuf only, and metrics are pushed as nothing else.' },
         tls: {
           type: 'object',

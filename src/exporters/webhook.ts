@@ -1,0 +1,111 @@
+/** Tells a program or a channel of runs: those that the entry asks for, signed, to public addresses alone unless it says otherwise, and so many messages a minute at most. */
+import http from 'node:http';
+import https from 'node:https';
+import { isIP } from 'node:net';
+import { JuryError } from '../model/errors.ts';
+import { recentMap } from '../model/recent.ts';
+import type { Evaluation } from '../model/verdict.ts';
+import { evaluationId } from './evaluation-id.ts';
+import { exportOutcome } from './export-outcome.ts';
+import type { Exporter, ExportItem, ExportOutcome } from './exporter.ts';
+import { paced } from './paced.ts';
+import { post, type Answer } from './post.ts';
+import { isPublicAddress, notPublic, publicLookup } from './public-address.ts';
+import type { ExporterParts, ExporterSettings } from './settings.ts';
+import { messageOf, type MessageSettings, type Notice } from './webhook-message.ts';
+import { signatureHeaders } from './webhook-signature.ts';
+
+export type WebhookSettings = MessageSettings & {
+  readonly url: string;
+  readonly secret?: string;
+  readonly only: WebhookFilter;
+  readonly perMinute: number;
+  /** True: it may be inside, where nobody from outside comes. */
+  readonly privateAddresses: boolean;
+};
+
+/** A verdict is told when its outcome or its label is named; empty lists of evaluators and agents are all of them. */
+export type WebhookFilter = {
+  readonly verdicts: readonly VerdictOutcome[];
+  readonly labels: readonly string[];
+  readonly evaluators: readonly string[];
+  readonly agents: readonly string[];
+};
+
+export const verdictOutcomes = ['fail', 'pass', 'error'] as const;
+type VerdictOutcome = (typeof verdictOutcomes)[number];
+
+const timeoutMsDefault = 10_000;
+/** Messages that may go at once after a quiet time. */
+const messagesAtOnce = 3;
+/** Runs of one message; what is beyond goes with the next one. */
+const runsPerMessage = 200;
+/** Verdicts remembered to tell whether a revision says something new; the oldest are forgotten first. */
+const toldMax = 20_000;
+
+export function webhookExporter(settings: ExporterSettings, parts: ExporterParts): Exporter {
+  const { webhook } = settings;
+  if (webhook === undefined) throw new JuryError('CONFIG_INVALID', 'The exporter webhook has no endpoint.');
+  const { telemetry, clock, sleep } = parts;
+  const told = recentMap<string, string>(toldMax);
+  const { call, stop } = caller(webhook, settings, parts);
+  const queue = paced<Notice>({ send: sendMessage, perMinute: webhook.perMinute, atOnce: messagesAtOnce, itemsMax: runsPerMessage, clock, sleep });
+
+  async function sendMessage(notices: readonly Notice[]): Promise<ExportOutcome> {
+    const message = messageOf(notices, webhook as WebhookSettings);
+    const outcome = exportOutcome(await call(message.body, signatureHeaders({ id: message.id, atSeconds: Math.floor(clock.nowMs() / 1_000), body: message.body }, webhook?.secret)));
+    if (outcome.kind !== 'sent') return outcome;
+    const count = (kind: string, runs: number): void => telemetry.add('tracejury.webhook.runs', runs, { 'tracejury.exporter': settings.name ?? 'webhook', 'tracejury.outcome': kind });
+    count('told', message.told);
+    if (notices.length > message.told) count('folded', notices.length - message.told);
+    for (const { evaluations } of notices) for (const evaluation of evaluations) told.set(evaluationId(evaluation.key), wordOf(evaluation));
+    return outcome;
+  }
+
+  return {
+    id: 'webhook',
+    itemsAtOnce: runsPerMessage,
+    async send({ run, evaluations }) {
+      try {
+        const wanted = wantedOf({ run, evaluations }, webhook.only).filter((evaluation) => told.get(evaluationId(evaluation.key)) !== wordOf(evaluation));
+        return wanted.length === 0 ? { kind: 'sent' } : await queue.send({ run, evaluations: wanted });
+      } catch (error) {
+        return { kind: 'failed', retryable: false, error: error instanceof Error ? error.name : 'unknown' };
+      }
+    },
+    async stop() {
+      queue.stop();
+      stop();
+    },
+  };
+}
+
+function caller(webhook: WebhookSettings, settings: ExporterSettings, { lookup }: ExporterParts): { readonly call: (body: string, headers: { readonly [name: string]: string }) => Promise<Answer>; stop(): void } {
+  const { url, privateAddresses } = webhook;
+  const isTls = url.startsWith('https:');
+  const options = { keepAlive: true, ...(privateAddresses ? {} : { lookup: publicLookup(lookup) }), ...(isTls ? settings.tls : {}) };
+  const agent = isTls ? new https.Agent(options) : new http.Agent(options);
+  const host = new URL(url).hostname.replace(/^\[|\]$/g, '');
+  // What is no name is not looked up.
+  const isRefused = !privateAddresses && isIP(host) !== 0 && !isPublicAddress(host);
+  const common = { url, timeoutMs: settings.timeoutMs ?? timeoutMsDefault, request: isTls ? https.request : http.request, agent };
+  return {
+    call: async (body, headers) => (isRefused ? { kind: 'unanswered', fault: notPublic } : post({ ...common, headers: { ...settings.headers, 'content-type': 'application/json', 'user-agent': 'tracejury', ...headers } }, Buffer.from(body))),
+    stop: () => agent.destroy(),
+  };
+}
+
+function wantedOf({ run, evaluations }: Pick<ExportItem, 'run' | 'evaluations'>, { verdicts, labels, evaluators, agents }: WebhookFilter): readonly Evaluation[] {
+  if (agents.length > 0 && !agents.includes(run.trace.agent ?? '')) return [];
+  return evaluations.filter(({ key, verdict }) => {
+    if (evaluators.length > 0 && !evaluators.includes(key.name)) return false;
+    if (verdict.kind === 'failed') return verdicts.includes('error');
+    if (verdict.kind === 'skipped') return false;
+    return labels.includes(verdict.label) || (verdict.passed !== null && verdicts.includes(verdict.passed ? 'pass' : 'fail'));
+  });
+}
+
+/** A revision that says the same is no news. */
+function wordOf({ verdict }: Evaluation): string {
+  return verdict.kind === 'scored' ? `${verdict.label} ${String(verdict.passed)}` : verdict.kind;
+}
