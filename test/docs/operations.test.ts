@@ -1,4 +1,4 @@
-/** The guide for operators and the alert rules name only what the service tells: metrics with their suffixes, labels, log lines, exporters' words. */
+/** The guide for operators, the alert rules and the dashboard name only what the service tells: metrics with their suffixes, labels, log lines, exporters' words. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -47,7 +47,7 @@ function unknownLabels(text: string): readonly string[] {
   );
 }
 
-const texts = { 'docs/operations.md': page, 'docs/alerts.yaml': rulesText };
+const texts = { 'docs/operations.md': page, 'docs/alerts.yaml': rulesText, 'docs/grafana-dashboard.json': readFileSync(join(docs, 'grafana-dashboard.json'), 'utf8') };
 for (const [path, text] of Object.entries(texts)) {
   test(`docs: every metric and label in ${path} is on the metrics page`, () => {
     expect([...text.matchAll(/\btracejury_\w+/g)].length).toBeGreaterThan(30);

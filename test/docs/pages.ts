@@ -6,6 +6,7 @@ import { dialectsPage } from './dialects-page.ts';
 import { errorsPage } from './errors-page.ts';
 import { evaluabilityPage } from './evaluability-page.ts';
 import { evaluatorsPage } from './evaluators-page.ts';
+import { dashboard } from './grafana/dashboard.ts';
 import { metricsPage } from './metrics-page.ts';
 
 export interface Page {
@@ -21,6 +22,7 @@ export const pages: readonly Page[] = [
   { path: 'docs/errors.md', text: errorsPage },
   { path: 'docs/api.md', text: apiPage },
   { path: 'docs/metrics.md', text: metricsPage },
+  { path: 'docs/grafana-dashboard.json', text: dashboard },
   { path: 'docs/backends.md', text: backendsPage },
   { path: 'docs/evaluability.md', text: evaluabilityPage },
 ];

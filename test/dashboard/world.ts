@@ -1,0 +1,108 @@
+/** A service with a judge, a backend and a budget, under the traffic of the demonstration, and a Prometheus that scrapes it and has the alert rules. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { freePort } from '../builders/free-port.ts';
+import { agentSpan, toolSpan } from '../builders/gen-ai-spans.ts';
+import { otlpSink } from '../exporters/otlp-sink.ts';
+import { serviceFolder, type ServiceProcess } from '../service/process.ts';
+import { eventually } from '../service/running.ts';
+import { answeringJudge } from './answering-judge.ts';
+
+export interface World {
+  readonly service: ServiceProcess;
+  /** Base URL of Prometheus. */
+  readonly prometheus: string;
+  /** Sends a simulated day. */
+  demo(seed: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+const root = join(import.meta.dirname, '../..');
+const evaluator = 'courtesy';
+
+export async function world(): Promise<World> {
+  const folder = serviceFolder();
+  const [judge, sink] = [await answeringJudge(), await otlpSink()];
+  writeFileSync(join(folder.path, 'fixed.jsonl'), '{"input": "Book a room.", "final_response": "Booked."}\n{"input": "And a flight?", "final_response": "No."}\n');
+  folder.configure(configuration(judge.baseUrl, sink.url));
+  const service = await folder.start();
+  const prometheus = await started(folder.path, new URL(service.console).host);
+  return {
+    service,
+    prometheus: prometheus.url,
+    demo: (seed) => demonstration(service, seed),
+    async close() {
+      await ended(prometheus.child);
+      await folder.remove();
+      await Promise.all([judge.close(), sink.close()]);
+    },
+  };
+}
+
+function configuration(judgeUrl: string, backend: string): string {
+  const price = '{ input_per_million: 1, output_per_million: 2 }';
+  return `judges:
+  main: { base_url: "${judgeUrl}", model: m-1, concurrency: 4, price: ${price}, budget: { usd_per_day: 5 } }
+evaluators:
+  - tool_error
+  - tool_call_validity
+  - final_response_present
+  - { use: custom_judge, name: ${evaluator}, judge: main, options: { template: "Is {{final_response}} polite?", labels: { polite: 1, rude: 0 } }, sample: { rate: 0.8 }, drift: { dataset: fixed.jsonl, every: 10m } }
+prices: { gpt-4o-mini: ${price}, claude-sonnet-4: ${price}, claude-haiku-4: ${price}, gpt-5-mini: ${price} }
+groups: { task_key: input }
+export: [ { to: span_events, endpoint: "${backend}" } ]
+`;
+}
+
+async function started(folder: string, target: string): Promise<{ readonly child: ChildProcess; readonly url: string }> {
+  const file = join(folder, 'prometheus.yaml');
+  const rules = join(root, 'docs/alerts.yaml');
+  writeFileSync(file, `global: { scrape_interval: 1s, evaluation_interval: 2s }\nscrape_configs: [ { job_name: tracejury, static_configs: [ { targets: ["${target}"] } ] } ]\nrule_files: [ "${rules}" ]\n`);
+  const port = await freePort();
+  const args = [`--config.file=${file}`, `--storage.tsdb.path=${join(folder, 'prometheus')}`, `--web.listen-address=127.0.0.1:${port}`, '--enable-feature=exemplar-storage', '--log.level=error'];
+  const child = spawn('prometheus', args, { stdio: ['ignore', 'inherit', 'inherit'] });
+  await Promise.race([once(child, 'spawn'), once(child, 'error').then(([error]) => Promise.reject(new Error(`${String(error)}: install Prometheus.`)))]);
+  return { child, url: `http://127.0.0.1:${port}` };
+}
+
+async function demonstration({ otlp, console: page }: ServiceProcess, seed: number): Promise<void> {
+  const child = spawn(process.execPath, [join(root, 'src/cli/main.ts'), 'demo', '--endpoint', otlp, '--console', page, '--runs', '200', '--seed', String(seed)], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const [code] = (await once(child, 'exit')) as [number | null];
+  if (code !== 0) throw new Error(`the demonstration ended with ${code ?? 'a signal'}`);
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill('SIGTERM');
+  await once(child, 'exit');
+}
+
+interface ToldRun {
+  readonly trace_id: string;
+  readonly span_id: string;
+}
+
+/** A run of one task, and a call of a tool that comes when the run has long been scored. */
+export async function runWithLateSpan(service: ServiceProcess, trace: number): Promise<void> {
+  const agent = agentSpan({ id: 1, trace, start: 0, end: 9, agent: 'late-agent', input: 'Where is it?', output: 'There.' });
+  const call = (id: number) => toolSpan({ id, parent: 1, trace, start: id, end: id + 1, call: `c${id}`, tool: 'find', arguments: '{"x":1}', result: 'there' });
+  const counted = async (): Promise<number> => (await service.runs()).filter(({ agent: name }) => name === 'late-agent').length;
+  const before = await counted();
+  await service.send([call(2), agent]);
+  await eventually(async () => ((await counted()) > before ? true : undefined), 'the run of the task');
+  await service.send([call(3)]);
+}
+
+/** People's words on some of the runs that the judge saw. Gives how many. */
+export async function annotate({ console: page, runs }: ServiceProcess, most: number): Promise<number> {
+  let said = 0;
+  for (const { trace_id, span_id } of (await runs()) as unknown as readonly ToldRun[]) {
+    if (said === most) break;
+    const body = JSON.stringify({ annotations: [{ trace_id, span_id, name: evaluator, by: 'ann', kind: 'human', passed: said % 4 > 0 }] });
+    const answer = await fetch(`${page}/api/v1/annotations`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+    if (answer.ok) said++;
+  }
+  return said;
+}
