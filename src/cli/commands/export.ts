@@ -7,6 +7,7 @@ import type { Exporter, ScoredRun } from '../../exporters/exporter.ts';
 import { chunks } from '../../model/chunks.ts';
 import { parseSpanId, parseTraceId, tenant } from '../../model/ids.ts';
 import { configuredExporter } from '../../serving/configured-exporter.ts';
+import { clock, sleep } from '../../serving/machine.ts';
 import { openStore } from '../../stores/index.ts';
 import { noTelemetry } from '../../telemetry/telemetry.ts';
 import { UsageError, type Command, type CommandInput, type ExitCode } from '../command.ts';
@@ -42,7 +43,7 @@ export const exportScores: Command = {
     const scored = await itemsOf(input, config);
     if (scored === undefined) return 1;
     if (scored.notAsked > 0) input.complain(`Verdicts left out, for nobody is asked here: ${scored.notAsked}.`);
-    const all = entries.map((entry) => ({ name: entry.name, exporter: configuredExporter(entry, { telemetry: noTelemetry }) }));
+    const all = entries.map((entry) => ({ name: entry.name, exporter: configuredExporter(entry, { telemetry: noTelemetry, clock, sleep }) }));
     try {
       if (input.options['dry-run'] === true) return await shown(all, scored.items, { format, say: input.say });
       return await sent(all, scored.items, input);

@@ -4,6 +4,7 @@ import { maskedUrl } from '../../config/secrets.ts';
 import type { ExportOutcome } from '../../exporters/exporter.ts';
 import { probeMetrics } from '../../exporters/metrics-push.ts';
 import { configuredExporter } from '../../serving/configured-exporter.ts';
+import { clock, sleep } from '../../serving/machine.ts';
 import { noTelemetry } from '../../telemetry/telemetry.ts';
 
 export interface Tried {
@@ -22,7 +23,7 @@ export async function tryCredentials({ exporters }: Config): Promise<readonly Tr
 /** Undefined: there is nothing to try. */
 async function outcomeOf(entry: ExporterConfig): Promise<ExportOutcome | undefined> {
   if (entry.to === 'metrics') return entry.push === undefined ? undefined : await probeMetrics(entry.push);
-  const exporter = configuredExporter(entry, { telemetry: noTelemetry });
+  const exporter = configuredExporter(entry, { telemetry: noTelemetry, clock, sleep });
   try {
     return await exporter.probe?.();
   } finally {
