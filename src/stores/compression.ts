@@ -1,27 +1,54 @@
 /** How what is kept is compressed. */
 import { promisify } from 'node:util';
-import { constants, zstdCompress, zstdCompressSync, type ZstdOptions } from 'node:zlib';
+import { constants, zstdCompress, zstdCompressSync, zstdDecompressSync, type ZstdOptions } from 'node:zlib';
 
 /** On runs of a few kilobytes the default level takes four times as long and saves two bytes in a hundred. */
 const params = { [constants.ZSTD_c_compressionLevel]: 1 };
+/** A small table finds as much in little, and takes less time to be made than little takes to be compressed. */
+const paramsOfLittle = { ...params, [constants.ZSTD_c_hashLog]: 12 };
+const littleBytes = 64 * 1024;
+/** Of the pieces in which the compressor gives what it makes. */
+const chunkBytesLeast = 4 * 1024;
 
 const elsewhere = promisify(zstdCompress);
 
 /** The compressor makes room for whatever may come, and that takes longer than compressing a few kilobytes, unless it is told how much will. */
-function optionsFor(bytes: Uint8Array): ZstdOptions {
-  return { params, pledgedSrcSize: bytes.byteLength };
+function optionsFor({ byteLength: bytes }: Uint8Array): ZstdOptions {
+  return bytes <= littleBytes ? { params: paramsOfLittle, pledgedSrcSize: bytes, chunkSize: chunkBytesLeast } : { params, pledgedSrcSize: bytes };
 }
 
 /** In memory of its own: what the compressor gives lies in a larger piece, of which all would be kept. */
 export function compressed(whole: Uint8Array | string): Buffer {
-  const bytes = typeof whole === 'string' ? Buffer.from(whole) : whole;
-  const lent = zstdCompressSync(bytes, optionsFor(bytes));
-  const own = Buffer.allocUnsafeSlow(lent.length);
-  lent.copy(own);
-  return own;
+  const bytes = bytesOf(whole);
+  return ownBytes(zstdCompressSync(bytes, optionsFor(bytes)));
 }
 
 /** The same beside the thread that asks. */
 export function compressedBeside(whole: Uint8Array): Promise<Buffer> {
   return elsewhere(whole, optionsFor(whole));
+}
+
+/** What leaves the store again within a second is written as it is, unless it is large: compressing costs more than the pages. In memory of its own. */
+export function brief(text: string): Buffer {
+  const bytes = bytesOf(text);
+  return bytes.length > littleBytes ? compressed(bytes) : ownBytes(bytes);
+}
+
+const zstdMagic = 0xfd2fb528;
+
+/** What `brief` was given. */
+export function briefText(kept: Uint8Array): string {
+  const bytes = Buffer.from(kept.buffer, kept.byteOffset, kept.byteLength);
+  const isCompressed = bytes.length >= 4 && bytes.readUInt32LE() === zstdMagic;
+  return (isCompressed ? zstdDecompressSync(bytes) : bytes).toString();
+}
+
+function bytesOf(whole: Uint8Array | string): Uint8Array {
+  return typeof whole === 'string' ? Buffer.from(whole) : whole;
+}
+
+function ownBytes(lent: Uint8Array): Buffer {
+  const own = Buffer.allocUnsafeSlow(lent.byteLength);
+  own.set(lent);
+  return own;
 }

@@ -5,7 +5,7 @@ import type { Run, RunKey } from '../../model/agent-trace.ts';
 import type { NewExport } from '../../model/export-store.ts';
 import { jsonText } from '../../model/json.ts';
 import type { Evaluation } from '../../model/verdict.ts';
-import { compressed } from '../compression.ts';
+import { brief } from '../compression.ts';
 import { exportText } from '../export-item.ts';
 import { callEnd } from '../../model/call-end.ts';
 import { runColumns, storedVerdict, tookMicros } from '../item.ts';
@@ -67,7 +67,7 @@ async function inSlices<From, To>(all: readonly From[], of: (one: From) => To): 
 }
 
 function batchExport({ item, ...rest }: NewExport): BatchExport {
-  return { ...rest, run: keyOf(item.run), revision: item.run.revision, item: alone(compressed(exportText(item))) };
+  return { ...rest, run: keyOf(item.run), revision: item.run.revision, item: brief(exportText(item)) };
 }
 
 function batchItem({ run, withoutContent, evaluations, decisions, jobs = [], turn, answered }: StoreItem): BatchItem {

@@ -1,8 +1,8 @@
 /** What waits for backends, as rows beside the runs that they are of. */
-import { zstdDecompressSync } from 'node:zlib';
 import type { Kysely, Selectable } from 'kysely';
 import type { ExportItem } from '../../exporters/exporter.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
+import { briefText } from '../compression.ts';
 import { parsedExport } from '../export-item.ts';
 import type { ExportCount, ExportRow, ExportStore } from '../../model/export-store.ts';
 import type { Retention } from '../store.ts';
@@ -62,7 +62,7 @@ function exportRow({ id, exporter, part, revision, state, attempts, offered_us: 
 
 function readItem(item: Uint8Array): ExportItem | undefined {
   try {
-    return parsedExport(zstdDecompressSync(item).toString());
+    return parsedExport(briefText(item));
   } catch {
     return undefined;
   }
