@@ -22,7 +22,8 @@ import { keeper, type Keep, type Keeper } from './stores/keeper.ts';
 import { keptSpans } from './stores/kept-spans.ts';
 import { reopener, type Reopener } from './stores/reopener.ts';
 import { spanKeeper, type SpanKeeper } from './stores/span-keeper.ts';
-import type { Store, StoreItem } from './stores/store.ts';
+import { lightItem } from './stores/light-item.ts';
+import type { Store } from './stores/store.ts';
 import { evaluabilityRows } from './web/api/json.ts';
 import { openStore } from './stores/index.ts';
 import { otlpHttpReceiver } from './receivers/otlp-http.ts';
@@ -91,10 +92,10 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
   const beside: Repeating[] = [];
   const deliver = (item: ScoredRun): void => {
     for (const { message, ...fields } of notices(item)) logger.warn(fields, message);
-    const bytes = roughBytes(item);
     const without = withoutContent(item, inForce.config.store.content, pressed.keepsContent);
     // One object for both: by it the exporters know, when a run is written, what they have not sent of it.
-    const stored: StoreItem = without === undefined ? item : { ...item, withoutContent: without };
+    const stored = lightItem(without === undefined ? item : { ...item, withoutContent: without });
+    const bytes = roughBytes(stored);
     boxes.offer(stored, bytes);
     if (without === undefined) archive?.want(item);
     keeping?.offer(stored, bytes);

@@ -12,6 +12,7 @@ export function roughBytes(value: unknown): number {
     if (one === undefined && left.length === 0) return bytes;
     bytes += NODE_BYTES;
     if (typeof one === 'string') bytes += one.length;
+    else if (ArrayBuffer.isView(one)) bytes += one.byteLength;
     else if (typeof one === 'object' && one !== null) for (const inner of Object.values(one)) left.push(inner);
   }
   return bytes;

@@ -74,8 +74,8 @@ export function memoryStore({ runsMax = runsMaxDefault, contentBytesMax = conten
   const ordered = (): readonly Kept[] => [...kept.values()].sort((one, other) => startOf(other) - startOf(one) || other.id - one.id);
   const within = ({ annotated, ...filter }: RunFilter): readonly Kept[] => ordered().filter((one) => isWanted(one, filter) && (annotated === undefined || annotated === annotations.of(one.version.row).length > 0));
 
-  function versionOf({ run, withoutContent }: StoreItem): Version {
-    const { content, contentGone } = contentOf(run, withoutContent);
+  function versionOf({ run, withoutContent, content: made = contentOf(run, withoutContent) }: StoreItem): Version {
+    const { content, contentGone } = made;
     contentBytes += content?.length ?? 0;
     return { row: rowOf(run), calls: run.trace.toolCalls.map((call) => ({ name: call.name, ended: callEnd(call), took: tookMicros(call) })), content, contentGone };
   }

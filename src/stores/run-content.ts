@@ -4,18 +4,26 @@ import type { Run } from '../model/agent-trace.ts';
 import { isJsonObject, type JsonObject, jsonText, type JsonValue, parseJson } from '../model/json.ts';
 import { runJson } from '../model/run-json.ts';
 import { compressed } from './compression.ts';
-import type { ContentGone, WithoutContent } from './store.ts';
+import type { RunContent, WithoutContent } from './store.ts';
 
 /** A run whose JSON is longer is kept without its content: nobody reads it on a page. */
 const contentCharsMax = 8_000_000;
 
-export type RunContent = { readonly content: Buffer; readonly contentGone: undefined } | { readonly content: undefined; readonly contentGone: ContentGone };
-
 export function contentOf(run: Run, withoutContent: WithoutContent | undefined): RunContent {
   if (withoutContent !== undefined) return { content: undefined, contentGone: withoutContent };
-  const text = jsonText(runJson(run.trace, run));
-  if (text.length > contentCharsMax) return { content: undefined, contentGone: 'too_large' };
+  const text = textOf(run);
+  if (text === undefined || text.length > contentCharsMax) return { content: undefined, contentGone: 'too_large' };
   return { content: compressed(text), contentGone: undefined };
+}
+
+/** Undefined: it is longer than any text can be. */
+function textOf(run: Run): string | undefined {
+  try {
+    return jsonText(runJson(run.trace, run));
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
 }
 
 export function readContent(content: Uint8Array): JsonObject {

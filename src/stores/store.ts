@@ -91,9 +91,14 @@ export type WithoutContent = 'switched_off' | 'sampled_out' | 'overload';
 export const contentGoneWords = ['switched_off', 'sampled_out', 'overload', 'too_large', 'expired', 'unknown'] as const;
 export type ContentGone = (typeof contentGoneWords)[number];
 
+/** What an agent was given and gave, compressed, or why it is not there. */
+export type RunContent = { readonly content: Buffer; readonly contentGone: undefined } | { readonly content: undefined; readonly contentGone: ContentGone };
+
 export interface StoreItem extends ScoredRun {
   /** Absent: the content is written as well. Of one revision the first item says. */
   readonly withoutContent?: WithoutContent;
+  /** Made beforehand: then the rest of the run is only what lists and counts are made of. */
+  readonly content?: RunContent;
 }
 
 /** A trace's spans come together when it is done; those that come late are a piece of their own. */

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { Run } from '../../src/model/agent-trace.ts';
 import { noTenant, parseTraceId, type TraceId } from '../../src/model/ids.ts';
 import { runJson } from '../../src/model/run-json.ts';
+import { lightItem } from '../../src/stores/light-item.ts';
 import { memoryStore } from '../../src/stores/memory.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import { piecesPerTraceMax, type RunQuery, type SpanPiece, type Store, type StoreItem } from '../../src/stores/store.ts';
@@ -247,11 +248,14 @@ const anyItem: fc.Arbitrary<StoreItem> = fc
 
 const anyPiece: fc.Arbitrary<SpanPiece> = fc.record({ at: fc.nat(3), digest: fc.constantFrom('a', 'b'), spans: fc.nat(9) }).map(({ at, ...more }) => piece(at, more));
 
-test('stores: all members tell the same after the same writes', async () => {
+test('stores: all members tell the same after the same writes, also of items that were made light', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.array(anyItem, { maxLength: 4 }), { maxLength: 4 }), fc.array(anyPiece, { maxLength: 6 }), fc.nat(5), async (batches, pieces, contentUntil) => {
+    fc.asyncProperty(fc.array(fc.array(anyItem, { maxLength: 4 }), { maxLength: 4 }), fc.array(anyPiece, { maxLength: 6 }), fc.nat(5), fc.boolean(), async (batches, pieces, contentUntil, isLight) => {
       const [one, other] = [memoryStore(), await sqliteStore(':memory:')];
-      for (const batch of batches) for (const store of [one, other]) await store.write(batch);
+      for (const batch of batches) {
+        await one.write(batch);
+        await other.write(isLight ? batch.map(lightItem) : batch);
+      }
       const pruned = await Promise.all([one, other].map(async (store) => {
         for (const one of pieces) await store.writeSpans([one]);
         return await store.prune({ runsBefore: base, contentBefore: base + contentUntil * secondMicros, exportsBefore: 0, exportsMax: 1_000, bytesMax: Infinity, stepRuns: 100 });

@@ -10,8 +10,8 @@ import { exportText } from '../export-item.ts';
 import { callEnd } from '../../model/call-end.ts';
 import { runColumns, storedVerdict, tookMicros } from '../item.ts';
 import { jobBody } from '../job-body.ts';
-import { contentOf, type RunContent } from '../run-content.ts';
-import type { ContentGone, Micros, StoreItem } from '../store.ts';
+import { contentOf } from '../run-content.ts';
+import type { ContentGone, Micros, RunContent, StoreItem } from '../store.ts';
 import type { EvaluationRow } from './rows.ts';
 
 export interface Batch {
@@ -70,9 +70,9 @@ function batchExport({ item, ...rest }: NewExport): BatchExport {
   return { ...rest, run: keyOf(item.run), revision: item.run.revision, item: brief(exportText(item)) };
 }
 
-function batchItem({ run, withoutContent, evaluations, decisions, jobs = [], turn, answered }: StoreItem): BatchItem {
+function batchItem({ run, withoutContent, content = contentOf(run, withoutContent), evaluations, decisions, jobs = [], turn, answered }: StoreItem): BatchItem {
   const waiting = jobs.length === 0 && turn?.choices.some(({ mayBeChosen }) => mayBeChosen) !== true ? undefined : alone(jobBody(run));
-  return { run: { ...runOf(run), content: contentAlone(contentOf(run, withoutContent)), waiting }, evaluations: evaluations.map(batchEvaluation), decisions, ...(jobs.length === 0 ? {} : { jobs }), ...(turn === undefined ? {} : { turn }), ...(answered === undefined ? {} : { answered }) };
+  return { run: { ...runOf(run), content: contentAlone(content), waiting }, evaluations: evaluations.map(batchEvaluation), decisions, ...(jobs.length === 0 ? {} : { jobs }), ...(turn === undefined ? {} : { turn }), ...(answered === undefined ? {} : { answered }) };
 }
 
 function batchEvaluation(evaluation: Evaluation): BatchEvaluation {

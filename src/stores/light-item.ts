@@ -1,0 +1,37 @@
+/**
+ * What waits to be written, without what is not. What an agent was given and gave lives in thousands of objects, a run waits for a tenth of a second or more, and what
+ * lives for so long is what the garbage collector is slowest with.
+ */
+import type { AgentTrace } from '../model/agent-trace.ts';
+import { contentOf } from './run-content.ts';
+import type { StoreItem } from './store.ts';
+
+/** Its content is made at once. Whoever waits for a judge is written whole, as it is. */
+export function lightItem(item: StoreItem): StoreItem {
+  const { run, jobs = [], turn, withoutContent } = item;
+  if (jobs.length > 0 || turn !== undefined) return item;
+  return { ...item, content: contentOf(run, withoutContent), run: { ...run, trace: lightTrace(run.trace) } };
+}
+
+/** What lists, filters and counts are made of. */
+function lightTrace({ agent, sessionId, model, status, toolCalls, toolCallsCarried }: AgentTrace): AgentTrace {
+  return {
+    ...(agent === undefined ? {} : { agent }),
+    ...(sessionId === undefined ? {} : { sessionId }),
+    ...(model === undefined ? {} : { model }),
+    status,
+    toolCalls: toolCalls.map(({ name, executed, error, startUnixNano, endUnixNano }) => ({
+      name,
+      executed,
+      ...(error === undefined ? {} : { error: { message: '', sign: error.sign } }),
+      ...(startUnixNano === undefined ? {} : { startUnixNano }),
+      ...(endUnixNano === undefined ? {} : { endUnixNano }),
+    })),
+    toolDefinitions: [],
+    modelCalls: [],
+    documents: [],
+    reasoningSteps: [],
+    subAgents: [],
+    toolCallsCarried,
+  };
+}
