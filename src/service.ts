@@ -33,6 +33,7 @@ import { annotating, type Annotating } from './serving/annotating.ts';
 import { driftWatch } from './serving/drift-watch.ts';
 import { figures } from './serving/figures.ts';
 import { judgeBench } from './serving/judge-bench.ts';
+import { jobOwner } from './serving/job-owner.ts';
 import { judgeQueue } from './serving/judge-queue.ts';
 import { clock, machineMemory, sleep } from './serving/machine.ts';
 import { idlePacking, squeezing } from './serving/idle-packing.ts';
@@ -198,7 +199,7 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
       await bench.open(store, (text) => (inForce.rules.redaction?.text(text) ?? text) === text);
       const replayed = await records.open();
       if (replayed > 0) logger.info({ requests: replayed }, 'runs that were open go on');
-      waiting.open(store);
+      waiting.open(store, await jobOwner(config.journal));
       beside.push(driftWatch({ store, config: () => inForce.config, redaction: () => inForce.rules.redaction, ask: bench.askAnew, isCalm: pressed.isCalm, telemetry, clock, sleep, onFault: told('a fixed set of runs could not be looked at') }));
       ticker.wake();
       lookups = reopener({ store, flow, telemetry, clock, sleep, closing: () => inForce.config.closing, wake: ticker.wake, onFault: told('the store could not be asked') });

@@ -1,6 +1,7 @@
 /**
  * Takes what waits for judges out of the store and has it asked, so many at a time, the oldest first. A row goes in the transaction that writes its verdict: what a process
- * that dies had under way is asked again by the next one, and what is answered never is.
+ * that dies had under way is asked again by the next one, and what is answered never is. Of several processes over one store one has a job at a time, by a lease: what it has under way is its
+ * own as long as it lives. Decision 46.
  */
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { JudgeJobStore, WaitingJob } from '../model/judge-store.ts';
@@ -9,6 +10,8 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 
 export interface DeskOptions {
   readonly store: JudgeJobStore;
+  /** Of this process, and of the one that comes after it over the same journal. */
+  readonly owner: string;
   /** Of what waits: beyond the one nothing more is let in, beyond the other it ends as overload. */
   readonly keep: { readonly rows: number; readonly ageMs: number };
   /** How many jobs of a party are worked on at a time. */
@@ -42,6 +45,9 @@ const faultRestMs = 1_000;
 /** Beyond so many, rows are counted once in a while. */
 const fewRows = 1_000;
 const countEveryMs = 1_000;
+/** A process that has not been heard of for so long is gone, and what it had is taken by another one. */
+const leaseMs = 30_000;
+const renewEveryMs = 10_000;
 /** Jobs that one look takes of a party, or ends for their age. */
 const takeMax = 200;
 /** Held for one place, so that it does not stand empty until the next look. */
@@ -53,7 +59,7 @@ interface Taken {
   endedAt?: number;
 }
 
-export function desk({ store, keep, places, moreMs = () => 0, resume, keeping, telemetry, clock, sleep, onFault }: DeskOptions): Desk {
+export function desk({ store, owner, keep, places, moreMs = () => 0, resume, keeping, telemetry, clock, sleep, onFault }: DeskOptions): Desk {
   const ended = new AbortController();
   /** By the id of the row. */
   const taken = new Map<number, Taken>();
@@ -63,6 +69,9 @@ export function desk({ store, keep, places, moreMs = () => 0, resume, keeping, t
   let rows = 0;
   let countedMs = -Infinity;
   let told: ReadonlySet<string> = new Set();
+  /** What found no room: anybody may take it. */
+  const released: number[] = [];
+  let renewedMs = clock.nowMs();
   let working: Promise<void> | undefined;
   let wake = new AbortController();
 
@@ -87,19 +96,30 @@ export function desk({ store, keep, places, moreMs = () => 0, resume, keeping, t
     taken.set(job.id, place);
     resume({ ...job, run }, (isEnded) => {
       if (isEnded) place.endedAt = keeping.offered();
-      else taken.delete(job.id);
+      else if (taken.delete(job.id)) released.push(job.id);
     }, as);
+  }
+
+  const micros = (ms: number): number => Math.floor(ms * 1_000);
+  const leased = (): { readonly owner: string; readonly now: number; readonly until: number } => ({ owner, now: micros(clock.nowMs()), until: micros(clock.nowMs() + leaseMs) });
+
+  async function tendLeases(): Promise<void> {
+    if (released.length > 0) await store.release(owner, released.splice(0));
+    if (clock.nowMs() - renewedMs < renewEveryMs) return;
+    renewedMs = clock.nowMs();
+    if (taken.size > 0) await store.renew(leased());
   }
 
   async function look(): Promise<void> {
     forgetSettled();
+    await tendLeases();
     await recount();
     await endOld();
     for (const { party } of parties) {
       const own = [...taken].filter(([, one]) => one.party === party);
       const free = Math.min(takeMax, places(party) * perPlace - own.filter(([, { endedAt }]) => endedAt === undefined).length);
       if (free <= 0) continue;
-      for (const job of await store.due({ party, limit: free, except: own.map(([id]) => id) })) if (!ended.signal.aborted) await begin(job);
+      for (const job of await store.take({ party, limit: free, except: own.map(([id]) => id) }, leased())) if (!ended.signal.aborted) await begin(job);
     }
   }
 
@@ -116,7 +136,7 @@ export function desk({ store, keep, places, moreMs = () => 0, resume, keeping, t
     for (const { party, oldestAt } of parties) {
       const before = Math.floor((clock.nowMs() - keep.ageMs - moreMs(party)) * 1_000);
       if (oldestAt >= before) continue;
-      const old = await store.due({ party, before, limit: takeMax, except: [...taken.keys()] });
+      const old = await store.take({ party, before, limit: takeMax, except: [...taken.keys()] }, leased());
       for (const job of old) await begin(job, { kind: 'overload', reason: 'too_old' });
       if (old.length > 0) count('too_old', old.length);
     }

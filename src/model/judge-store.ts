@@ -123,10 +123,30 @@ export interface WaitingJob extends NewJudgeJob {
   readonly run: Run | undefined;
 }
 
+export interface DueQuery {
+  readonly party?: string;
+  readonly before?: Micros;
+  readonly limit: number;
+  readonly except: readonly number[];
+}
+
+/** Who asks about what waits, so that of several processes over one store only one does. */
+export interface JobLease {
+  readonly owner: string;
+  readonly now: Micros;
+  readonly until: Micros;
+}
+
 /** Of one run and evaluator there is one job, that of the newest revision. It goes when an item says that it is answered, and with its run. */
 export interface JudgeJobStore {
   /** Oldest first: of a party, or of all of them what was offered before a time. */
-  due(query: { readonly party?: string; readonly before?: Micros; readonly limit: number; readonly except: readonly number[] }): Promise<readonly WaitingJob[]>;
+  due(query: DueQuery): Promise<readonly WaitingJob[]>;
+  /** The same, taken in one statement: it is the owner's until the lease ends. What another one has is left out while its lease lasts, what the owner itself has is not. */
+  take(query: DueQuery, lease: JobLease): Promise<readonly WaitingJob[]>;
+  /** All that the owner has stays its own until then. */
+  renew(lease: Omit<JobLease, 'now'>): Promise<void>;
+  /** Anybody may take them, as far as the owner has them. */
+  release(owner: string, ids: readonly number[]): Promise<void>;
   /** Without a word about their runs. */
   drop(ids: readonly number[]): Promise<void>;
   counts(): Promise<readonly { readonly party: string; readonly waiting: number; readonly oldestAt: Micros }[]>;

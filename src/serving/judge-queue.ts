@@ -28,7 +28,8 @@ export interface JudgeQueue {
   readonly waiting: (payer: Payer) => number;
   /** Likewise, of sessions. */
   readonly sessions: NonNullable<PipelineOptions['sessions']>;
-  open(store: Pick<Store, 'isDurable' | 'judgeJobs' | 'judgeSessions'>): void;
+  /** `owner`: as whom this process takes what waits. */
+  open(store: Pick<Store, 'isDurable' | 'judgeJobs' | 'judgeSessions'>, owner: string): void;
   stop(): Promise<void>;
 }
 
@@ -63,9 +64,9 @@ export function judgeQueue({ bench, config, flow, keeper, pressed, ...options }:
     },
     sessions: { partyOf, refused: () => turns?.refused() },
     waiting: (payer) => own?.waiting((party) => questionsOf(party, payer, config().evaluators)) ?? 0,
-    open(store) {
+    open(store, owner) {
       isDurable = store.isDurable;
-      own = desk({ ...options, keep, keeping, store: store.judgeJobs, places, moreMs, resume: (job, done, as) => flow().resume(job, done, as), clock, sleep });
+      own = desk({ ...options, owner, keep, keeping, store: store.judgeJobs, places, moreMs, resume: (job, done, as) => flow().resume(job, done, as), clock, sleep });
       own.start();
       turns = sessionWatch({ ...options, store, settings: () => config().sessions, isCalm: () => pressed().isCalm(), clock, sleep });
     },

@@ -1,7 +1,8 @@
 /** What judges are still to be asked and what they have answered, in a store that ends with the process. */
 import type { Run } from '../model/agent-trace.ts';
-import type { JudgeAnswerStore, JudgeJobStore, KeptAnswer, NewJudgeJob, WaitingJob } from '../model/judge-store.ts';
+import type { DueQuery, JudgeAnswerStore, JudgeJobStore, KeptAnswer, NewJudgeJob, WaitingJob } from '../model/judge-store.ts';
 import { jobBody, jobRun } from './job-body.ts';
+import type { Micros } from './store.ts';
 
 export interface MemoryJobs extends JudgeJobStore {
   /** 0: there is none. `run`: its key in the store. */
@@ -18,6 +19,8 @@ export interface MemoryJobs extends JudgeJobStore {
 interface Kept extends Omit<WaitingJob, 'run'> {
   readonly revision: number;
   readonly body: Uint8Array;
+  /** Who asks about it, and until when. */
+  lease?: { readonly owner: string; readonly until: Micros } | undefined;
 }
 
 export function memoryJobs(): MemoryJobs {
@@ -25,6 +28,9 @@ export function memoryJobs(): MemoryJobs {
   const runs = new Map<string, Map<string, Kept>>();
   let ids = 0;
   const all = (): readonly Kept[] => [...runs.values()].flatMap((own) => [...own.values()]).sort((one, other) => one.id - other.id);
+
+  const wanted = ({ party, before = Infinity, except }: DueQuery): readonly Kept[] => all().filter((job) => (party === undefined || job.party === party) && job.offeredAt < before && !except.includes(job.id));
+  const waitingJob = ({ body, revision: _revision, lease: _lease, ...job }: Kept): WaitingJob => ({ ...job, run: jobRun(body) });
 
   function remove(run: string, name: string): void {
     const own = runs.get(run);
@@ -44,11 +50,18 @@ export function memoryJobs(): MemoryJobs {
       if ((runs.get(run)?.get(name)?.revision ?? Infinity) <= revision) remove(run, name);
     },
     forget: (run) => void runs.delete(run),
-    due: async ({ party, before = Infinity, limit, except }) =>
-      all()
-        .filter((job) => (party === undefined || job.party === party) && job.offeredAt < before && !except.includes(job.id))
-        .slice(0, limit)
-        .map(({ body, revision: _revision, ...job }) => ({ ...job, run: jobRun(body) })),
+    due: async (query) => wanted(query).slice(0, query.limit).map(waitingJob),
+    async take(query, { owner, now, until }) {
+      const free = wanted(query).filter(({ lease }) => lease === undefined || lease.owner === owner || lease.until <= now).slice(0, query.limit);
+      for (const job of free) job.lease = { owner, until };
+      return free.map(waitingJob);
+    },
+    async renew({ owner, until }) {
+      for (const job of all()) if (job.lease?.owner === owner) job.lease = { owner, until };
+    },
+    async release(owner, ids) {
+      for (const job of all()) if (ids.includes(job.id) && job.lease?.owner === owner) job.lease = undefined;
+    },
     async drop(gone) {
       for (const [run, own] of runs) for (const { id, name } of own.values()) if (gone.includes(id)) remove(run, name);
     },

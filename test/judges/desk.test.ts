@@ -21,6 +21,7 @@ function bench(given: Partial<DeskOptions> = {}) {
   const keeping = { offered: 0, settled: 0 };
   const own = desk({
     store: store.judgeJobs,
+    owner: 'me',
     keep: { rows: 100, ageMs: 60_000 },
     places: () => 1,
     resume: ({ name }, done, as) => void begun.push({ name, as, done }),
@@ -132,7 +133,7 @@ test('desk: what cannot be read goes, and is counted', async () => {
   let left = 1;
   const to = bench({ store: {
     ...judgeJobs,
-    due: async () => (left === 0 ? [] : [{ id: 7, name: 'a', evaluator: 'e', evaluatorKind: 'judge', party: 'main', optionsHash: 'o', probability: 1, offeredAt: startMs * 1_000, run: undefined }]),
+    take: async () => (left === 0 ? [] : [{ id: 7, name: 'a', evaluator: 'e', evaluatorKind: 'judge', party: 'main', optionsHash: 'o', probability: 1, offeredAt: startMs * 1_000, run: undefined }]),
     counts: async () => (left === 0 ? [] : [{ party: 'main', waiting: 1, oldestAt: startMs * 1_000 }]),
     async drop(ids) {
       dropped.push(...ids);

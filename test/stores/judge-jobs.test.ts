@@ -125,6 +125,36 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     expect(await store.judgeJobs.counts()).toEqual([{ party: 'http:x', waiting: 3, oldestAt: 11 }]);
   });
 
+  test('stores: what an owner has taken nobody else gets while its lease lasts, renewed or not, and the owner itself does', async () => {
+    const store = await open(member);
+    await store.write([0, 1, 2].map((number) => asks(nth(number))));
+    const taken = async (owner: string, now: number, until: number, limit = 10): Promise<readonly number[]> => (await store.judgeJobs.take({ party: 'main', limit, except: [] }, { owner, now, until })).map(({ run: of }) => Number.parseInt(of?.traceId ?? '', 16) - 1);
+    expect(await taken('one', 0, 100, 2)).toEqual([0, 1]);
+    expect(await taken('other', 50, 150)).toEqual([2]);
+    expect(await taken('one', 60, 100)).toEqual([0, 1]);
+    // It was heard of, and then no more.
+    await store.judgeJobs.renew({ owner: 'one', until: 200 });
+    expect([await taken('other', 199, 300), await taken('third', 199, 300)]).toEqual([[2], []]);
+    expect(await taken('other', 200, 300)).toEqual([0, 1, 2]);
+    expect(await taken('one', 210, 300)).toEqual([]);
+    const [first] = await store.judgeJobs.due(all);
+    await store.judgeJobs.release('one', [first?.id ?? 0]);
+    expect(await taken('one', 210, 300)).toEqual([]);
+    await store.judgeJobs.release('other', [first?.id ?? 0]);
+    expect(await taken('one', 210, 300)).toEqual([0]);
+  });
+
+  test('stores: what takes the place of a job that somebody has is free, and bounds of a query hold for what is taken', async () => {
+    const store = await open(member);
+    const lease = { owner: 'one', now: 0, until: 100 };
+    await store.write([asks(nth(0)), asks(nth(1), chosen({ offeredAt: 5_000 })), asks(nth(2), chosen({ party: 'http:x' }))]);
+    expect(await store.judgeJobs.take({ before: 5_000, party: 'main', limit: 10, except: [] }, lease)).toHaveLength(1);
+    const [first] = await store.judgeJobs.due(all);
+    expect(await store.judgeJobs.take({ limit: 10, except: [first?.id ?? 0] }, lease)).toHaveLength(2);
+    await store.write([asks(nth(0, { revision: 2 }))]);
+    expect((await store.judgeJobs.take({ limit: 10, except: [] }, { ...lease, owner: 'other' })).map(({ run: of }) => of?.revision)).toEqual([2]);
+  });
+
   test('stores: what waits goes with its run', async () => {
     const store = await open(member);
     await store.write([asks(nth(0))]);

@@ -1,12 +1,13 @@
 /** What judges are still to be asked, in the SQLite store. */
-import type { Kysely, Transaction } from 'kysely';
+import type { Kysely, Selectable, Transaction } from 'kysely';
 import type { RunKey } from '../../model/agent-trace.ts';
-import { chunks } from '../../model/chunks.ts';
-import type { JudgeJobStore, WaitingJob } from '../../model/judge-store.ts';
+import { chunks as pieces } from '../../model/chunks.ts';
+import type { DueQuery, JudgeJobStore, WaitingJob } from '../../model/judge-store.ts';
 import type { EvaluatorKind } from '../../model/verdict.ts';
 import type { ChosenPair } from '../chosen-pairs.ts';
 import { jobRun } from '../job-body.ts';
 import type { BatchRun } from './batch.ts';
+import { chunks } from './chunks.ts';
 import type { Tables } from './tables.ts';
 
 type Tx = Transaction<Tables>;
@@ -26,7 +27,7 @@ export async function writeChosen(tx: Tx, pairs: readonly ChosenPair<BatchRun>[]
     return [{ run_id: idOf(run), name, revision: run.revision, evaluator, kind: evaluatorKind, party, options_hash: optionsHash, probability, offered_us: offeredAt, body }];
   });
   await endJobs(tx, fresh.map(({ run, name }) => ({ runId: idOf(run), name, revision: run.revision })));
-  for (const some of chunks(rows, rowsPerStatement)) await tx.insertInto('judge_jobs').values(some).execute();
+  for (const some of pieces(rows, rowsPerStatement)) await tx.insertInto('judge_jobs').values(some).execute();
   return fresh.filter(({ what }) => what.kind === 'decision');
 }
 
@@ -46,18 +47,30 @@ export async function endJobs(tx: Tx, ended: readonly { readonly runId: number; 
 }
 
 export function jobStore(db: Kysely<Tables>): JudgeJobStore {
+  /** As many as a query wants, the oldest first. */
+  const wanted = ({ party, before, limit, except }: DueQuery) =>
+    db
+      .selectFrom('judge_jobs')
+      .$if(party !== undefined, (select) => select.where('party', '=', party ?? ''))
+      .$if(before !== undefined, (select) => select.where('offered_us', '<', before ?? 0))
+      .$if(except.length > 0, (select) => select.where('id', 'not in', except))
+      .orderBy('id')
+      .limit(limit);
+
   return {
-    async due({ party, before, limit, except }) {
-      const rows = await db
-        .selectFrom('judge_jobs')
-        .selectAll()
-        .$if(party !== undefined, (select) => select.where('party', '=', party ?? ''))
-        .$if(before !== undefined, (select) => select.where('offered_us', '<', before ?? 0))
-        .$if(except.length > 0, (select) => select.where('id', 'not in', except))
-        .orderBy('id')
-        .limit(limit)
-        .execute();
-      return rows.map((row): WaitingJob => ({ id: row.id, name: row.name, evaluator: row.evaluator, evaluatorKind: row.kind as EvaluatorKind, party: row.party, optionsHash: row.options_hash, probability: row.probability, offeredAt: row.offered_us, run: jobRun(row.body) }));
+    async due(query) {
+      return (await wanted(query).selectAll().execute()).map(waitingJob);
+    },
+    async take(query, { owner, now, until }) {
+      const free = wanted(query).where((eb) => eb.or([eb('owner', 'is', null), eb('owner', '=', owner), eb('leased_us', '<=', now)])).select('id');
+      const rows = await db.updateTable('judge_jobs').set({ owner, leased_us: until }).where('id', 'in', free).returningAll().execute();
+      return rows.sort((one, other) => one.id - other.id).map(waitingJob);
+    },
+    async renew({ owner, until }) {
+      await db.updateTable('judge_jobs').set({ leased_us: until }).where('owner', '=', owner).execute();
+    },
+    async release(owner, ids) {
+      for (const some of chunks(ids)) await db.updateTable('judge_jobs').set({ owner: null, leased_us: null }).where('owner', '=', owner).where('id', 'in', some).execute();
     },
     async drop(ids) {
       if (ids.length > 0) await db.deleteFrom('judge_jobs').where('id', 'in', ids).execute();
@@ -67,4 +80,8 @@ export function jobStore(db: Kysely<Tables>): JudgeJobStore {
       return rows.map(({ party, waiting, oldest }) => ({ party, waiting, oldestAt: oldest }));
     },
   };
+}
+
+function waitingJob(row: Selectable<Tables['judge_jobs']>): WaitingJob {
+  return { id: row.id, name: row.name, evaluator: row.evaluator, evaluatorKind: row.kind as EvaluatorKind, party: row.party, optionsHash: row.options_hash, probability: row.probability, offeredAt: row.offered_us, run: jobRun(row.body) };
 }

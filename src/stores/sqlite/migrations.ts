@@ -11,6 +11,7 @@ import { decisionsMigration } from './decisions-migration.ts';
 import { driftMigration } from './drift-migration.ts';
 import { exportsMigration } from './exports-migration.ts';
 import { judgesMigration } from './judges-migration.ts';
+import { leasesMigration } from './leases-migration.ts';
 import { sessionsMigration } from './sessions-migration.ts';
 import { spansMigration } from './spans-migration.ts';
 import type { Tables } from './tables.ts';
@@ -62,6 +63,7 @@ const migrations: { readonly [name: string]: Migration } = {
   '009_decision_probability': decisionsMigration,
   '010_budgets': budgetsMigration,
   '011_sessions': sessionsMigration,
+  '012_job_leases': leasesMigration,
 };
 
 /** Brings older files up to date, and refuses those of a newer release: they may hold what this one would break. */

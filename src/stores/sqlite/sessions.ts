@@ -122,7 +122,7 @@ export function sessionStore(db: Kysely<Tables>): JudgeSessionStore {
         const last = await tx.selectFrom('runs').select(['id', 'agent', 'started_us']).where('tenant', '=', run.tenant).where('trace_id', '=', run.traceId).where('span_id', '=', run.spanId).executeTakeFirst();
         if (last === undefined) return true;
         await moved(tx, { name: row.name, from: row.run_id, to: last });
-        const job = { name: row.name, revision: session.times, evaluator: row.evaluator, kind: row.kind, party: row.party, options_hash: row.options_hash, probability: row.probability ?? 1, offered_us: at, body };
+        const job = { name: row.name, revision: session.times, evaluator: row.evaluator, kind: row.kind, party: row.party, options_hash: row.options_hash, probability: row.probability ?? 1, offered_us: at, body, owner: null, leased_us: null };
         await tx.insertInto('judge_jobs').values({ run_id: last.id, ...job }).onConflict((conflict) => conflict.columns(['run_id', 'name']).doUpdateSet(job)).execute();
         await tx.updateTable('sessions').set({ run_id: last.id }).where('id', '=', row.id).execute();
         return true;

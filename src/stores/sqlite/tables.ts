@@ -185,6 +185,9 @@ interface JudgeJobsTable {
   readonly offered_us: number;
   /** The run, compressed. */
   readonly body: Uint8Array;
+  /** Who asks about it, and until when; null: nobody. */
+  readonly owner: string | null;
+  readonly leased_us: number | null;
 }
 
 /** Of one evaluator. */
