@@ -9,13 +9,17 @@ import type { NotEstimable } from '../statistics/estimate.ts';
 import { raterAgreement, type RaterAgreement } from '../statistics/rater-agreement.ts';
 import { labelledRuns, type LabelledRun } from './people.ts';
 
+/** What is compared: whole runs, or single tool calls. */
+export type About = 'run' | 'tool_call';
+
 export interface JudgeAgreement {
   readonly name: string;
+  readonly about: About;
   readonly evaluator: string;
   readonly kind: string;
   readonly version: number;
   readonly model: string | undefined;
-  /** Runs that people and the evaluator have said passed or failed. */
+  /** Runs, or calls, that people and the evaluator have said passed or failed. */
   readonly runs: number;
   /** Positive is a failure. */
   readonly confusion: Confusion;
@@ -25,6 +29,7 @@ export interface JudgeAgreement {
 
 export interface PeopleAgreement {
   readonly name: string;
+  readonly about: About;
   readonly people: number;
   readonly runs: number;
   /** Runs of which as many say that they passed as that they failed: these are compared with nobody. */
@@ -39,11 +44,16 @@ export interface Agreement {
   readonly people: readonly PeopleAgreement[];
 }
 
+const abouts: readonly About[] = ['run', 'tool_call'];
+
 export function agreementOf(rows: readonly AnnotatedRun[]): Agreement {
-  const names = [...Map.groupBy(rows, ({ annotation }) => annotation.name)].sort(([one], [other]) => (one < other ? -1 : 1)).map(([name, own]) => ({ name, ...labelledRuns(own) }));
+  const names = [...Map.groupBy(rows, ({ annotation }) => annotation.name)].sort(([one], [other]) => (one < other ? -1 : 1)).flatMap(([name, own]) => abouts.flatMap((about) => {
+    const some = own.filter(({ annotation }) => (annotation.toolCall === undefined) === (about === 'run'));
+    return some.length === 0 ? [] : [{ name, about, ...labelledRuns(some) }];
+  }));
   return {
-    judges: names.flatMap(({ name, runs }) => [...Map.groupBy(runs.filter(isCompared), versionText)].sort(([one], [other]) => (one < other ? -1 : 1)).flatMap(([, own]) => judgeOf(name, own))),
-    people: names.map(({ name, runs, unreadable }) => peopleOf(name, runs, unreadable)),
+    judges: names.flatMap(({ name, about, runs }) => [...Map.groupBy(runs.filter(isCompared), versionText)].sort(([one], [other]) => (one < other ? -1 : 1)).flatMap(([, own]) => judgeOf(name, about, own))),
+    people: names.map((one) => peopleOf(one)),
   };
 }
 
@@ -55,17 +65,17 @@ function versionText({ verdict }: LabelledRun): string {
   return JSON.stringify([verdict?.evaluator, String(verdict?.version).padStart(9, '0'), verdict?.model ?? '']);
 }
 
-function judgeOf(name: string, runs: readonly LabelledRun[]): readonly JudgeAgreement[] {
+function judgeOf(name: string, about: About, runs: readonly LabelledRun[]): readonly JudgeAgreement[] {
   const [first] = runs;
   if (first?.verdict === undefined) return [];
   const { evaluator, kind, version, model } = first.verdict;
   const items = runs.map(({ passed, verdict }) => ({ label: passed === false, verdict: verdict?.word === 'fail' }));
   const counts = confusion(items);
   const kappa = cohenKappa(items.map((item) => ({ one: String(item.label), other: String(item.verdict) })));
-  return [{ name, evaluator, kind, version, model, runs: runs.length, confusion: counts, rates: confusionRates(counts), kappa }];
+  return [{ name, about, evaluator, kind, version, model, runs: runs.length, confusion: counts, rates: confusionRates(counts), kappa }];
 }
 
-function peopleOf(name: string, runs: readonly LabelledRun[], unreadable: number): PeopleAgreement {
+function peopleOf({ name, about, runs, unreadable }: { readonly name: string; readonly about: About; readonly runs: readonly LabelledRun[]; readonly unreadable: number }): PeopleAgreement {
   const labels = runs.flatMap(({ key, words }) => [...words].map(([person, passed]) => ({ person, item: key, label: String(passed) })));
-  return { name, people: new Set(labels.map(({ person }) => person)).size, runs: runs.filter(({ words }) => words.size > 0).length, disputed: runs.filter(({ passed, words }) => passed === undefined && words.size > 0).length, unreadable, agreement: raterAgreement(labels) };
+  return { name, about, people: new Set(labels.map(({ person }) => person)).size, runs: runs.filter(({ words }) => words.size > 0).length, disputed: runs.filter(({ passed, words }) => passed === undefined && words.size > 0).length, unreadable, agreement: raterAgreement(labels) };
 }

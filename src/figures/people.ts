@@ -27,6 +27,7 @@ export function passedOf({ passed, label, score }: Pick<StoredAnnotation, 'passe
   return meant ?? (score === undefined ? undefined : score >= passingScore);
 }
 
+/** A run, or one of its tool calls. */
 export interface LabelledRun {
   readonly key: string;
   /** Of most of those who say something; undefined: as many say the one as the other. */
@@ -36,11 +37,11 @@ export interface LabelledRun {
   readonly verdict: AnnotatedRun['verdict'];
 }
 
-/** Annotations of one name, gathered by run. `unreadable`: annotations whose label means nothing here. */
+/** Annotations of one name, gathered by what they are about. `unreadable`: annotations whose label means nothing here. */
 export function labelledRuns(rows: readonly AnnotatedRun[]): { readonly runs: readonly LabelledRun[]; readonly unreadable: number } {
   const meanings = labelMeanings(rows.flatMap(({ verdict }) => verdict ?? []));
   let unreadable = 0;
-  const runs = [...Map.groupBy(rows, runKeyText)].map(([key, own]): LabelledRun => {
+  const runs = [...Map.groupBy(rows, targetText)].map(([key, own]): LabelledRun => {
     const words = new Map<string, boolean>();
     for (const { annotation } of own) {
       const passed = passedOf(annotation, meanings);
@@ -52,6 +53,12 @@ export function labelledRuns(rows: readonly AnnotatedRun[]): { readonly runs: re
     return { key, passed: passes === fails ? undefined : passes > fails, words, verdict: own[0]?.verdict };
   });
   return { runs, unreadable };
+}
+
+/** Of two who name a call differently, by its span and by its id, both mean the call that the evaluator has found. */
+function targetText(row: AnnotatedRun): string {
+  const { annotation: { toolCall }, part } = row;
+  return toolCall === undefined ? runKeyText(row) : `${runKeyText(row)} ${part ?? toolCall}`;
 }
 
 export function runKeyText(run: RunKey): string {

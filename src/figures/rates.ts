@@ -44,7 +44,7 @@ export async function rates(store: RateSource, { name, kinds, runsMax, agentsMax
     const rows = await allRows(store, { ...within, name: evaluator.name });
     const decided = await store.verdicts.decided({ ...within, name: evaluator.name });
     const annotated = await store.annotations.onRuns({ ...within, name: evaluator.name, kinds, limit: annotationRowsMax });
-    const labels = new Map(labelledRuns(annotated).runs.flatMap(({ key, passed }) => (passed === undefined ? [] : [[key, passed] as const])));
+    const labels = new Map(labelledRuns(annotated.filter(({ annotation }) => annotation.toolCall === undefined)).runs.flatMap(({ key, passed }) => (passed === undefined ? [] : [[key, passed] as const])));
     found.push({ ...evaluator, agent: period.agent, ...honestRate({ rows, labels, decided }) });
     for (const agent of topAgents(rows, agentsMax)) {
       found.push({ ...evaluator, agent, ...honestRate({ rows: rows.filter((row) => row.agent === agent), labels, decided: decided.filter((one) => one.agent === agent) }) });

@@ -16,6 +16,8 @@ export interface Annotation {
   readonly spanId: SpanId | undefined;
   /** True: the span was only met near it. Where no run has that span, the annotation is about the outermost run. */
   readonly isNear?: true;
+  /** Of the run, the tool call that it is about: the id of its span, or the model's id of it. Absent: the run as a whole. */
+  readonly toolCall?: string;
   /** Of an evaluator, where it is meant to be compared with that one's verdicts. */
   readonly name: string;
   /** Who gave it: an opaque id. */
@@ -49,7 +51,7 @@ export const annotationsWaitingMax = 100_000;
 export const annotationRowsMax = 50_000;
 
 /** An annotation of a run that is stored. */
-export type StoredAnnotation = Pick<Annotation, 'name' | 'by' | 'kind' | 'label' | 'score' | 'passed' | 'explanation' | 'at'>;
+export type StoredAnnotation = Pick<Annotation, 'toolCall' | 'name' | 'by' | 'kind' | 'label' | 'score' | 'passed' | 'explanation' | 'at'>;
 
 /** As it is told and taken back: of one annotator, name and target it is always the same, and of no other ever. */
 export interface IdentifiedAnnotation extends StoredAnnotation {
@@ -63,8 +65,8 @@ export function traceOfAnnotation(id: string): TraceId | undefined {
   return ID.test(id) ? parseTraceId(id.slice(0, 32)) : undefined;
 }
 
-export function annotationId({ traceId, tenant, spanId, name, by }: Pick<Annotation, 'traceId' | 'tenant' | 'spanId' | 'name' | 'by'>): string {
-  return `${traceId}-${hash('sha256', JSON.stringify([tenant ?? null, spanId ?? null, name, by]), 'hex').slice(0, 24)}`;
+export function annotationId({ traceId, tenant, spanId, toolCall, name, by }: Pick<Annotation, 'traceId' | 'tenant' | 'spanId' | 'toolCall' | 'name' | 'by'>): string {
+  return `${traceId}-${hash('sha256', JSON.stringify([tenant ?? null, spanId ?? null, name, by, ...(toolCall === undefined ? [] : [toolCall])]), 'hex').slice(0, 24)}`;
 }
 
 /** Annotations go with their run; those of one that never comes wait for a while. */
@@ -92,10 +94,12 @@ export interface AnnotatedQuery {
   readonly limit: number;
 }
 
-/** One annotation, and the verdict of the same name on the run, where there is one. */
+/** One annotation, and the verdict of the same name on the run, or on the tool call, where there is one. */
 export interface AnnotatedRun extends RunKey {
   readonly annotation: StoredAnnotation;
   readonly verdict: AnnotatedVerdict | undefined;
+  /** Of a tool call, its place in the trajectory; known where there is a verdict on it. */
+  readonly part?: number;
 }
 
 interface AnnotatedVerdict {

@@ -44,7 +44,7 @@ export function figures({ store, telemetry, clock, sleep, onFault }: FiguresOpti
     ];
     for (const [metric, points] of gauges) telemetry.replace(metric, points);
     const rows = await store.annotations.onRuns({ from: to - agreementDays * dayMicros, to, kinds: peopleKinds, limit: annotationRowsMax });
-    telemetry.replace('tracejury.judge.agreement', agreementOf(rows).judges.flatMap(agreementPoints));
+    telemetry.replace('tracejury.judge.agreement', agreementOf(rows).judges.filter(({ about }) => about === 'run').flatMap(agreementPoints));
   }
 
   return repeating({ everyMs, sleep, work: reckon, onFault });

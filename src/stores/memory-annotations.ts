@@ -2,6 +2,7 @@
 import type { RunKey } from '../model/agent-trace.ts';
 import { annotationId, annotationsPerTraceMax, annotationsWaitingMax, type AnnotatedRun, type Annotation, type AnnotationFate, type AnnotationStore, type IdentifiedAnnotation, type StoredAnnotation, traceOfAnnotation } from '../model/annotation.ts';
 import { runTargetId } from '../model/verdict.ts';
+import { onCall } from './annotated-call.ts';
 import type { Micros, RunRow, StoredVerdict } from './store.ts';
 
 /** A run as it stands in the store. */
@@ -112,7 +113,7 @@ export function memoryAnnotations(runsOf: (traceId: string) => readonly Annotata
     async onRuns({ from, to, name, agent, kinds, limit }) {
       const found = all().flatMap(({ annotation, run }) => (run !== undefined && run.row.startedAt >= from && run.row.startedAt < to && kinds.includes(annotation.kind) && (name === undefined || annotation.name === name) && (agent === undefined || run.row.agent === agent) ? [{ annotation, run }] : []));
       found.sort((one, other) => other.run.row.startedAt - one.run.row.startedAt || other.run.id - one.run.id || byNameThenAnnotator(one.annotation, other.annotation));
-      return found.slice(0, limit).map(({ annotation, run }) => ({ tenant: run.row.tenant, traceId: run.row.traceId, spanId: run.row.spanId, annotation: stored(annotation), verdict: verdictOn(run, annotation.name) }));
+      return found.slice(0, limit).map(({ annotation, run }) => ({ tenant: run.row.tenant, traceId: run.row.traceId, spanId: run.row.spanId, annotation: stored(annotation), ...saidOf(run, annotation) }));
     },
   };
 }
@@ -133,6 +134,11 @@ function outermost(runs: readonly AnnotatableRun[]): AnnotatableRun | undefined 
   })[0];
 }
 
+function saidOf(run: AnnotatableRun, { name, toolCall }: Annotation): Pick<AnnotatedRun, 'verdict' | 'part'> {
+  const verdict = verdictOn(run, name);
+  return toolCall === undefined ? { verdict } : onCall(verdict, run.verdicts.get(name)?.details['parts'], toolCall);
+}
+
 function verdictOn({ verdicts, kinds }: AnnotatableRun, name: string): AnnotatedRun['verdict'] {
   const found = verdicts.get(name);
   if (found === undefined) return undefined;
@@ -140,24 +146,24 @@ function verdictOn({ verdicts, kinds }: AnnotatableRun, name: string): Annotated
   return { evaluator: found.evaluator, kind: kinds.get(name) ?? '', version: found.version, model: typeof model === 'string' ? model : undefined, word: found.verdict, label: found.label, sampleProbability: found.sampleProbability };
 }
 
-function targetText({ tenant, spanId, name, by }: Annotation): string {
-  return JSON.stringify([tenant ?? null, spanId ?? null, name, by]);
+function targetText({ tenant, spanId, toolCall, name, by }: Annotation): string {
+  return JSON.stringify([tenant ?? null, spanId ?? null, toolCall ?? null, name, by]);
 }
 
 function isSame(one: Kept, other: Kept): boolean {
-  return one.run === other.run && one.annotation.name === other.annotation.name && one.annotation.by === other.annotation.by;
+  return one.run === other.run && one.annotation.toolCall === other.annotation.toolCall && one.annotation.name === other.annotation.name && one.annotation.by === other.annotation.by;
 }
 
 function isNewer(one: Kept, other: Kept): boolean {
   return (one.annotation.at - other.annotation.at || one.receivedAt - other.receivedAt || one.id - other.id) > 0;
 }
 
-function stored({ name, by, kind, label, score, passed, explanation, at }: Annotation): StoredAnnotation {
-  return { name, by, kind, label, score, passed, explanation, at };
+function stored({ toolCall, name, by, kind, label, score, passed, explanation, at }: Annotation): StoredAnnotation {
+  return { ...(toolCall === undefined ? {} : { toolCall }), name, by, kind, label, score, passed, explanation, at };
 }
 
-function byNameThenAnnotator(one: Pick<Annotation, 'name' | 'by'>, other: Pick<Annotation, 'name' | 'by'>): number {
-  return compared(one.name, other.name) || compared(one.by, other.by);
+function byNameThenAnnotator(one: Pick<Annotation, 'toolCall' | 'name' | 'by'>, other: Pick<Annotation, 'toolCall' | 'name' | 'by'>): number {
+  return compared(one.name, other.name) || compared(one.by, other.by) || compared(one.toolCall ?? '', other.toolCall ?? '');
 }
 
 function compared(one: string, other: string): number {

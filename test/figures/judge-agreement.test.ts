@@ -32,6 +32,14 @@ test('agreement: verdicts and words are counted by whether they pass or fail, an
   expect(judge?.kappa).toMatchObject({ point: expect.closeTo(1 / 3, 10) });
 });
 
+test('agreement: single tool calls are compared by themselves, whatever a call is known by', () => {
+  const on = (row: AnnotatedRun, toolCall: string, part?: number): AnnotatedRun => ({ ...row, annotation: { ...row.annotation, toolCall }, ...(part === undefined ? {} : { part }) });
+  const rows = [said(1, 'ann', pass), on(said(1, 'ann', fail, { word: 'fail' }), 'span', 0), on(said(1, 'bob', fail, { word: 'fail' }), 'call_a', 0), on(said(1, 'ann', pass), 'other', 1), on(said(1, 'ann', fail, null), 'unknown')];
+  const { judges, people } = agreementOf(rows);
+  expect(judges.map(({ about, runs, confusion: { truePositive, trueNegative } }) => [about, runs, truePositive, trueNegative])).toEqual([['run', 1, 0, 1], ['tool_call', 2, 1, 1]]);
+  expect(people.map(({ about, people: count, runs, agreement }) => [about, count, runs, agreement.pairs.map(({ items }) => items)])).toEqual([['run', 1, 1, []], ['tool_call', 2, 3, [1]]]);
+});
+
 test('agreement: each version, and each model, stands for itself', () => {
   const rows = [said(1, 'ann', pass), said(2, 'ann', fail, { version: 2 }), said(3, 'ann', fail, { model: 'other' }), said(4, 'ann', fail, { model: undefined }), said(5, 'ann', pass, {}, 'tone')];
   expect(agreementOf(rows).judges.map(({ name, version, model, runs }) => [name, version, model, runs])).toEqual([['relevance', 1, undefined, 1], ['relevance', 1, 'gpt', 1], ['relevance', 1, 'other', 1], ['relevance', 2, 'gpt', 1], ['tone', 1, 'gpt', 1]]);

@@ -68,6 +68,24 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     expect(await labels()).toEqual(['e']);
   });
 
+  test('annotations: what is said of a tool call stands beside what is said of the run, of each call once, and is compared with the verdict on that call', async () => {
+    const store = await open(member);
+    const parts = [{ index: 0, tool: 't', spanId: spanId(5), callId: 'call_a', score: 1, passed: true, explanation: 'e' }, { index: 1, tool: 't', spanId: spanId(6), score: 0, passed: false, explanation: 'e' }];
+    const own = scoredRun({ answer_relevance: scored(0.5, { parts }), tone: scored(1) }, item(1).run, { evaluatorKind: 'judge' });
+    await store.write([own]);
+    const on = (toolCall: string, more: Partial<Annotation> = {}): Annotation => said({ toolCall, ...more });
+    expect(await store.annotations.write([said(), on(spanId(5)), on('call_a', { by: 'bob' }), on(spanId(6), { passed: false }), on('elsewhere'), on(spanId(5), { name: 'tone' })], base)).toEqual(Array.from({ length: 6 }, () => 'attached'));
+    // The newer word on a call takes the place of the older one, and of no other.
+    expect(await store.annotations.write([on(spanId(5), { at: base + 1, explanation: 'newer' }), on(spanId(6), { at: base - 1 })], base)).toEqual(['attached', 'outdated']);
+    const kept = (await store.run(own.run))?.annotations ?? [];
+    expect(kept.map(({ name, by, toolCall = '' }) => `${name} ${by} ${toolCall}`)).toEqual(['answer_relevance ann ', `answer_relevance ann ${spanId(5)}`, `answer_relevance ann ${spanId(6)}`, 'answer_relevance ann elsewhere', 'answer_relevance bob call_a', `tone ann ${spanId(5)}`]);
+    expect(new Set(kept.map(({ id }) => id)).size).toBe(6);
+    const rows = (await store.annotations.onRuns(everything)).map(({ annotation, verdict, part }) => `${annotation.name} ${annotation.by} ${annotation.toolCall ?? 'run'}: ${part ?? '-'} ${verdict?.word ?? 'none'}`);
+    expect(rows).toEqual(['answer_relevance ann run: - pass', `answer_relevance ann ${spanId(5)}: 0 pass`, `answer_relevance ann ${spanId(6)}: 1 fail`, 'answer_relevance ann elsewhere: - none', 'answer_relevance bob call_a: 0 pass', `tone ann ${spanId(5)}: - none`]);
+    expect(await store.annotations.remove(kept[1]?.id ?? '')).toBe(true);
+    expect(await store.run(own.run)).toMatchObject({ annotations: { length: 5 } });
+  });
+
   test('annotations: what is taken back is gone from its run and from what figures are made of, and nothing else is', async () => {
     const store = await open(member);
     await store.write([item(1)]);

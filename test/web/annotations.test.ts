@@ -41,7 +41,7 @@ const results = ({ body }: Answer): unknown => (body['annotations'] as readonly 
 test('annotations: what is said of a run stands with it, and the newer word of one annotator counts', async () => {
   const one = { trace_id: sent.traceId, name: 'tool_error', by: 'ann', label: 'fail', score: 0.25, passed: false, explanation: 'The mail never came.', at: '2026-01-02T03:04:05Z' };
   expect(await say([one, { ...one, by: 'user-7', kind: 'user', at: null, span_id: sent.spanId.toUpperCase() }])).toMatchObject({ status: 200, body: { taken: 2, refused: 0, annotations: [{ trace_id: sent.traceId, name: 'tool_error', by: 'ann', status: 'attached', error: null }, { status: 'attached' }] } });
-  expect((await heard())[0]).toEqual({ id: expect.stringMatching(/^[0-9a-f]{32}-[0-9a-f]{24}$/), name: 'tool_error', by: 'ann', kind: 'human', label: 'fail', score: 0.25, passed: false, explanation: 'The mail never came.', at: '2026-01-02T03:04:05.000000Z' });
+  expect((await heard())[0]).toEqual({ id: expect.stringMatching(/^[0-9a-f]{32}-[0-9a-f]{24}$/), tool_call: null, name: 'tool_error', by: 'ann', kind: 'human', label: 'fail', score: 0.25, passed: false, explanation: 'The mail never came.', at: '2026-01-02T03:04:05.000000Z' });
   expect(results(await say([{ ...one, at: '2026-01-01' }]))).toEqual(['outdated']);
   expect(results(await say([{ ...one, at: '2026-01-03', passed: true, label: null, score: null }]))).toEqual(['attached']);
   expect(await heard()).toMatchObject([{ by: 'ann', passed: true, label: null, score: null }, { by: 'user-7', kind: 'user', passed: false }]);
@@ -69,6 +69,17 @@ test('annotations: one is taken back by its id, attached or waiting, once and ag
   expect(sample(await service.metrics(), 'tracejury_annotations_total', { tracejury_outcome: 'deleted' })).toBe(3);
 });
 
+test('annotations: a word on one tool call, by the id of its span, is compared with the verdict on that call', async () => {
+  const calls = ((await asked(`/runs/${sent.traceId}/${sent.spanId}`)).body['tool_calls'] ?? []) as readonly JsonObject[];
+  const failed = String(calls.find(({ name }) => name === 'notify')?.['span_id']);
+  const word = { trace_id: sent.traceId, name: 'tool_error', by: 'cid', tool_call: failed.toUpperCase(), passed: true };
+  expect(results(await say([word, { ...word, tool_call: 'none' }]))).toEqual(['attached', 'attached']);
+  expect((await heard()).filter(({ by }) => by === 'cid').map(({ tool_call: call }) => call)).toEqual([failed, 'none'].toSorted());
+  const judges = (await asked('/judges?evaluator=tool_error')).body['judges'] as readonly JsonObject[];
+  expect(judges.find(({ about }) => about === 'tool_call')).toMatchObject({ name: 'tool_error', runs: 1, false_alarms: 1, missed: 0 });
+  for (const { id } of (await heard()).filter(({ by }) => by === 'cid')) await asked(`/annotations/${String(id)}`, { method: 'DELETE' });
+});
+
 test('annotations: a thumb that comes before the spans waits for them', async () => {
   const early = 'c'.repeat(32);
   expect(results(await say([{ trace_id: early, name: 'thumb', by: 'u', kind: 'user', passed: true }]))).toEqual(['waiting']);
@@ -90,6 +101,7 @@ const faulty: readonly (readonly [string, JsonValue, RegExp])[] = [
   ['no trace id', { name: 'n', by: 'b', passed: true }, /trace_id/],
   ['a trace id of zeros', { ...good, trace_id: '0'.repeat(32) }, /trace_id/],
   ['half a span id', { ...good, span_id: 'abc' }, /span_id/],
+  ['a tool call that is a number', { ...good, tool_call: 5 }, /tool_call is no text/],
   ['no name', { ...good, name: '' }, /name is no text/],
   ['nobody', { ...good, by: null }, /by is no text/],
   ['a long annotator', { ...good, by: 'x'.repeat(201) }, /by is no text/],

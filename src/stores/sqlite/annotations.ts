@@ -2,6 +2,8 @@
 import { sql, type Insertable, type Kysely, type Selectable, type Transaction } from 'kysely';
 import { annotationId, annotationsPerTraceMax, annotationsWaitingMax, type AnnotatedRun, type Annotation, type AnnotationFate, type AnnotationStore, type AnnotatorKind, type IdentifiedAnnotation, type StoredAnnotation, traceOfAnnotation } from '../../model/annotation.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
+import { parseJson } from '../../model/json.ts';
+import { onCall } from '../annotated-call.ts';
 import type { Micros } from '../store.ts';
 import { chunks, oneOf } from './chunks.ts';
 import type { Tables } from './tables.ts';
@@ -22,7 +24,7 @@ export function annotationStore(db: Db): AnnotationStore {
       const traceId = traceOfAnnotation(id);
       if (traceId === undefined) return false;
       return await db.transaction().execute(async (tx) => {
-        const rows = await tx.selectFrom('annotations').select(['id', 'trace_id', 'tenant', 'span_id', 'name', 'annotator']).where('trace_id', '=', traceId).execute();
+        const rows = await tx.selectFrom('annotations').select(['id', 'trace_id', 'tenant', 'span_id', 'tool_call', 'name', 'annotator']).where('trace_id', '=', traceId).execute();
         const found = rows.find((row) => idOf(row) === id);
         if (found !== undefined) await tx.deleteFrom('annotations').where('id', '=', found.id).execute();
         return found !== undefined;
@@ -39,8 +41,8 @@ export function annotationStore(db: Db): AnnotationStore {
         .selectFrom('annotations as a')
         .innerJoin('runs as r', 'r.id', 'a.run_id')
         .leftJoin('evaluations as e', (join) => join.onRef('e.run_id', '=', 'a.run_id').onRef('e.name', '=', 'a.name'))
-        .select(['a.name', 'a.annotator', 'a.kind', 'a.label', 'a.score', 'a.passed', 'a.explanation', 'a.at_us', 'r.tenant', 'r.trace_id', 'r.span_id', 'e.evaluator', 'e.kind as evaluator_kind', 'e.version', 'e.verdict', 'e.label as verdict_label', 'e.sample_probability'])
-        .select(sql<string | null>`json_extract(e.details, '$.model')`.as('model'))
+        .select(['a.tool_call', 'a.name', 'a.annotator', 'a.kind', 'a.label', 'a.score', 'a.passed', 'a.explanation', 'a.at_us', 'r.tenant', 'r.trace_id', 'r.span_id', 'e.evaluator', 'e.kind as evaluator_kind', 'e.version', 'e.verdict', 'e.label as verdict_label', 'e.sample_probability'])
+        .select([sql<string | null>`json_extract(e.details, '$.model')`.as('model'), sql<string | null>`case when a.tool_call = '' then null else json_extract(e.details, '$.parts') end`.as('parts')])
         .where('r.started_us', '>=', from)
         .where('r.started_us', '<', to)
         .where('a.kind', 'in', kinds)
@@ -50,30 +52,30 @@ export function annotationStore(db: Db): AnnotationStore {
         .orderBy('r.id', 'desc')
         .orderBy('a.name')
         .orderBy('a.annotator')
+        .orderBy('a.tool_call')
         .limit(limit)
         .execute();
-      return rows.map(({ tenant, trace_id: traceId, span_id: spanId, evaluator, evaluator_kind: kind, version, verdict, verdict_label: label, sample_probability: sampleProbability, model, ...own }): AnnotatedRun => ({
-        tenant: tenant as Tenant,
-        traceId: traceId as TraceId,
-        spanId: spanId as SpanId,
-        annotation: stored(own),
-        verdict: evaluator === null || kind === null || version === null || verdict === null || label === null || sampleProbability === null ? undefined : { evaluator, kind, version, model: model ?? undefined, word: verdict, label, sampleProbability },
-      }));
+      return rows.map(({ tenant, trace_id: traceId, span_id: spanId, evaluator, evaluator_kind: kind, version, verdict: word, verdict_label: label, sample_probability: sampleProbability, model, parts, ...own }): AnnotatedRun => {
+        const annotation = stored(own);
+        const verdict = evaluator === null || kind === null || version === null || word === null || label === null || sampleProbability === null ? undefined : { evaluator, kind, version, model: model ?? undefined, word, label, sampleProbability };
+        const said = annotation.toolCall === undefined ? { verdict } : onCall(verdict, parts === null ? undefined : parseJson(parts), annotation.toolCall);
+        return { tenant: tenant as Tenant, traceId: traceId as TraceId, spanId: spanId as SpanId, annotation, ...said };
+      });
     },
   };
 }
 
 /** Of one run, by name and annotator. */
 export async function annotationsOf(db: Db, runId: number): Promise<readonly IdentifiedAnnotation[]> {
-  return (await db.selectFrom('annotations').select(['trace_id', 'tenant', 'span_id', 'name', 'annotator', 'kind', 'label', 'score', 'passed', 'explanation', 'at_us']).where('run_id', '=', runId).orderBy('name').orderBy('annotator').execute()).map((row) => ({ id: idOf(row), ...stored(row) }));
+  return (await db.selectFrom('annotations').select(['trace_id', 'tenant', 'span_id', 'tool_call', 'name', 'annotator', 'kind', 'label', 'score', 'passed', 'explanation', 'at_us']).where('run_id', '=', runId).orderBy('name').orderBy('annotator').orderBy('tool_call').execute()).map((row) => ({ id: idOf(row), ...stored(row) }));
 }
 
-function idOf({ trace_id: traceId, tenant, span_id: spanId, name, annotator }: Pick<Selectable<Tables['annotations']>, 'trace_id' | 'tenant' | 'span_id' | 'name' | 'annotator'>): string {
-  return annotationId({ traceId: traceId as TraceId, tenant: tenant === anyTenant ? undefined : (tenant as Tenant), spanId: spanId === '' ? undefined : (spanId as SpanId), name, by: annotator });
+function idOf({ trace_id: traceId, tenant, span_id: spanId, tool_call: toolCall, name, annotator }: Pick<Selectable<Tables['annotations']>, 'trace_id' | 'tenant' | 'span_id' | 'tool_call' | 'name' | 'annotator'>): string {
+  return annotationId({ traceId: traceId as TraceId, tenant: tenant === anyTenant ? undefined : (tenant as Tenant), spanId: spanId === '' ? undefined : (spanId as SpanId), ...(toolCall === '' ? {} : { toolCall }), name, by: annotator });
 }
 
-function stored(row: Pick<Selectable<Tables['annotations']>, 'name' | 'annotator' | 'kind' | 'label' | 'score' | 'passed' | 'explanation' | 'at_us'>): StoredAnnotation {
-  return { name: row.name, by: row.annotator, kind: row.kind as AnnotatorKind, label: row.label ?? undefined, score: row.score ?? undefined, passed: row.passed === null ? undefined : row.passed === 1, explanation: row.explanation, at: row.at_us };
+function stored(row: Pick<Selectable<Tables['annotations']>, 'tool_call' | 'name' | 'annotator' | 'kind' | 'label' | 'score' | 'passed' | 'explanation' | 'at_us'>): StoredAnnotation {
+  return { ...(row.tool_call === '' ? {} : { toolCall: row.tool_call }), name: row.name, by: row.annotator, kind: row.kind as AnnotatorKind, label: row.label ?? undefined, score: row.score ?? undefined, passed: row.passed === null ? undefined : row.passed === 1, explanation: row.explanation, at: row.at_us };
 }
 
 async function written(tx: Tx, annotations: readonly Annotation[], receivedAt: Micros): Promise<readonly AnnotationFate[]> {
@@ -102,8 +104,8 @@ async function written(tx: Tx, annotations: readonly Annotation[], receivedAt: M
   return fates.map((fate) => (typeof fate === 'string' ? fate : fateOf(fate, kept.get(keyText(fate)))));
 }
 
-function rowOf({ tenant, traceId, spanId, isNear, name, by, kind, label, score, passed, explanation, at }: Annotation, receivedAt: Micros): Row {
-  return { trace_id: traceId, tenant: tenant ?? anyTenant, span_id: spanId ?? '', is_near: spanId === undefined || isNear === true ? 1 : 0, name, annotator: by, kind, label: label ?? null, score: score ?? null, passed: passed === undefined ? null : passed ? 1 : 0, explanation, at_us: at, received_us: receivedAt, run_id: null };
+function rowOf({ tenant, traceId, spanId, toolCall, isNear, name, by, kind, label, score, passed, explanation, at }: Annotation, receivedAt: Micros): Row {
+  return { trace_id: traceId, tenant: tenant ?? anyTenant, span_id: spanId ?? '', tool_call: toolCall ?? '', is_near: spanId === undefined || isNear === true ? 1 : 0, name, annotator: by, kind, label: label ?? null, score: score ?? null, passed: passed === undefined ? null : passed ? 1 : 0, explanation, at_us: at, received_us: receivedAt, run_id: null };
 }
 
 async function put(tx: Tx, rows: readonly Row[]): Promise<void> {
@@ -112,7 +114,7 @@ async function put(tx: Tx, rows: readonly Row[]): Promise<void> {
     .values(rows)
     .onConflict((conflict) =>
       conflict
-        .columns(['trace_id', 'tenant', 'span_id', 'name', 'annotator'])
+        .columns(['trace_id', 'tenant', 'span_id', 'tool_call', 'name', 'annotator'])
         .doUpdateSet(({ ref }) => ({ is_near: ref('excluded.is_near'), kind: ref('excluded.kind'), label: ref('excluded.label'), score: ref('excluded.score'), passed: ref('excluded.passed'), explanation: ref('excluded.explanation'), at_us: ref('excluded.at_us'), received_us: ref('excluded.received_us') }))
         .whereRef('excluded.at_us', '>=', 'annotations.at_us'),
     )
@@ -128,18 +130,18 @@ export async function settleAnnotations(tx: Tx, traces: readonly string[]): Prom
       order by r.span_id = annotations.span_id desc, r.part_of is not null, r.started_us, r.ended_us desc, r.id limit 1)
     where trace_id in ${oneOf(some)}`.execute(tx);
   await sql`delete from annotations where trace_id in ${oneOf(some)} and run_id is not null and exists (
-      select 1 from annotations b where b.run_id = annotations.run_id and b.name = annotations.name and b.annotator = annotations.annotator and (b.at_us, b.received_us, b.id) > (annotations.at_us, annotations.received_us, annotations.id))`.execute(tx);
+      select 1 from annotations b where b.run_id = annotations.run_id and b.tool_call = annotations.tool_call and b.name = annotations.name and b.annotator = annotations.annotator and (b.at_us, b.received_us, b.id) > (annotations.at_us, annotations.received_us, annotations.id))`.execute(tx);
 }
 
-type Kept = Pick<Selectable<Tables['annotations']>, 'trace_id' | 'tenant' | 'span_id' | 'name' | 'annotator' | 'run_id' | 'at_us'>;
+type Kept = Pick<Selectable<Tables['annotations']>, 'trace_id' | 'tenant' | 'span_id' | 'tool_call' | 'name' | 'annotator' | 'run_id' | 'at_us'>;
 
 async function keptOf(tx: Tx, rows: readonly Row[]): Promise<readonly Kept[]> {
-  const keys = sql.join(rows.map((row) => sql`(${row.trace_id}, ${row.tenant}, ${row.span_id}, ${row.name}, ${row.annotator})`));
-  return (await sql<Kept>`select trace_id, tenant, span_id, name, annotator, run_id, at_us from annotations where (trace_id, tenant, span_id, name, annotator) in (values ${keys})`.execute(tx)).rows;
+  const keys = sql.join(rows.map((row) => sql`(${row.trace_id}, ${row.tenant}, ${row.span_id}, ${row.tool_call}, ${row.name}, ${row.annotator})`));
+  return (await sql<Kept>`select trace_id, tenant, span_id, tool_call, name, annotator, run_id, at_us from annotations where (trace_id, tenant, span_id, tool_call, name, annotator) in (values ${keys})`.execute(tx)).rows;
 }
 
-function keyText({ trace_id: traceId, tenant, span_id: spanId, name, annotator }: Pick<Row, 'trace_id' | 'tenant' | 'span_id' | 'name' | 'annotator'>): string {
-  return JSON.stringify([traceId, tenant, spanId, name, annotator]);
+function keyText({ trace_id: traceId, tenant, span_id: spanId, tool_call: toolCall, name, annotator }: Pick<Row, 'trace_id' | 'tenant' | 'span_id' | 'tool_call' | 'name' | 'annotator'>): string {
+  return JSON.stringify([traceId, tenant, spanId, toolCall, name, annotator]);
 }
 
 function fateOf(row: Row, kept: Kept | undefined): AnnotationFate {

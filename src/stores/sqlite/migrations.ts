@@ -6,6 +6,7 @@ import { JuryError } from '../../model/errors.ts';
 import { annotationsMigration } from './annotations-migration.ts';
 import { batchesMigration } from './batches-migration.ts';
 import { budgetsMigration } from './budgets-migration.ts';
+import { callAnnotationsMigration } from './call-annotations-migration.ts';
 import { contentMigration } from './content-migration.ts';
 import { decisionsMigration } from './decisions-migration.ts';
 import { driftMigration } from './drift-migration.ts';
@@ -64,6 +65,7 @@ const migrations: { readonly [name: string]: Migration } = {
   '010_budgets': budgetsMigration,
   '011_sessions': sessionsMigration,
   '012_job_leases': leasesMigration,
+  '013_call_annotations': callAnnotationsMigration,
 };
 
 /** Brings older files up to date, and refuses those of a newer release: they may hold what this one would break. */

@@ -130,6 +130,8 @@ interface AnnotationsTable {
   readonly tenant: string;
   /** Empty: the outermost run of the trace. */
   readonly span_id: string;
+  /** Empty: the run as a whole. */
+  readonly tool_call: string;
   readonly is_near: number;
   readonly name: string;
   readonly annotator: string;

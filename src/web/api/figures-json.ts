@@ -26,7 +26,7 @@ export const figureSchemas: { readonly [name: string]: JsonObject } = {
     balance: numberOrNull('Runs that the sample stands for over runs that there were: 1 but for chance.'),
   }),
   JudgeFigures: object({
-    name: text, evaluator: text, kind: text, version: count, model: { type: ['string', 'null'] }, runs: { ...count, description: 'That both people and the evaluator have said passed or failed.' },
+    name: text, about: { enum: ['run', 'tool_call'], description: 'What is compared: whole runs, or single tool calls.' }, evaluator: text, kind: text, version: count, model: { type: ['string', 'null'] }, runs: { ...count, description: 'Runs, or calls, that both people and the evaluator have said passed or failed.' },
     both_pass: count, both_fail: count, missed: { ...count, description: 'People failed it, the evaluator passed it.' }, false_alarms: { ...count, description: 'The evaluator failed it, people passed it.' },
     precision: { ...estimate, description: 'Of what the evaluator failed, the share that people fail.' }, recall: { ...estimate, description: 'Of what people fail, the share that the evaluator failed.' }, accuracy: estimate,
     kappa: { ...estimate, description: 'Cohen’s kappa: agreement beyond chance, 1 at most.' },
@@ -38,7 +38,7 @@ export const figureSchemas: { readonly [name: string]: JsonObject } = {
     pace: { type: 'number', minimum: 0, maximum: 1, description: 'What it leaves of the sample rates now.' },
   }),
   PeopleFigures: object({
-    name: text, people: count, runs: { ...count, description: 'With a word of somebody.' }, disputed: { ...count, description: 'Of which as many say passed as failed; they are compared with nobody.' }, unreadable: { ...count, description: 'Annotations with a label that no verdict has.' },
+    name: text, about: { enum: ['run', 'tool_call'] }, people: count, runs: { ...count, description: 'With a word of somebody.' }, disputed: { ...count, description: 'Of which as many say passed as failed; they are compared with nobody.' }, unreadable: { ...count, description: 'Annotations with a label that no verdict has.' },
     mean_kappa: numberOrNull('Of the pairs of people, each counted by its runs; null: no two labelled the same runs.'),
     pairs: { type: 'array', items: object({ people: { type: 'array', items: text, minItems: 2, maxItems: 2 }, runs: count, kappa: estimate }) },
   }),
@@ -63,13 +63,13 @@ function coverageJson(coverage: Coverage | NotEstimable): JsonObject {
   return { uncovered: coverage.uncovered, unreachable: coverage.unreachable, unanswered: coverage.failed + coverage.waiting, waiting: coverage.waiting, balance: coverage.balance ?? null };
 }
 
-export function judgeFiguresJson({ name, evaluator, kind, version, model, runs, confusion, rates, kappa }: JudgeAgreement): JsonObject {
+export function judgeFiguresJson({ name, about, evaluator, kind, version, model, runs, confusion, rates, kappa }: JudgeAgreement): JsonObject {
   const { truePositive, falsePositive, falseNegative, trueNegative } = confusion;
-  return { name, evaluator, kind, version, model: model ?? null, runs, both_pass: trueNegative, both_fail: truePositive, missed: falseNegative, false_alarms: falsePositive, precision: estimateJson(rates.precision), recall: estimateJson(rates.recall), accuracy: estimateJson(rates.accuracy), kappa: estimateJson(kappa) };
+  return { name, about, evaluator, kind, version, model: model ?? null, runs, both_pass: trueNegative, both_fail: truePositive, missed: falseNegative, false_alarms: falsePositive, precision: estimateJson(rates.precision), recall: estimateJson(rates.recall), accuracy: estimateJson(rates.accuracy), kappa: estimateJson(kappa) };
 }
 
-export function peopleFiguresJson({ name, people, runs, disputed, unreadable, agreement }: PeopleAgreement): JsonObject {
-  return { name, people, runs, disputed, unreadable, mean_kappa: agreement.mean.kind === 'estimated' ? agreement.mean.point : null, pairs: agreement.pairs.map((pair) => ({ people: [...pair.people], runs: pair.items, kappa: estimateJson(pair.kappa) })) };
+export function peopleFiguresJson({ name, about, people, runs, disputed, unreadable, agreement }: PeopleAgreement): JsonObject {
+  return { name, about, people, runs, disputed, unreadable, mean_kappa: agreement.mean.kind === 'estimated' ? agreement.mean.point : null, pairs: agreement.pairs.map((pair) => ({ people: [...pair.people], runs: pair.items, kappa: estimateJson(pair.kappa) })) };
 }
 
 export function object(properties: JsonObject): JsonObject {

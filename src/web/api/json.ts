@@ -54,8 +54,8 @@ function judgeTraceJson(run: StoredRun, { name, revision, details }: StoredVerdi
   return { trace_id: traceId, span_id: spanId };
 }
 
-function annotationJson({ id, name, by, kind, label, score, passed, explanation, at }: IdentifiedAnnotation): JsonObject {
-  return { id, name, by, kind, label: label ?? null, score: score ?? null, passed: passed ?? null, explanation, at: timeOf(at) };
+function annotationJson({ id, toolCall, name, by, kind, label, score, passed, explanation, at }: IdentifiedAnnotation): JsonObject {
+  return { id, tool_call: toolCall ?? null, name, by, kind, label: label ?? null, score: score ?? null, passed: passed ?? null, explanation, at: timeOf(at) };
 }
 
 const goneSentences: { readonly [reason in ContentGone]: string } = {

@@ -24,7 +24,7 @@ const schemas: { readonly [name: string]: JsonObject } = {
   }, { explanation: { type: 'string', description: 'Of one run only.' }, evidence: { type: 'array', items: text, description: 'Span ids. Of one run only.' }, details: { type: 'object', description: 'Of one run only.' }, sample_probability: { type: 'number', description: 'Of one run only.' }, judge_trace: { anyOf: [object({ trace_id: text, span_id: text }), { type: 'null' }], description: 'The trace, and its first span, in which a backend is told what judges were asked for it (`judge_calls` of the exporter). Null: nobody was asked. Of one run only.' } }),
   Decision: object({ name: text, evaluator: text, revision: count, decision: { enum: ['scored', 'skipped', 'filtered', 'sampled_out', 'over_budget', 'overload', 'failed'] }, reason: orNull('string') }, { trace_id: text, span_id: text, tenant: text }),
   Annotation: object({
-    id: text, name: text, by: text, kind: { enum: annotatorKinds }, label: orNull('string'), score: { type: ['number', 'null'], minimum: 0, maximum: 1 }, passed: orNull('boolean'), explanation: text, at: time,
+    id: text, tool_call: orNull('string', 'The tool call that it is about; null: the run as a whole.'), name: text, by: text, kind: { enum: annotatorKinds }, label: orNull('string'), score: { type: ['number', 'null'], minimum: 0, maximum: 1 }, passed: orNull('boolean'), explanation: text, at: time,
   }),
   AnnotationResult: object({
     id: orNull('string', 'By which it can be taken back; null: it is not kept.'), trace_id: orNull('string'), span_id: orNull('string'), name: orNull('string'), by: orNull('string'),
