@@ -50,11 +50,12 @@ function resemblesEvaluator(value: unknown): boolean {
 }
 
 function dataProblems(candidate: ModuleExports, table: readonly AnyEvaluator[]): readonly string[] {
-  const { id, kind, version, summary, source, onByDefault, defaultThreshold, defaults, optionsSchema, expectationSchema } = candidate;
+  const { id, kind, target, version, summary, source, onByDefault, defaultThreshold, defaults, optionsSchema, expectationSchema } = candidate;
   const isId = typeof id === 'string' && /^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$/.test(id) && id.length <= idLengthMax;
   const isThreshold = defaultThreshold === null || (typeof defaultThreshold === 'number' && defaultThreshold >= 0 && defaultThreshold <= 1);
   return [
     ...(kind === 'rule' || kind === 'judge' ? [] : ['kind must be rule or judge']),
+    ...(target === undefined || (target === 'session' && kind === 'judge') ? [] : ['target may be session, of a judge, or is left out']),
     ...(isId ? [] : ['id must be written in snake_case']),
     ...(isId && others(table, candidate).some((member) => member.id === id) ? [`another evaluator has the id ${id} already`] : []),
     ...(typeof version === 'number' && Number.isSafeInteger(version) && version > 0 ? [] : ['version must be a whole number from 1']),

@@ -53,6 +53,15 @@ export interface RipeQuery {
   readonly limit: number;
 }
 
+export interface SessionCounts {
+  /** All that are remembered and chosen. */
+  readonly held: number;
+  /** With those that were passed over; rather too many than too few. */
+  readonly rows: number;
+  /** Of those that are held, the ones that are not handed on yet, by the line in which they will wait. */
+  readonly waiting: readonly { readonly party: string; readonly sessions: number }[];
+}
+
 export interface JudgeSessionStore {
   /** Those that changed first, and are not being judged already. */
   ripe(query: RipeQuery): Promise<readonly RipeSession[]>;
@@ -61,8 +70,7 @@ export interface JudgeSessionStore {
    * turn nothing waits any more.
    */
   handOn(session: RipeSession, at: Micros): Promise<boolean>;
-  /** `held`: all that are remembered and chosen; `waiting`: those that are not handed on yet. */
-  counts(): Promise<{ readonly held: number; readonly waiting: number }>;
+  counts(): Promise<SessionCounts>;
   /** Forgets so many sessions at most that have not changed since: a later turn begins another one. Gives how many. */
   forget(before: Micros, limit: number): Promise<number>;
 }

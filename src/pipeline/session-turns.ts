@@ -24,8 +24,8 @@ export interface TurnsWith {
 /** As it came, and as it leaves: conditions look at the one, whatever is kept is of the other. Undefined: it is no turn that anybody judges. */
 export function turnOf(whole: Run, leaving: Run, plan: readonly PlannedEvaluator[], options: TurnsWith): NewTurn | undefined {
   const { sessionId } = leaving.trace;
-  // What a sub-agent did is part of its agent's turn.
-  if (sessionId === undefined || sessionId === '' || whole.parent !== undefined || whole.partOf !== undefined) return undefined;
+  // What a sub-agent did is part of its agent's turn. A session whose id is redacted cannot be told from others.
+  if (sessionId === undefined || sessionId === '' || sessionId !== whole.trace.sessionId || whole.parent !== undefined || whole.partOf !== undefined) return undefined;
   const choices = plan.filter(({ configured }) => isOfSession(configured)).flatMap((planned) => choiceOf(whole, { tenant: leaving.tenant, sessionId }, planned, options));
   return choices.length === 0 ? undefined : { sessionId, at: Math.floor(options.clock.nowMs() * 1_000), choices };
 }

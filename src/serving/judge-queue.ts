@@ -63,7 +63,10 @@ export function judgeQueue({ bench, config, flow, keeper, pressed, ...options }:
       return { kind: 'job', job: { name, evaluator: evaluator.id, evaluatorKind: kind, party, optionsHash, probability, offeredAt: Math.floor(clock.nowMs() * 1_000) } };
     },
     sessions: { partyOf, refused: () => turns?.refused() },
-    waiting: (payer) => own?.waiting((party) => questionsOf(party, payer, config().evaluators)) ?? 0,
+    waiting(payer) {
+      const questions = (party: string): number => questionsOf(party, payer, config().evaluators);
+      return (own?.waiting(questions) ?? 0) + (turns?.waiting(questions) ?? 0);
+    },
     open(store, owner) {
       isDurable = store.isDurable;
       own = desk({ ...options, owner, keep, keeping, store: store.judgeJobs, places, moreMs, resume: (job, done, as) => flow().resume(job, done, as), clock, sleep });

@@ -1,6 +1,7 @@
 /** Sessions in which nothing has happened for a while are handed on to the queue of judges; those that were judged long ago are forgotten. */
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { SessionSettings } from '../pipeline/session-settings.ts';
+import type { SessionCounts } from '../model/session-store.ts';
 import type { Store } from '../stores/store.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { repeating, type Repeating } from './repeating.ts';
@@ -20,16 +21,20 @@ export interface SessionWatchOptions {
 export interface SessionWatch extends Repeating {
   /** Why one more session may not be remembered; undefined: it may. */
   refused(): string | undefined;
+  /** The questions of sessions that are not handed on yet, so many for each of a line. */
+  waiting(questionsOf: (party: string) => number): number;
 }
 
 const lookEveryMs = 1_000;
-/** Sessions of one look; each holds all its turns in memory for that long. */
-const atOnceMax = 10;
-const forgottenAtOnceMax = 500;
+/** Sessions that are handed on together; each has all its turns in memory for that long. */
+const atOnceMax = 3;
+const forgottenAtOnceMax = 1_000;
+/** With those that were passed over; beyond it the oldest are forgotten that do not wait, however young. */
+const rowsMax = 1_000_000;
 
 export function sessionWatch({ store: { judgeSessions }, settings, isCalm, telemetry, clock, sleep, onFault }: SessionWatchOptions): SessionWatch {
   const before = (ms: number): number => Math.floor((clock.nowMs() - ms) * 1_000);
-  let held = 0;
+  let counts: SessionCounts = { held: 0, rows: 0, waiting: [] };
   /** Since the last count. */
   let begun = 0;
 
@@ -46,24 +51,24 @@ export function sessionWatch({ store: { judgeSessions }, settings, isCalm, telem
 
   async function look(ended: AbortSignal): Promise<void> {
     begun = 0;
-    const counts = await judgeSessions.counts();
-    held = counts.held;
-    telemetry.set('tracejury.judge.sessions.waiting', counts.waiting);
-    telemetry.set('tracejury.judge.sessions.held', held);
+    counts = await judgeSessions.counts();
+    telemetry.set('tracejury.judge.sessions.waiting', counts.waiting.reduce((sum, { sessions }) => sum + sessions, 0));
+    telemetry.set('tracejury.judge.sessions.held', counts.held);
     while (!ended.aborted && isCalm() && (await handOn()) === atOnceMax);
-    await judgeSessions.forget(before(settings().keepMs), forgottenAtOnceMax);
+    await judgeSessions.forget(before(counts.rows > rowsMax ? 0 : settings().keepMs), forgottenAtOnceMax);
   }
 
   const working = repeating({ everyMs: lookEveryMs, sleep, work: look, onFault });
   return {
     refused() {
-      if (held + begun < settings().rows) {
+      if (counts.held + begun < settings().rows) {
         begun++;
         return undefined;
       }
       telemetry.add('tracejury.judge.sessions', 1, { 'gen_ai.evaluation.name': '', 'tracejury.outcome': 'refused' });
       return 'queue_full';
     },
+    waiting: (questionsOf) => counts.waiting.reduce((sum, { party, sessions }) => sum + sessions * questionsOf(party), 0),
     stop: working.stop,
   };
 }

@@ -121,7 +121,8 @@ export function memorySessions(host: MemorySessionHost): MemorySessions {
     },
     async counts() {
       const chosen = [...sessions.values()].filter(({ probability }) => probability !== undefined);
-      return { held: chosen.length, waiting: chosen.filter(isWaiting).length };
+      const waiting = [...Map.groupBy(chosen.filter(isWaiting), ({ choice }) => choice.party)].map(([party, own]) => ({ party, sessions: own.length }));
+      return { held: chosen.length, rows: sessions.size, waiting: waiting.sort((one, other) => (one.party < other.party ? -1 : 1)) };
     },
     async forget(before, limit) {
       const old = [...sessions].filter(([, session]) => session.changed < before && !isWaiting(session)).sort(([, one], [, other]) => one.changed - other.changed).slice(0, limit);

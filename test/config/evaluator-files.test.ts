@@ -100,6 +100,7 @@ const bad: readonly (readonly [name: string, text: string | undefined, problem: 
   ['exports other things', 'export const a = 1, b = {};', /exports no evaluator, only a, b/],
   ['exports its evaluator as default', `${moduleText()}`.replace('export const own =', 'export default'), /exports its evaluator as default > Export it by a name/],
   ['exports two', moduleText() + moduleText({}, 'second'), /exports several evaluators: own, second/],
+  ['judges sessions and is a rule', moduleText({ target: '"session"' }), /target may be session, of a judge/],
   ['has no kind that there is', moduleText({ kind: '"other"' }), /kind must be rule or judge/],
   ['has an id in another case', moduleText({ id: '"ownRule"' }), /id must be written in snake_case/],
   ['has the id of one of ours', moduleText({ id: '"tool_error"' }), /another evaluator has the id tool_error already/],

@@ -40,6 +40,10 @@ const others: readonly (readonly [string, Run])[] = [
 ];
 for (const [name, of] of others) test(`session turns: ${name} is no turn`, () => expect(turnOf(of, of, [planned('goal_reached')], options)).toBeUndefined());
 
+test('session turns: a session whose id is redacted is none', () => {
+  expect(turnOf(turn('ann@example.com'), turn('[email]'), [planned('goal_reached')], options)).toBeUndefined();
+});
+
 test('session turns: a plan without evaluators of sessions, or with one that has nobody to ask, makes no turn', () => {
   expect(choices(turn('s'), [planned('task_completion')])).toBeUndefined();
   const { judge: _judge, ...nobody } = planned('goal_reached');

@@ -13,7 +13,7 @@ function watched({ isCalm = () => true, held = 0 }: { readonly isCalm?: () => bo
   const [clock, sleep, telemetry] = [manualClock(startMs), manualSleep(), metricRegistry()];
   const queries: object[] = [];
   const faults: unknown[] = [];
-  const state = { ripe: [] as RipeSession[], handedOn: [] as number[], forgotten: [] as number[], held, fails: false };
+  const state = { ripe: [] as RipeSession[], handedOn: [] as number[], forgotten: [] as number[], held, rows: 0, fails: false };
   const watch = sessionWatch({
     store: {
       judgeSessions: {
@@ -26,7 +26,7 @@ function watched({ isCalm = () => true, held = 0 }: { readonly isCalm?: () => bo
           state.handedOn.push(id);
           return true;
         },
-        counts: async () => ({ held: state.held, waiting: state.ripe.length }),
+        counts: async () => ({ held: state.held, rows: state.rows, waiting: [{ party: 'main', sessions: state.ripe.length }] }),
         async forget(before) {
           state.forgotten.push(before);
           return 0;
@@ -56,9 +56,21 @@ test('session watch: what has been quiet is handed on, all of it, by the times o
   await to.look();
   expect(to.state.handedOn).toEqual(Array.from({ length: 23 }, (_, id) => id));
   const micros = startMs * 1_000;
-  expect(to.queries[0]).toEqual({ quietBefore: micros - 60_000_000, changedBefore: micros - 3_600_000_000, limit: 10 });
+  expect(to.queries[0]).toEqual({ quietBefore: micros - 60_000_000, changedBefore: micros - 3_600_000_000, limit: 3 });
   expect(to.state.forgotten[0]).toBe(micros - 86_400_000_000);
   expect([to.count('tracejury.judge.sessions', 'judged'), to.count('tracejury.judge.sessions', 'unreadable'), to.count('tracejury.judge.sessions.left_out', '')]).toEqual([22, 1, 7]);
+  await to.watch.stop();
+});
+
+test('session watch: what waits counts for whoever pays for it, and too many that were passed over are forgotten before their time', async () => {
+  const to = watched({ isCalm: () => false });
+  to.state.ripe = [session(1), session(2)];
+  await to.look();
+  expect([to.watch.waiting((party) => (party === 'main' ? 3 : 0)), to.watch.waiting((party) => (party === 'other' ? 1 : 0))]).toEqual([6, 0]);
+  to.state.rows = 1_000_001;
+  await to.look();
+  await to.look();
+  expect(to.state.forgotten.at(-1)).toBe(startMs * 1_000);
   await to.watch.stop();
 });
 

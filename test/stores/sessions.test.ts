@@ -62,7 +62,7 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     expect(await ripe(store, { quietBefore: 20 })).toEqual(['g 1: 5', 'h 1: 2']);
     // One that never is quiet comes out by its first change.
     expect(await ripe(store, { quietBefore: 20, changedBefore: 20 })).toEqual(['g 1: 5', 'g 2: 1 2', 'h 1: 2']);
-    expect(await store.judgeSessions.counts()).toEqual({ held: 3, waiting: 3 });
+    expect(await store.judgeSessions.counts()).toEqual({ held: 3, rows: 3, waiting: [{ party: 'main', sessions: 3 }] });
   });
 
   test('stores: what is handed on waits as a job about the last turn, with those before, and nothing else of it', async () => {
@@ -72,7 +72,7 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     const [job, ...more] = await store.judgeJobs.due(all);
     expect(more).toEqual([]);
     expect(job).toMatchObject({ name: 'g', evaluator: 'goal_reached', evaluatorKind: 'judge', party: 'main', optionsHash: 'o', probability: 0.25, offeredAt: 1_000, run: { ...nth(1, { revision: 2 }), session: { revision: 1, turns: 2, leftOut: 0, earlier: [nth(0).trace] } } });
-    expect([await ripe(store), await store.judgeSessions.counts()]).toEqual([[], { held: 1, waiting: 0 }]);
+    expect([await ripe(store), await store.judgeSessions.counts()]).toEqual([[], { held: 1, rows: 1, waiting: [] }]);
   });
 
   test('stores: a session that has changed meanwhile, or is handed on already, is not handed on', async () => {
@@ -126,7 +126,7 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     await handOn(store);
     expect((await store.judgeJobs.due(all)).map(({ probability }) => probability)).toEqual([0.25]);
     expect((await standing(store)).decisions).toEqual(['0 g sampled_out']);
-    expect(await store.judgeSessions.counts()).toEqual({ held: 1, waiting: 0 });
+    expect(await store.judgeSessions.counts()).toEqual({ held: 1, rows: 2, waiting: [] });
   });
 
   test('stores: a turn that turns out to be part of another run is none any more, and goes with what was said', async () => {

@@ -13,6 +13,7 @@ export const sessionsMigration: Migration = {
          run_id integer references runs (id) on delete set null,
          unique (tenant, session_id, name)) strict`,
       'create index sessions_waiting on sessions (since_us, changed_us) where probability is not null and revision > handed_on',
+      'create index sessions_chosen on sessions (id) where probability is not null',
       'create index sessions_unjudged on sessions (name) where probability is not null and run_id is null',
       'create index sessions_by_change on sessions (changed_us)',
       'create index sessions_by_run on sessions (run_id) where run_id is not null',
