@@ -1,7 +1,7 @@
 /** What one exporter's queue holds in memory: items of one run stand behind one another, and only the first of them is ever sent. */
 import type { RunKey } from '../model/agent-trace.ts';
 import { runTargetId } from '../model/verdict.ts';
-import type { ExportItem } from './exporter.ts';
+import { itemRevision, type ExportItem } from './exporter.ts';
 
 /** What is known of an item when it comes. */
 interface EntryParts {
@@ -99,7 +99,7 @@ export function lanes(): Lanes {
     has: (entry) => entries.get(entry.item) === entry,
     hasRow: (row) => rows.has(row),
     of: (item) => entries.get(item),
-    revisionOf: ({ run }, part) => [...(byRun.get(laneKey(run)) ?? [])].reduce((newest, entry) => (entry.part === part ? Math.max(newest, entry.item.run.revision) : newest), 0),
+    revisionOf: ({ run }, part) => [...(byRun.get(laneKey(run)) ?? [])].reduce((newest, entry) => (entry.part === part ? Math.max(newest, itemRevision(entry.item)) : newest), 0),
     makeReady,
     next() {
       const [entry] = ready;

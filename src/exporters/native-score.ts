@@ -114,8 +114,9 @@ function metadataOf({ evaluator, evaluatorKind, evaluatorVersion, verdict, sampl
   };
 }
 
-function ofRun({ endUnixNano, revision, service, resourceAttributes }: ExportedRun): Pick<NativeScore, 'timeMs' | 'revision' | 'project' | 'service' | 'environment'> {
+function ofRun(run: ExportedRun): Pick<NativeScore, 'timeMs' | 'revision' | 'project' | 'service' | 'environment'> {
+  const { endUnixNano, service, resourceAttributes } = run;
   const text = (...keys: readonly string[]): string | undefined => keys.map((key) => member(resourceAttributes, key)).find((value) => typeof value === 'string' && value !== '') as string | undefined;
   const [project, environment] = [text(wire.openInferenceProject), text(wire.environment, wire.environmentBefore)];
-  return { timeMs: Number(endUnixNano / 1_000_000n), revision, ...(project === undefined ? {} : { project }), ...(service === undefined ? {} : { service }), ...(environment === undefined ? {} : { environment }) };
+  return { timeMs: Number(endUnixNano / 1_000_000n), revision: itemRevision({ run }), ...(project === undefined ? {} : { project }), ...(service === undefined ? {} : { service }), ...(environment === undefined ? {} : { environment }) };
 }

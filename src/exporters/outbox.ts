@@ -8,7 +8,7 @@ import { roughBytes } from '../model/weight.ts';
 import type { NewExport } from '../model/export-store.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { restMs, type BreakerOptions, type Circuit } from '../pipeline/breaker.ts';
-import type { Exporter, ExportItem, ExportOutcome, ScoredRun } from './exporter.ts';
+import { itemRevision, type Exporter, type ExportItem, type ExportOutcome, type ScoredRun } from './exporter.ts';
 import { lanes, partOf, type Entry } from './lanes.ts';
 import { exporterAccount } from './outbox-account.ts';
 import { rowWindow, windowMax, type RowWindow } from './row-window.ts';
@@ -107,7 +107,7 @@ export function outbox(options: OutboxOptions): Outbox {
     if (outcome.kind === 'sent') {
       if (entry.row !== undefined) rows?.sent(entry.row);
       // An older revision may stand in the store, and must not be sent after this one.
-      else if (!entry.isKept && entry.item.run.revision > 1 && rows !== undefined && rows.waiting() > held.rows()) through.add(entry, 'sent');
+      else if (!entry.isKept && itemRevision(entry.item) > 1 && rows !== undefined && rows.waiting() > held.rows()) through.add(entry, 'sent');
       leave(entry, 'sent');
     } else if (!outcome.retryable) giveUp(entry, outcome.error);
     else if (!isProbe && entry.attempts >= (options.attemptsMax ?? attemptsMaxDefault)) giveUp(entry, `tried ${entry.attempts} times: ${outcome.error}`);

@@ -7,7 +7,7 @@ import { parseSpanId } from '../model/ids.ts';
 import { type Evaluation, type PartVerdict, runTargetId } from '../model/verdict.ts';
 import { type CarrierAttributes, carrierEventsMax, partEvent, resultEvent } from './carrier.ts';
 import { evaluationId } from './evaluation-id.ts';
-import type { ExportedRun, ExportItem } from './exporter.ts';
+import { itemRevision, type ExportedRun, type ExportItem } from './exporter.ts';
 import type { SentRecord } from './sent-record.ts';
 
 /** Verdicts first, then their tool-call parts; as many as a carrier span has. */
@@ -20,7 +20,7 @@ export function resultRecords({ run, evaluations }: ExportItem): readonly SentRe
 /** Skipped is no result; in a later revision, and of a run that is taken back, it ends what was told before. */
 function verdictRecord(evaluation: Evaluation, run: ExportedRun): SentRecord | undefined {
   const { key, verdict } = evaluation;
-  const isOver = verdict.kind === 'skipped' && (run.revision > 1 || run.partOf !== undefined);
+  const isOver = verdict.kind === 'skipped' && (itemRevision({ run }) > 1 || run.partOf !== undefined);
   if (verdict.kind === 'skipped' && !isOver) return undefined;
   const spanId = key.targetKind === 'tool_call' ? parseSpanId(key.targetId.split('/').at(-1) ?? '') : undefined;
   return {
@@ -48,10 +48,11 @@ function placeOf({ resourceAttributes, traceId, spanTraceId = traceId, spanId, e
   return { resource: resourceAttributes, traceId: spanTraceId, spanId, timeUnixNano: endUnixNano, eventName: wire.evaluationEvent };
 }
 
-function runAttributes({ trace, tenant, revision, completeness, partOf }: ExportedRun): CarrierAttributes {
+function runAttributes(run: ExportedRun): CarrierAttributes {
+  const { trace, tenant, completeness, partOf } = run;
   return {
     [wire.generated]: true,
-    [wire.revision]: revision,
+    [wire.revision]: itemRevision({ run }),
     [wire.completeness]: completeness,
     ...(trace.agent === undefined ? {} : { [wire.agentName]: trace.agent }),
     ...(trace.sessionId === undefined ? {} : { [wire.sessionId]: trace.sessionId }),

@@ -1,4 +1,5 @@
 /** Takes rows of the store into memory, to be sent: as many as are needed, and one for a probe. */
+import { itemRevision } from './exporter.ts';
 import { roughBytes } from '../model/weight.ts';
 import type { WaitingExport } from '../model/export-store.ts';
 import type { Lanes } from './lanes.ts';
@@ -49,8 +50,9 @@ export function rowWindow({ rows, held, through, backend, account, isOver }: Row
     }
     const newest = Math.max(held.revisionOf(item, part), through.revisionOf(item, part));
     // The same one is here, and is about to learn of its row, or to get another.
-    if (newest === item.run.revision) return false;
-    if (newest > item.run.revision) rows.sent(id);
+    const own = itemRevision(item);
+    if (newest === own) return false;
+    if (newest > own) rows.sent(id);
     else held.add(item, { part, attempts, offeredMs: offeredAt / 1_000, bytes: roughBytes(item), row: id });
     return true;
   }

@@ -3,7 +3,7 @@
  * an older row has to make room for. Bounded: the oldest is forgotten first.
  */
 import type { NewExport } from '../model/export-store.ts';
-import type { ExportItem } from './exporter.ts';
+import { itemRevision, type ExportItem } from './exporter.ts';
 import { laneKey, type Entry } from './lanes.ts';
 
 type Already = NonNullable<NewExport['already']>;
@@ -35,7 +35,7 @@ export function passedThrough(itemsMax: number): PassedThrough {
     remove: (item) => items.delete(item),
     revisionOf({ run }, part) {
       const key = laneKey(run);
-      return [...items].reduce((newest, [item, one]) => (one.key === key && one.part === part ? Math.max(newest, item.run.revision) : newest), 0);
+      return [...items].reduce((newest, [item, one]) => (one.key === key && one.part === part ? Math.max(newest, itemRevision(item)) : newest), 0);
     },
     firstDead() {
       for (const { already, nth } of items.values()) if (already !== 'sent') return nth;

@@ -5,7 +5,7 @@ import { timeText } from '../model/time-text.ts';
 import { evaluationKeyText, type Evaluation, type Verdict } from '../model/verdict.ts';
 import { cutText } from './cut-text.ts';
 import { errorType } from './error-type.ts';
-import type { ExportedRun } from './exporter.ts';
+import { itemRevision, type ExportedRun } from './exporter.ts';
 
 /** What is told of one run: at least one evaluation. */
 export interface Notice {
@@ -45,7 +45,7 @@ export function messageOf(notices: readonly Notice[], settings: MessageSettings)
 }
 
 function messageId(notices: readonly Notice[]): string {
-  const keys = notices.map(({ run, evaluations }) => JSON.stringify([run.revision, ...evaluations.map(({ key }) => evaluationKeyText(key)).sort()]));
+  const keys = notices.map(({ run, evaluations }) => JSON.stringify([itemRevision({ run }), ...evaluations.map(({ key }) => evaluationKeyText(key)).sort()]));
   return `msg_${hash('sha256', JSON.stringify(keys.sort()), 'hex').slice(0, 32)}`;
 }
 

@@ -1,4 +1,5 @@
 /** What waits for backends, in a store that ends with the process. */
+import { itemRevision } from '../exporters/exporter.ts';
 import type { RunKey } from '../model/agent-trace.ts';
 import { runTargetId } from '../model/verdict.ts';
 import { exportItem } from './export-item.ts';
@@ -29,7 +30,8 @@ export function memoryExports(): MemoryExports {
   }
 
   function put({ exporter, part, item, offeredAt, already }: NewExport): number | undefined {
-    const { tenant, traceId, spanId, revision } = item.run;
+    const { tenant, traceId, spanId } = item.run;
+    const revision = itemRevision(item);
     const key = keyText({ exporter, part, tenant, traceId, spanId });
     const before = rows.get(byKey.get(key) ?? 0);
     if (before !== undefined && before.revision > revision) return undefined;

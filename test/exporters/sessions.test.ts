@@ -11,6 +11,7 @@ import type { JudgeCall } from '../../src/model/judge-call.ts';
 import { targetKey } from '../../src/model/target-key.ts';
 import type { Verdict } from '../../src/model/verdict.ts';
 import { exportText, parsedExport } from '../../src/stores/export-item.ts';
+import { memoryStore } from '../../src/stores/memory.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { agentTrace, spanId } from '../builders/agent-trace.ts';
 import { evaluation, run, scored, skipped } from '../builders/scored-run.ts';
@@ -41,6 +42,14 @@ test('sessions: each time that a session is judged there are a carrier and a tra
   expect(new Set(items.map((item) => carrierOf(item)?.spanId)).size).toBe(3);
   expect(new Set(items.map((item) => judgeTraceOf(item)?.traceId)).size).toBe(3);
   expect(carrierOf(judged(2))).toMatchObject({ name: 'evaluate desk', replaces: undefined, attributes: { [wire.revision]: 2, [wire.sessionId]: 'alpha' } });
+});
+
+test('sessions: of two verdicts on a session with the same last turn the newer one is sent, whichever row is found first', async () => {
+  const store = memoryStore();
+  const items = [judged(2, scored(0), 1), judged(1, scored(1), 1)];
+  for (const item of items) await store.write([{ ...item, run: { ...run(), ...item.run, trace: agentTrace({ sessionId: 'alpha' }), contentHash: '' } }], [{ exporter: 'x', part: 'goal', item, offeredAt: 1 }]);
+  const rows = await store.exports.due({ exporter: 'x', now: 1e15, limit: 10, except: [] });
+  expect(rows.map(({ item }) => item?.run.session?.revision)).toEqual([2]);
 });
 
 test('sessions: the first verdict counts among the scores, a later one among the revisions', async () => {

@@ -3,7 +3,8 @@ import type { EvaluatorConfig } from '../../config/config.ts';
 import type { Run } from '../../model/agent-trace.ts';
 import { parseSpanId } from '../../model/ids.ts';
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../model/json.ts';
-import { runTargetId, type Evaluation, type PartVerdict, type Verdict } from '../../model/verdict.ts';
+import { targetKey } from '../../model/target-key.ts';
+import type { Evaluation, PartVerdict, Verdict } from '../../model/verdict.ts';
 import type { StoredVerdict } from '../../stores/store.ts';
 
 export function storedEvaluations(run: Run, verdicts: readonly StoredVerdict[], plan: readonly EvaluatorConfig[]): readonly Evaluation[] {
@@ -12,7 +13,7 @@ export function storedEvaluations(run: Run, verdicts: readonly StoredVerdict[], 
     if (planned === undefined || planned.configured.kind === 'rule') return [];
     const { tenant, traceId, spanId } = run;
     return [{
-      key: { tenant, targetKind: 'run' as const, targetId: runTargetId(run), name: stored.name },
+      key: member(stored.details, 'session') === undefined ? targetKey(run, stored.name) : { ...targetKey(run, stored.name), targetKind: 'session' as const, targetId: run.trace.sessionId ?? '' },
       run: { tenant, traceId, spanId },
       evaluator: stored.evaluator,
       evaluatorKind: planned.configured.kind,

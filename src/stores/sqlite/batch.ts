@@ -1,6 +1,6 @@
 /** What one transaction writes, made where the runs are and small enough to be sent to the thread that has the file: contents and exports as bytes. */
 import { setImmediate } from 'node:timers/promises';
-import type { ScoredRun } from '../../exporters/exporter.ts';
+import { itemRevision, type ScoredRun } from '../../exporters/exporter.ts';
 import type { Run, RunKey } from '../../model/agent-trace.ts';
 import type { NewExport } from '../../model/export-store.ts';
 import { jsonText } from '../../model/json.ts';
@@ -67,7 +67,7 @@ async function inSlices<From, To>(all: readonly From[], of: (one: From) => To): 
 }
 
 function batchExport({ item, ...rest }: NewExport): BatchExport {
-  return { ...rest, run: keyOf(item.run), revision: item.run.revision, item: brief(exportText(item)) };
+  return { ...rest, run: keyOf(item.run), revision: itemRevision(item), item: brief(exportText(item)) };
 }
 
 function batchItem({ run, withoutContent, content = contentOf(run, withoutContent), evaluations, decisions, jobs = [], turn, answered }: StoreItem): BatchItem {

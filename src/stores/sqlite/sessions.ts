@@ -133,7 +133,7 @@ export function sessionStore(db: Kysely<Tables>): JudgeSessionStore {
       // Ids only rise: what is between the first and the last of them is counted without a look at each row.
       const { first, last } = (await db.selectFrom('sessions').select(({ fn }) => [fn.min<number | null>('id').as('first'), fn.max<number | null>('id').as('last')]).executeTakeFirst()) ?? {};
       const waiting = await db.selectFrom('sessions').select(({ fn }) => ['party', fn.countAll<number>().as('sessions')]).where(isWaiting).groupBy('party').orderBy('party').execute();
-      return { held, rows: first == null || last == null ? 0 : last - first + 1, waiting };
+      return { held, rows: (last ?? 0) - (first ?? 1) + 1, waiting };
     },
     async forget(before, limit) {
       const old = db.selectFrom('sessions').select('id').where('changed_us', '<', before).where(sql<boolean>`not ${isWaiting}`).orderBy('changed_us').limit(limit);
