@@ -1,7 +1,6 @@
 /** What one exporter's queue holds in memory: items of one run stand behind one another, and only the first of them is ever sent. */
-import type { RunKey } from '../model/agent-trace.ts';
 import { runTargetId } from '../model/verdict.ts';
-import { itemRevision, type ExportItem } from './exporter.ts';
+import { itemRevision, type ExportedRun, type ExportItem } from './exporter.ts';
 
 /** What is known of an item when it comes. */
 interface EntryParts {
@@ -115,8 +114,10 @@ export function lanes(): Lanes {
   };
 }
 
-export function laneKey(run: RunKey): string {
-  return `${run.tenant}/${runTargetId(run)}`;
+/** What is said of a session goes one after the other whichever turn it stands with. */
+export function laneKey(run: ExportedRun): string {
+  const { session, tenant, trace: { sessionId } } = run;
+  return session === undefined || sessionId === undefined ? `${tenant}/${runTargetId(run)}` : `${tenant}/session ${sessionId}`;
 }
 
 /** What replaces what: the verdicts of the rules come together, each judge's by itself. */

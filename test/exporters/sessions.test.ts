@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { carrierOf } from '../../src/exporters/carrier.ts';
 import { evaluationId } from '../../src/exporters/evaluation-id.ts';
 import type { ExportItem } from '../../src/exporters/exporter.ts';
+import { laneKey } from '../../src/exporters/lanes.ts';
 import { judgeTraceOf } from '../../src/exporters/judge-spans.ts';
 import { metricsExporter } from '../../src/exporters/metrics.ts';
 import { nativeScores } from '../../src/exporters/native-score.ts';
@@ -50,6 +51,12 @@ test('sessions: of two verdicts on a session with the same last turn the newer o
   for (const item of items) await store.write([{ ...item, run: { ...run(), ...item.run, trace: agentTrace({ sessionId: 'alpha' }), contentHash: '' } }], [{ exporter: 'x', part: 'goal', item, offeredAt: 1 }]);
   const rows = await store.exports.due({ exporter: 'x', now: 1e15, limit: 10, except: [] });
   expect(rows.map(({ item }) => item?.run.session?.revision)).toEqual([2]);
+});
+
+test('sessions: verdicts on a session go one after the other, whichever turns they stand with, and not behind what is said of these runs', () => {
+  const { session: _session, ...alone } = judged(2).run;
+  const keys = [judged(1), judged(2)].map(({ run: of }) => laneKey(of));
+  expect([new Set(keys).size, keys.includes(laneKey(alone))]).toEqual([1, false]);
 });
 
 test('sessions: the first verdict counts among the scores, a later one among the revisions', async () => {
