@@ -101,7 +101,7 @@ async function traceIn(call: NativeCall, project: string, { traceId, timeMs }: {
     exclude: '["input","output","metadata"]',
     from_time: new Date(timeMs - beforeMs).toISOString(),
     to_time: new Date(timeMs + afterMs).toISOString(),
-    filters: JSON.stringify([{ field: 'id', operator: 'ends_with', value: ending }]),
+    filters: JSON.stringify([{ field: 'id', key: '', type: 'string', operator: 'ends_with', value: ending }]),
   });
   const answer = await call({ method: 'GET', path: `/v1/private/traces?${query.toString()}`, answerBytesMax: traceBytesMax });
   const outcome = exportOutcome(answer);
