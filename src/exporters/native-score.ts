@@ -34,7 +34,7 @@ export interface NativeScore {
   readonly metadata: { readonly [key: string]: string | number | boolean };
   /** When the run ended, milliseconds. */
   readonly timeMs: number;
-  /** Of the run: the first is 1. */
+  /** Of the run, or of the session that it stands for: the first is 1. */
   readonly revision: number;
   /** What the spans say of the project, the service and the environment that they belong to. */
   readonly project?: string;

@@ -5,13 +5,14 @@ import { configuredRedaction } from '../../config/redaction.ts';
 import type { ScoredRun } from '../../exporters/exporter.ts';
 import type { Run, RunKey } from '../../model/agent-trace.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
+import type { Evaluation } from '../../model/verdict.ts';
 import { evaluateRun } from '../../pipeline/evaluate.ts';
 import { leaving } from '../../pipeline/leaving.ts';
 import { keptSpans } from '../../stores/kept-spans.ts';
 import type { Store } from '../../stores/store.ts';
 import { noTelemetry } from '../../telemetry/telemetry.ts';
 import { played } from '../inspect/played.ts';
-import { storedEvaluations } from './stored-evaluations.ts';
+import { asStored, storedEvaluations } from './stored-evaluations.ts';
 
 export interface ScoredRuns {
   readonly items: readonly ScoredRun[];
@@ -20,7 +21,7 @@ export interface ScoredRuns {
 }
 
 /** The verdicts of all rules go together, each judge's by itself. */
-export function scoredRuns(runs: readonly Run[], config: Config, stored: (run: RunKey) => readonly ScoredRun['evaluations'][number][] = () => []): ScoredRuns {
+export function scoredRuns(runs: readonly Run[], config: Config, stored: (run: RunKey) => readonly Evaluation[] = () => []): ScoredRuns {
   const redaction = configuredRedaction(config.redact, noTelemetry);
   const context = evaluationContext();
   const clock = { nowMs: () => performance.now() };
@@ -31,9 +32,14 @@ export function scoredRuns(runs: readonly Run[], config: Config, stored: (run: R
     const names = new Set(answered.map(({ key }) => key.name));
     notAsked += toJudge.filter(({ configured }) => !names.has(configured.name)).length;
     const left = leaving(run, redaction);
-    return [left.item({ evaluations, decisions }), ...answered.map((one) => left.item({ evaluations: [one], decisions: [] }))];
+    return [left.item({ evaluations, decisions }), ...answered.map((one) => itemOf(left.item({ evaluations: [one], decisions: [] }), one))];
   });
   return { items, notAsked };
+}
+
+/** A verdict on a session comes with the run that stands for it. */
+function itemOf(item: ScoredRun, { key, revision }: Evaluation): ScoredRun {
+  return key.targetKind === 'session' ? { ...item, run: { ...item.run, session: asStored({ revision }) } } : item;
 }
 
 export interface StoredPlace {

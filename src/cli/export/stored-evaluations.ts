@@ -1,6 +1,6 @@
 /** Verdicts that a store has of judges, as they were when they were reached; rules are looked up again. */
 import type { EvaluatorConfig } from '../../config/config.ts';
-import type { Run } from '../../model/agent-trace.ts';
+import type { Run, SessionSoFar } from '../../model/agent-trace.ts';
 import { parseSpanId } from '../../model/ids.ts';
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../model/json.ts';
 import { targetKey } from '../../model/target-key.ts';
@@ -25,6 +25,11 @@ export function storedEvaluations(run: Run, verdicts: readonly StoredVerdict[], 
       sampleProbability: stored.sampleProbability,
     }];
   });
+}
+
+/** What is told of a session once it was judged. */
+export function asStored({ revision }: Pick<StoredVerdict, 'revision'>): SessionSoFar {
+  return { revision, turns: 0, leftOut: 0 };
 }
 
 function verdictOf({ verdict, score = 0, label, explanation, reason = '', evidence, details }: StoredVerdict, threshold: number | null): Verdict {

@@ -43,7 +43,7 @@ async function tracejury(...words: readonly string[]): Promise<{ readonly code: 
 
 const langfuse = (url: string, name = 'langfuse'): string => `{ to: langfuse, name: ${name}, endpoint: "${url}", public_key: pk-1, api_key: sk-very-secret, headers: { x-proxy: also-secret } }`;
 const config = (entries: readonly string[], more = ''): string => file('tracejury.yaml', `evaluators: [ tool_error, tool_call_validity ]\nexport: [ ${entries.join(', ')} ]\n${more}`);
-const spans = [agentSpan({ id: 1, trace: 1, start: 0, end: 9, agent: 'a', input: 'hi', output: 'done' }), toolSpan({ id: 2, trace: 1, parent: 1, start: 1, end: 2, tool: 'search', call: 'c1', arguments: '{}', result: 'found' })];
+const spans = [agentSpan({ id: 1, trace: 1, start: 0, end: 9, agent: 'a', input: 'hi', output: 'done', attributes: { 'gen_ai.conversation.id': 's-1' } }), toolSpan({ id: 2, trace: 1, parent: 1, start: 1, end: 2, tool: 'search', call: 'c1', arguments: '{}', result: 'found' })];
 const recorded = (): string => file('recorded.json', writeTraces(spans, 'json'));
 
 test('export: a dry run shows the requests without keys, and sends none', async () => {
@@ -80,15 +80,15 @@ test('export: a stored run is scored again, with its revision, and what judges s
   const body = zstdCompressSync(bundle([{ signal: 'traces', encoding: 'protobuf', bytes: Buffer.from(writeTraces(spans, 'protobuf')) }]));
   await store.writeSpans([{ tenant: noTenant, traceId: traceId(1), joined: [], startedAt: 0, storedAt: 0, spans: spans.length, isWhole: true, isRedacted: false, digest: 'x', body }]);
   const of = run({ traceId: traceId(1), spanId: spanId(1), revision: 3 });
-  await store.write([{ run: of, evaluations: [evaluation('done', scored(0.75, { explanation: 'A judge said so.' }), of, { evaluator: 'task_completion', evaluatorKind: 'judge', sampleProbability: 0.1 })], decisions: [] }]);
+  await store.write([{ run: of, evaluations: [evaluation('done', scored(0.75, { explanation: 'A judge said so.' }), of, { evaluator: 'task_completion', evaluatorKind: 'judge', sampleProbability: 0.1 }), evaluation('goal', scored(1, { details: { session: { turns: 2, left_out: 0 } } }), of, { evaluator: 'goal_reached', evaluatorKind: 'judge', revision: 2 })], decisions: [] }]);
   await store.stop();
-  const judged = file('judged.yaml', `evaluators: [ tool_error, { use: task_completion, name: done, judge: main, sample: { rate: 1 } } ]\njudges: { main: { base_url: "http://127.0.0.1:1", model: m } }\nexport: [ ${langfuse(backend.url)} ]\nstore: { url: "sqlite:${database}" }\n`);
+  const judged = file('judged.yaml', `evaluators: [ tool_error, { use: task_completion, name: done, judge: main, sample: { rate: 1 } }, { use: goal_reached, name: goal, judge: main } ]\njudges: { main: { base_url: "http://127.0.0.1:1", model: m } }\nexport: [ ${langfuse(backend.url)} ]\nstore: { url: "sqlite:${database}" }\n`);
   const { code, out, err } = await tracejury('export', '--run', `${traceId(1)}/${spanId(1)}`, '-c', judged, '--dry-run', '--format', 'json');
   expect([code, err]).toEqual([0, '']);
-  const { requests } = JSON.parse(out) as { readonly requests: readonly { readonly body: { readonly batch: readonly { readonly body: { readonly name: string; readonly dataType: string; readonly value: number; readonly comment: string; readonly metadata: { readonly [key: string]: unknown } } }[] } }[] };
+  const { requests } = JSON.parse(out) as { readonly requests: readonly { readonly body: { readonly batch: readonly { readonly body: { readonly name: string; readonly dataType: string; readonly value: number; readonly comment: string; readonly sessionId?: string; readonly metadata: { readonly [key: string]: unknown } } }[] } }[] };
   const scores = requests.flatMap((request) => request.body.batch.map((event) => event.body)).filter(({ dataType }) => dataType === 'NUMERIC');
-  expect(scores.map(({ name, value, metadata }) => [name, value, metadata['tracejury.revision'], metadata['tracejury.sample.probability']])).toEqual([['tool_error', 1, 3, 1], ['tool_error', 1, 3, 1], ['done', 0.75, 3, 0.1]]);
-  expect(scores.at(-1)?.comment).toBe('A judge said so.');
+  expect(scores.map(({ name, value, metadata }) => [name, value, metadata['tracejury.revision'], metadata['tracejury.sample.probability']])).toEqual([['tool_error', 1, 3, 1], ['tool_error', 1, 3, 1], ['done', 0.75, 3, 0.1], ['goal', 1, 2, 1]]);
+  expect(scores.slice(-2).map(({ comment, sessionId }) => [comment, sessionId])).toEqual([['A judge said so.', undefined], ['It is 1.', 's-1']]);
   expect(await tracejury('export', '--run', traceId(2), '-c', judged, '--dry-run')).toMatchObject({ code: 1, err: 'The store has no such run, or does not keep its spans.' });
 });
 
