@@ -52,6 +52,8 @@ export interface Outbox {
   /** Counts the rows of the store anew, which somebody else has changed, and goes on. */
   recount(): Promise<void>;
   circuit(): Circuit;
+  /** Why its backend took nothing the last time; undefined: it takes what it gets. */
+  fault(): string | undefined;
   /** Items in memory that are not sent yet. */
   held(): number;
   /** Items from the first on that are sent, given up, or kept by a durable store, all of them. What a stop gives up does not count: another process may send it. */
@@ -278,6 +280,7 @@ export function outbox(options: OutboxOptions): Outbox {
     wake: backend.wake,
     recount,
     circuit: backend.circuit,
+    fault: backend.fault,
     held: () => held.size(),
     settled,
     stop: (deadlineMs) => (stopped ??= drain(deadlineMs)),

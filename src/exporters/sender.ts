@@ -21,6 +21,8 @@ export interface Sender {
   /** Sends what may be sent now. */
   pump(): void;
   circuit(): Circuit;
+  /** Why the backend took nothing the last time; undefined: it takes what it gets. */
+  fault(): string | undefined;
   /** Items that are on their way. */
   sending(): number;
   /** Tries a backend that is left alone at once. */
@@ -34,6 +36,7 @@ export function sender(options: SenderOptions): Sender {
   const backend = breaker(options);
   let sending = 0;
   let isStopped = false;
+  let fault: string | undefined;
   /** Ends the rest of the circuit. */
   let rest = new AbortController();
 
@@ -68,8 +71,11 @@ export function sender(options: SenderOptions): Sender {
   /** A backend that refuses an item for good is there, and so is one that has not got yet what the item is about. */
   function heard(outcome: ExportOutcome): void {
     const before = backend.circuit();
-    if (outcome.kind === 'sent' || !outcome.retryable || 'isMissing' in outcome) backend.succeeded();
-    else {
+    if (outcome.kind === 'sent' || !outcome.retryable || 'isMissing' in outcome) {
+      fault = undefined;
+      backend.succeeded();
+    } else {
+      fault = outcome.error;
       const restMs = backend.failed(outcome.retryAfterMs);
       if (restMs !== undefined) void leaveAlone(restMs);
     }
@@ -90,6 +96,7 @@ export function sender(options: SenderOptions): Sender {
   return {
     pump,
     circuit: backend.circuit,
+    fault: () => fault,
     sending: () => sending,
     wake: () => rest.abort(),
     async stop() {

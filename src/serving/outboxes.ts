@@ -35,6 +35,8 @@ export interface Outboxes {
   written(exports: readonly NewExport[], rows: readonly (number | undefined)[]): void;
   /** By the names of the entries. */
   circuits(): ReadonlyMap<string, Circuit>;
+  /** Why backends took nothing the last time, by the names of their entries. */
+  faults(): ReadonlyMap<string, string>;
   /** The rows of the store were changed by somebody else. */
   recount(): Promise<void>;
   /** Of all items that were ever offered, so many of the first ones no exporter holds any more, or the store keeps for it. */
@@ -199,6 +201,7 @@ export function outboxes({ entries, telemetry, logger, onGivenUp, leavingMs = le
     },
     written: (exports, rows) => exports.forEach((one, at) => boxOf.get(one)?.written(one.item, rows[at])),
     circuits: () => new Map(places.filter(({ config }) => config.to !== 'metrics').map(({ config, box }) => [config.name, box.circuit()])),
+    faults: () => new Map(places.flatMap(({ config: { name }, box }) => [box.fault()].flatMap((fault) => (fault === undefined ? [] : [[name, fault] as const])))),
     recount,
     prepare,
     async room() {

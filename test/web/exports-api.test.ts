@@ -52,7 +52,7 @@ test('api: dead letters are listed with their reason, told by exporter and as a 
   }, 'three dead letters');
   expect(names(dead)).toEqual(runs.map(({ traceId }) => traceId).toSorted());
   expect(dead[0]).toMatchObject({ exporter: 'traces', part: 'rules', revision: 1, state: 'dead', attempts: 1, not_before: null, reason: 'status 400', tenant: '' });
-  expect(await own.list('/exporters', 'exporters')).toEqual([{ name: 'traces', configured: true, circuit: 'closed', waiting: 0, dead: 3, oldest_at: null }]);
+  expect(await own.list('/exporters', 'exporters')).toEqual([{ name: 'traces', configured: true, circuit: 'closed', fault: null, waiting: 0, dead: 3, oldest_at: null }]);
   expect(await own.list('/exports?state=waiting', 'exports')).toEqual([]);
   expect(await own.list('/exports?exporter=other', 'exports')).toEqual([]);
   const first = await own.get('/exports?limit=2');
@@ -77,10 +77,11 @@ test('api: what waits for a backend that refuses the key is told, and nothing of
     const [exporter] = await own.list('/exporters', 'exporters');
     return exporter?.['circuit'] !== 'closed' && exporter?.['waiting'] === 6 ? exporter : undefined;
   }, 'an open circuit');
-  expect(waiting).toMatchObject({ name: 'traces', configured: true, waiting: 6, dead: 0, oldest_at: expect.stringMatching(/^2/) });
+  expect(waiting).toMatchObject({ name: 'traces', configured: true, fault: 'status 401', waiting: 6, dead: 0, oldest_at: expect.stringMatching(/^2/) });
   expect(sample(await own.service.metrics(), 'tracejury_exporter_circuit', { tracejury_exporter: 'traces' })).toBeGreaterThan(0);
   own.status = 200;
   await eventually(async () => ((await own.list('/exporters', 'exporters')).every(({ waiting: left }) => left === 0) ? true : undefined), 'everything sent');
+  expect(await own.list('/exporters', 'exporters')).toMatchObject([{ circuit: 'closed', fault: null }]);
 });
 
 test('api: whoever retries needs a token that may operate, once there are tokens', async () => {

@@ -18,10 +18,10 @@ export const exportRoutes: readonly Route[] = [
     query_parameters: {},
     answer: list('exporters', 'Exporter'),
     async handle({ store, exporters }) {
-      const circuits = exporters.circuits();
+      const [circuits, faults] = [exporters.circuits(), exporters.faults()];
       const counts = new Map((await store.exports.counts()).map((count) => [count.exporter, count]));
       const names = [...new Set([...circuits.keys(), ...counts.keys()])].sort();
-      return { exporters: names.map((name) => exporterJson(name, circuits.get(name), counts.get(name))), next: null };
+      return { exporters: names.map((name) => exporterJson(name, { circuit: circuits.get(name), fault: faults.get(name), count: counts.get(name) })), next: null };
     },
   },
   {

@@ -97,8 +97,8 @@ export function toolJson({ agent, name, calls, errors, notExecuted, tookMicros }
   return { agent: agent ?? null, name, calls, errors, not_executed: notExecuted, mean_seconds: tookMicros === undefined ? null : tookMicros / 1_000_000 };
 }
 
-export function exporterJson(name: string, circuit: string | undefined, count: ExportCount | undefined): JsonObject {
-  return { name, configured: circuit !== undefined, circuit: circuit ?? null, waiting: count?.waiting ?? 0, dead: count?.dead ?? 0, oldest_at: count?.oldestAt === undefined ? null : timeOf(count.oldestAt) };
+export function exporterJson(name: string, { circuit, fault, count }: { readonly circuit: string | undefined; readonly fault: string | undefined; readonly count: ExportCount | undefined }): JsonObject {
+  return { name, configured: circuit !== undefined, circuit: circuit ?? null, fault: fault ?? null, waiting: count?.waiting ?? 0, dead: count?.dead ?? 0, oldest_at: count?.oldestAt === undefined ? null : timeOf(count.oldestAt) };
 }
 
 export function exportJson({ id, exporter, traceId, spanId, tenant, part, revision, state, attempts, offeredAt, dueAt, reason }: ExportRow): JsonObject {

@@ -41,7 +41,7 @@ const schemas: { readonly [name: string]: JsonObject } = {
   Tool: object({ agent: orNull('string'), name: text, calls: count, errors: count, not_executed: { ...count, description: 'Asked for by a model, with no sign that it ran.' }, mean_seconds: orNull('number') }),
   EvaluabilityRow: object({ agent: text, dialect: text, name: text, outcome: text, reason: orNull('string'), need: orNull('string'), count }),
   Exporter: object({
-    name: text, configured: { type: 'boolean', description: 'False: nobody sends what waits.' }, circuit: { enum: ['closed', 'half_open', 'open', null], description: 'Open: the backend is left alone for a while. Half open: it is tried with one item. Null: not configured.' },
+    name: text, configured: { type: 'boolean', description: 'False: nobody sends what waits.' }, circuit: { enum: ['closed', 'half_open', 'open', null], description: 'Open: the backend is left alone for a while. Half open: it is tried with one item. Null: not configured.' }, fault: { type: ['string', 'null'], description: 'Why the backend took nothing the last time: a status with what it is about, or a code. Null: it takes what it gets, or was not tried.' },
     waiting: count, dead: count, oldest_at: { ...time, type: ['string', 'null'], description: 'When the oldest that waits was scored.' },
   }),
   Export: object({

@@ -17,6 +17,8 @@ import { otlpLines, spanPage } from './spans.ts';
 export interface ExporterQueues {
   /** State of the circuit breaker, by the name of the entry. */
   circuits(): ReadonlyMap<string, string>;
+  /** Why backends took nothing the last time. */
+  faults(): ReadonlyMap<string, string>;
   /** The rows of the store have changed. */
   recount(): Promise<void>;
 }
