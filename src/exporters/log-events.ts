@@ -19,6 +19,8 @@ export function logEventsExporter(settings: ExporterSettings): Exporter {
         return { kind: 'failed', retryable: false, error: error instanceof Error ? error.name : 'unknown' };
       }
     },
+    probe: exporter.probe,
+    plan: async (items) => exporter.plan(items.map(resultRecords)),
     async stop() {
       exporter.stop();
     },

@@ -1,7 +1,8 @@
 /** Exporters for backends with scores of their own: connections, headers and what goes together are the same for all of them. */
 import http from 'node:http';
 import https from 'node:https';
-import { setTimeout as sleepFor } from 'node:timers/promises';
+import { setTimeout as timer } from 'node:timers/promises';
+import type { Sleep } from '../model/clock.ts';
 import { chunks } from '../model/chunks.ts';
 import { JuryError } from '../model/errors.ts';
 import { jsonText } from '../model/json.ts';
@@ -10,22 +11,22 @@ import type { Exporter, ExportItem, ExportOutcome, PlannedRequest } from './expo
 import type { NativeAccount, NativeBackend, NativeCall, NativeOutcome, NativeRequest, NativeSettings } from './native-backend.ts';
 import { nativeScores, type NativeScore } from './native-score.ts';
 import { post } from './post.ts';
-import type { ExporterSettings } from './settings.ts';
+import type { ExporterParts, ExporterSettings } from './settings.ts';
 import { together } from './together.ts';
 
-type MakeExporter = (settings: ExporterSettings) => Exporter;
+type MakeExporter = (settings: ExporterSettings, parts?: Pick<ExporterParts, 'sleep'>) => Exporter;
 
+const sleepFor: Sleep = async (ms) => await timer(ms);
 const timeoutMsDefault = 10_000;
 const requestsMax = 4;
 
 export function nativeExporter(backend: NativeBackend): MakeExporter {
-  return (settings) => {
+  return (settings, { sleep } = { sleep: sleepFor }) => {
     const own = nativeSettings(backend, settings);
     const requestOf = requestsOf(backend, own, settings);
     const { call, stop } = caller(requestOf, own, settings);
     const account: NativeAccount = { ...own, known: new Map() };
     const { itemsPerRequest: itemsMax } = backend;
-    const { sleep = sleepFor } = settings;
     const { gatherMs } = backend;
     const sendTogether = together<readonly NativeScore[]>({ itemsMax, requestsMax, ...(gatherMs === undefined ? {} : { gather: () => sleep(gatherMs) }), send: async (lists) => outcomesOf(await written(backend, lists.flat(), call, account), lists) });
     return {

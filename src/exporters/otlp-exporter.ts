@@ -2,8 +2,9 @@
 import http from 'node:http';
 import https from 'node:https';
 import { JsonLogsSerializer, JsonTraceSerializer, ProtobufLogsSerializer, ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
-import type { ExportOutcome } from './exporter.ts';
+import type { ExportOutcome, PlannedRequest } from './exporter.ts';
 import { exportOutcome } from './export-outcome.ts';
+import { otlpPlan } from './otlp-plan.ts';
 import { post, type Answer } from './post.ts';
 import type { SentRecord } from './sent-record.ts';
 import type { OtlpWriter, SentSpan } from './sent-span.ts';
@@ -17,6 +18,10 @@ import { protobufSpans } from './write-sent-protobuf.ts';
 export interface OtlpExporter<Item> {
   /** In one request, taken or refused as one. Resolves; rejects only when an item cannot be written. */
   send(items: readonly Item[]): Promise<ExportOutcome>;
+  /** A request with nothing in it. Resolves, never rejects. */
+  probe(): Promise<ExportOutcome>;
+  /** What each run is sent as → the requests. */
+  plan(runs: readonly (readonly Item[])[]): readonly PlannedRequest[];
   /** Ends the connections. */
   stop(): void;
 }
@@ -61,6 +66,8 @@ export function otlpExporter<Item>(url: string, settings: ExporterSettings, enco
   const sendTogether = together({ itemsMax: itemsPerRequest, requestsMax, send });
   return {
     send: async (items) => sendTogether(writer.write(...items)),
+    probe: () => send([]),
+    plan: (runs) => otlpPlan({ url, headers: options.headers, runs, runsMax: itemsPerRequest, json: encodings['http/json'].writer() }),
     stop: () => agent.destroy(),
   };
 }

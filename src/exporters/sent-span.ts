@@ -42,7 +42,7 @@ export interface OtlpWriter<Item> {
   readonly contentType: string;
   /** A part of a request: at least one item. The same items give the same bytes. Throws on what cannot be written. */
   write(...items: readonly Item[]): Buffer;
-  /** Of at least one part. */
+  /** Of any number of parts: with none, nothing is in it. */
   request(parts: readonly Buffer[]): Buffer;
 }
 

@@ -22,8 +22,6 @@ export interface ExporterSettings {
   readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string };
   /** Longest time for one request, with everything that belongs to it. */
   readonly timeoutMs?: number;
-  /** Lets so many milliseconds pass. */
-  readonly sleep?: (ms: number) => Promise<void>;
   /** Of a backend with scores of its own: its key and what else names the account. */
   readonly keys?: NativeSettings['keys'];
   /** Of `webhook`. */

@@ -21,6 +21,8 @@ export function spanEventsExporter(settings: ExporterSettings): Exporter {
         return { kind: 'failed', retryable: false, error: error instanceof Error ? error.name : 'unknown' };
       }
     },
+    probe: exporter.probe,
+    plan: async (items) => exporter.plan(items.map((item) => spansOf(item, settings.judgeCalls !== false))),
     async stop() {
       exporter.stop();
     },

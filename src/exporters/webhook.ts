@@ -2,12 +2,15 @@
 import http from 'node:http';
 import https from 'node:https';
 import { isIP } from 'node:net';
+import { chunks } from '../model/chunks.ts';
+import type { Clock } from '../model/clock.ts';
 import { JuryError } from '../model/errors.ts';
+import { parseJson } from '../model/json.ts';
 import { recentMap } from '../model/recent.ts';
 import type { Evaluation } from '../model/verdict.ts';
 import { evaluationId } from './evaluation-id.ts';
 import { exportOutcome } from './export-outcome.ts';
-import type { Exporter, ExportItem, ExportOutcome } from './exporter.ts';
+import type { Exporter, ExportItem, ExportOutcome, PlannedRequest } from './exporter.ts';
 import { paced } from './paced.ts';
 import { post, type Answer } from './post.ts';
 import { isPublicAddress, notPublic, publicLookup } from './public-address.ts';
@@ -73,11 +76,26 @@ export function webhookExporter(settings: ExporterSettings, parts: ExporterParts
         return { kind: 'failed', retryable: false, error: error instanceof Error ? error.name : 'unknown' };
       }
     },
+    plan: async (items) => planned(items, webhook, settings, clock),
     async stop() {
       queue.stop();
       stop();
     },
   };
+}
+
+/** The path of an address may be all that lets somebody write there, so it is not told. */
+function planned(items: readonly ExportItem[], webhook: WebhookSettings, settings: ExporterSettings, clock: Clock): readonly PlannedRequest[] {
+  const notices = items.map(({ run, evaluations }) => ({ run, evaluations: wantedOf({ run, evaluations }, webhook.only) })).filter(({ evaluations }) => evaluations.length > 0);
+  return chunks(notices, runsPerMessage).map((some) => {
+    const { id, body } = messageOf(some, webhook);
+    const signature = signatureHeaders({ id, atSeconds: Math.floor(clock.nowMs() / 1_000), body }, webhook.secret);
+    return { method: 'POST', url: `${new URL(webhook.url).origin}/***`, headers: headersOf(settings, signature), body: parseJson(body) ?? body };
+  });
+}
+
+function headersOf(settings: ExporterSettings, signature: { readonly [name: string]: string }): { readonly [name: string]: string } {
+  return { ...settings.headers, 'content-type': 'application/json', 'user-agent': 'tracejury', ...signature };
 }
 
 function caller(webhook: WebhookSettings, settings: ExporterSettings, { lookup }: ExporterParts): { readonly call: (body: string, headers: { readonly [name: string]: string }) => Promise<Answer>; stop(): void } {
@@ -90,7 +108,7 @@ function caller(webhook: WebhookSettings, settings: ExporterSettings, { lookup }
   const isRefused = !privateAddresses && isIP(host) !== 0 && !isPublicAddress(host);
   const common = { url, timeoutMs: settings.timeoutMs ?? timeoutMsDefault, request: isTls ? https.request : http.request, agent };
   return {
-    call: async (body, headers) => (isRefused ? { kind: 'unanswered', fault: notPublic } : post({ ...common, headers: { ...settings.headers, 'content-type': 'application/json', 'user-agent': 'tracejury', ...headers } }, Buffer.from(body))),
+    call: async (body, headers) => (isRefused ? { kind: 'unanswered', fault: notPublic } : post({ ...common, headers: headersOf(settings, headers) }, Buffer.from(body))),
     stop: () => agent.destroy(),
   };
 }

@@ -72,7 +72,7 @@ test('braintrust: what stands on spans that are there is written, and the rest w
   const own2 = rules([spanId(0xb2)]);
   own2.hasSpans = true;
   const server = await nativeServer(own2);
-  const exporter = nativeExporter(braintrust)({ endpoint: server.url, keys: { project: projectId }, sleep: () => Promise.resolve() });
+  const exporter = nativeExporter(braintrust)({ endpoint: server.url, keys: { project: projectId } }, { sleep: () => Promise.resolve() });
   const parts = [0xb1, 0xb2].map((number, index) => ({ index, tool: 'search', spanId: spanId(number), score: 0, passed: false, explanation: 'It failed.' }));
   expect(await exporter.send(scoredRun({ tool_error: scored(0.25, { parts }) }))).toEqual({ kind: 'failed', retryable: true, isMissing: true, error: 'its span is not there' });
   expect(own2.scores().map(({ at }) => at)).toEqual(['span 00000000000000a1', 'span 00000000000000b1']);
@@ -85,7 +85,7 @@ test('braintrust: of runs that go together only those wait whose spans are not t
   const own3 = rules([spanId(0x11)]);
   own3.hasSpans = true;
   const server = await nativeServer(own3);
-  const exporter = nativeExporter(braintrust)({ endpoint: server.url, keys: { project: projectId }, sleep: () => Promise.resolve() });
+  const exporter = nativeExporter(braintrust)({ endpoint: server.url, keys: { project: projectId } }, { sleep: () => Promise.resolve() });
   const outcomes = await Promise.all([0x10, 0x11, 0x12].map((number) => exporter.send(scoredRun({ tool_error: scored(1) }, run({ spanId: spanId(number) })))));
   expect(outcomes).toEqual([{ kind: 'sent' }, { kind: 'failed', retryable: true, isMissing: true, error: 'its span is not there' }, { kind: 'sent' }]);
   expect(server.requests.map(({ path }) => path)).toEqual(['/btql', `/v1/project_logs/${projectId}/insert`]);
@@ -98,7 +98,7 @@ test('braintrust: runs that come one after the other go together after three sec
   own4.hasSpans = true;
   const server = await nativeServer(own4);
   const rests: { readonly ms: number; readonly over: () => void }[] = [];
-  const exporter = nativeExporter(braintrust)({ endpoint: server.url, keys: { project: projectId }, sleep: (ms) => new Promise((over) => rests.push({ ms, over })) });
+  const exporter = nativeExporter(braintrust)({ endpoint: server.url, keys: { project: projectId } }, { sleep: (ms) => new Promise((over) => rests.push({ ms, over })) });
   const first = exporter.send(scoredRun({ tool_error: scored(1) }, run({ spanId: spanId(0x10) })));
   await new Promise((resolve) => setImmediate(resolve));
   const second = exporter.send(scoredRun({ tool_error: scored(1) }, run({ spanId: spanId(0x11) })));

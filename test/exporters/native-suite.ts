@@ -47,7 +47,7 @@ export function nativeSuite(suite: NativeSuite): void {
     const rules = suite.rules();
     rules.hasSpans = true;
     const server = await nativeServer(rules);
-    const exporter = nativeExporter(backend)({ endpoint: `${server.url}/`, keys, timeoutMs: 5_000, sleep: () => Promise.resolve() });
+    const exporter = nativeExporter(backend)({ endpoint: `${server.url}/`, keys, timeoutMs: 5_000 }, { sleep: () => Promise.resolve() });
     open.push({ close: () => exporter.stop() }, server);
     return { exporter, rules, server };
   }

@@ -40,7 +40,7 @@ function toldOf(entry: ExporterConfig, outcome: ExportOutcome | undefined): Trie
 
 function addressOf(entry: ExporterConfig): string | undefined {
   if (entry.to === 'metrics') return entry.push?.url;
-  return 'tracesEndpoint' in entry ? entry.tracesEndpoint : 'endpoint' in entry ? entry.endpoint : undefined;
+  return 'tracesEndpoint' in entry ? entry.tracesEndpoint : 'logsEndpoint' in entry ? entry.logsEndpoint : 'endpoint' in entry ? entry.endpoint : undefined;
 }
 
 function answerText(error: string): string {

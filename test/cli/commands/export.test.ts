@@ -74,6 +74,18 @@ test('export: what a backend does not take is told with the reason, and is exit 
   expect([code, out]).toEqual([1, 'langfuse: 0 of 1 taken (status 401: public_key or api_key is refused)']);
 });
 
+test('export: what goes over OTLP and to webhooks is shown as JSON', async () => {
+  const hook = '{ to: webhook, endpoint: "https://hooks.example/secret-path", secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", only: { verdicts: [ fail, pass ] } }';
+  const otlp = (to: string): string => `{ to: ${to}, endpoint: "${backend.url}", headers: { key: very-secret } }`;
+  const { code, out, err } = await tracejury('export', recorded(), '-c', config([otlp('span_events'), otlp('log_events'), hook]), '--dry-run', '--format', 'json');
+  expect([code, err]).toEqual([0, '']);
+  const { requests } = JSON.parse(out) as { readonly requests: readonly { readonly exporter: string; readonly url: string; readonly body: object }[] };
+  expect(requests.map(({ exporter, url, body }) => [exporter, url.replace(backend.url, ''), Object.keys(body)[0]])).toEqual([['span_events', '/v1/traces', 'resourceSpans'], ['log_events', '/v1/logs', 'resourceLogs'], ['webhook', 'https://hooks.example/***', expect.any(String)]]);
+  expect(JSON.stringify(requests[0]?.body)).toContain(traceId(1));
+  expect(out).not.toMatch(/secret|whsec/);
+  expect(backend.requests).toEqual([]);
+});
+
 test('export: a stored run is scored again, with its revision, and what judges said of it is as it was', async () => {
   const database = join(folder, 'stored.db');
   const store = await sqliteStore(database);
@@ -147,6 +159,15 @@ test('config check --try: exit 0 when all take them; metrics that are pushed are
   const named = config([`{ to: datadog, endpoint: "${backend.url}" }`, `{ to: metrics, endpoint: "${backend.url}" }`]);
   expect(await tracejury('config', 'check', named, '--try')).toMatchObject({ code: 0 });
   expect(backend.requests.map(({ method, path, headers }) => [method, path, headers['dd-api-key']])).toEqual([['GET', '/api/v1/validate', 'k-of-the-environment'], ['POST', '/v1/metrics', undefined]]);
+});
+
+test('config check --try: OTLP is tried with a request that has nothing in it', async () => {
+  const entries = ['span_events', 'log_events'].map((to) => `{ to: ${to}, endpoint: "${backend.url}", protocol: http/json }`);
+  const { code, out } = await tracejury('config', 'check', config(entries), '--try');
+  expect([code, out.split('\n').slice(1)]).toEqual([0, [`span_events: ${backend.url}/v1/traces takes the credentials`, `log_events: ${backend.url}/v1/logs takes the credentials`]]);
+  expect(backend.requests.map(({ body }) => body)).toEqual([{ resourceSpans: [] }, { resourceLogs: [] }]);
+  const wrong = await refusing(403);
+  expect(await tracejury('config', 'check', config([`{ to: span_events, endpoint: "${wrong.url}" }`]), '--try')).toMatchObject({ code: 1, out: expect.stringContaining('answers status 403. Look at the keys') as string });
 });
 
 test('config check: without --try nobody is asked, and --try goes with check alone', async () => {
