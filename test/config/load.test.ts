@@ -147,6 +147,18 @@ const good: readonly { readonly name: string; readonly text: string; readonly en
     want: ({ exporters }) => exporters.map((one) => one.to === 'phoenix' && [one.endpoint, one.keys]),
     is: [['http://a', { api_key: 'theirs' }], ['http://b', { api_key: 'mine', project: 'p' }]],
   },
+  {
+    name: 'backends with scores of their own are found in the variables of their SDKs alone',
+    text: 'export: [ { to: langfuse }, { to: datadog }, { to: braintrust }, { to: opik } ]',
+    env: { LANGFUSE_HOST: 'http://own', LANGFUSE_PUBLIC_KEY: 'pk', LANGFUSE_SECRET_KEY: 'sk', DD_SITE: 'us5.datadoghq.com', DD_API_KEY: 'dk', BRAINTRUST_API_KEY: 'bk', BRAINTRUST_PARENT: 'project_name:travel agent' },
+    want: ({ exporters }) => exporters.map((one) => 'keys' in one && [one.to, one.endpoint, one.keys]),
+    is: [
+      ['langfuse', 'http://own', { public_key: 'pk', api_key: 'sk' }],
+      ['datadog', 'https://api.us5.datadoghq.com', { api_key: 'dk' }],
+      ['braintrust', 'https://api.braintrust.dev', { api_key: 'bk', project: 'travel agent' }],
+      ['opik', 'https://www.comet.com/opik/api', { project: 'Default Project' }],
+    ],
+  },
   { name: 'the variable of the signal goes as it is', text: 'export: [ { to: span_events } ]', env: { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://b/in' }, want: ({ exporters: [one] }) => one?.to === 'span_events' && one.tracesEndpoint, is: 'https://b/in' },
 ];
 for (const { name, text, env, want, is } of good) {

@@ -16,7 +16,7 @@ const opening = `# Configuration
 
 A configuration is one YAML file, given with \`tracejury serve -c FILE\`. Every key has a default; with no file all of them hold.
 
-- \`tracejury config check FILE\` names all faults at once, each with line and column.
+- \`tracejury config check FILE\` names all faults at once, each with line and column; \`--try\` asks the backends of \`export\` whether they take the credentials.
 - \`tracejury config print FILE\` shows the effective configuration, secrets masked.
 - \`tracejury config schema\` prints the JSON Schema for editors.
 
