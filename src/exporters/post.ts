@@ -1,5 +1,6 @@
 /** One request to a backend, and what it answered: in a bounded time, and no more of the answer than is looked at. */
 import type http from 'node:http';
+import type { IncomingMessage } from 'node:http';
 
 export type Answer =
   | { readonly kind: 'answered'; readonly status: number; readonly retryAfterMs?: number; readonly body: Buffer }
@@ -31,7 +32,7 @@ export function post({ method = 'POST', url, headers, timeoutMs, request, agent,
         if (bytes < answerBytesMax) chunks.push(chunk);
         bytes += chunk.length;
       });
-      response.on('end', () => done({ kind: 'answered', status: response.statusCode ?? 0, ...retryAfter(response.headers['retry-after']), body: Buffer.concat(chunks).subarray(0, answerBytesMax) }));
+      response.on('end', () => done({ kind: 'answered', status: response.statusCode ?? 0, ...retryAfter(response), body: Buffer.concat(chunks).subarray(0, answerBytesMax) }));
       response.on('error', failed);
     });
     const timer = setTimeout(() => {
@@ -54,9 +55,21 @@ export function post({ method = 'POST', url, headers, timeoutMs, request, agent,
   });
 }
 
-/** Seconds, or a date. */
-function retryAfter(header: string | undefined): { readonly retryAfterMs?: number } {
-  if (header === undefined) return {};
-  const ms = /^\d+$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - Date.now();
+/** `Retry-After`; where too much was asked and it is not there, when the limit begins anew. */
+function retryAfter({ statusCode, headers }: IncomingMessage): { readonly retryAfterMs?: number } {
+  const resets = statusCode === tooMany ? [headers['ratelimit-reset'], headers['x-ratelimit-reset']] : [];
+  const header = [headers['retry-after'], ...resets].find((value) => typeof value === 'string');
+  const ms = header === undefined ? Number.NaN : msUntil(String(header));
   return Number.isFinite(ms) && ms > 0 ? { retryAfterMs: ms } : {};
+}
+
+const tooMany = 429;
+/** More seconds than this are a time since the epoch. */
+const secondsMax = 1_000_000_000;
+
+/** Seconds, a time in seconds since the epoch, or a date. */
+function msUntil(header: string): number {
+  if (!/^\d+$/.test(header)) return Date.parse(header) - Date.now();
+  const seconds = Number(header);
+  return seconds > secondsMax ? seconds * 1_000 - Date.now() : seconds * 1_000;
 }

@@ -152,6 +152,8 @@ export function nativeSuite(suite: NativeSuite): void {
 
     for (const { status, headers = {}, want } of [
       { status: 429, headers: { 'retry-after': '7' }, want: { kind: 'failed', retryable: true, retryAfterMs: 7_000 } },
+      { status: 429, headers: { 'ratelimit-reset': '9' }, want: { kind: 'failed', retryable: true, retryAfterMs: 9_000 } },
+      { status: 429, headers: { 'x-ratelimit-reset': String(Math.ceil(Date.now() / 1_000) + 3_600) }, want: { kind: 'failed', retryable: true, retryAfterMs: expect.toSatisfy((ms: number) => ms > 3_000_000 && ms <= 3_601_000) as number } },
       { status: 503, want: { kind: 'failed', retryable: true } },
       { status: 401, want: { kind: 'failed', retryable: true } },
       { status: 404, want: { kind: 'failed', retryable: true } },
@@ -159,7 +161,7 @@ export function nativeSuite(suite: NativeSuite): void {
       { status: 400, want: { kind: 'failed', retryable: false } },
       { status: 413, want: { kind: 'failed', retryable: false } },
     ] as const) {
-      test(`${backend.id}: ${status} is ${want.retryable ? 'about the backend' : 'about the item'}, nothing is repeated at once, and the item may come again`, async () => {
+      test(`${backend.id}: ${[status, ...Object.keys(headers)].join(' with ')} is ${want.retryable ? 'about the backend' : 'about the item'}, nothing is repeated at once, and the item may come again`, async () => {
         const { exporter, rules, server } = await started();
         server.next = { status, headers, body: { secret: 'of the backend' } };
         const outcome = await exporter.send(first);
