@@ -13,7 +13,7 @@ export function storedEvaluations(run: Run, verdicts: readonly StoredVerdict[], 
     if (planned === undefined || planned.configured.kind === 'rule') return [];
     const { tenant, traceId, spanId } = run;
     return [{
-      key: member(stored.details, 'session') === undefined ? targetKey(run, stored.name) : { ...targetKey(run, stored.name), targetKind: 'session' as const, targetId: run.trace.sessionId ?? '' },
+      key: targetKey(member(stored.details, 'session') === undefined ? run : { ...run, session: asStored(stored) }, stored.name),
       run: { tenant, traceId, spanId },
       evaluator: stored.evaluator,
       evaluatorKind: planned.configured.kind,
