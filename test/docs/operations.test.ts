@@ -56,6 +56,16 @@ for (const [path, text] of Object.entries(texts)) {
   });
 }
 
+for (const path of ['collector.md', 'dashboards.md', 'exports.md', 'getting-started.md', 'judging.md', 'webhooks.md']) {
+  test(`docs: every metric in docs/${path} is on the metrics page`, () => {
+    const text = readFileSync(join(docs, path), 'utf8');
+    expect(text).toMatch(/\btracejury_\w+/);
+    // A histogram as a whole is no sample, and prose may speak of it.
+    expect(unknownNames(text).filter((name) => !samples.has(`${name}_bucket`))).toEqual([]);
+    expect(unknownLabels(text)).toEqual([]);
+  });
+}
+
 test('docs: a metric without its suffix, a label of another metric and an old name are found', () => {
   expect(unknownNames('rate(tracejury_journal_refused[5m]) tracejury_store_queue_total tracejury_store_queue')).toEqual(['tracejury_journal_refused', 'tracejury_store_queue_total']);
   expect(unknownLabels('tracejury_store_items_total{tracejury_outcome="dropped", tracejury_reason!=""}')).toEqual(['tracejury_store_items_total{tracejury_reason}']);
