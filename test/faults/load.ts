@@ -23,16 +23,18 @@ const attemptsMax = 400;
 export const spansPerRun = 3;
 
 /** What an agent sends while it works, and when it is done. */
-function halves(trace: number): readonly (readonly Span[])[] {
+function halves(trace: number, laterNano: bigint): readonly (readonly Span[])[] {
   const id = `c${trace}`;
   const call = { id, name: 'find', arguments: '{"x":1}' };
+  const now = (span: Span): Span => ({ ...span, startUnixNano: span.startUnixNano + laterNano, endUnixNano: span.endUnixNano + laterNano });
   return [
-    [modelSpan({ id: 2, parent: 1, trace, start: 1, end: 2, user: 'where is it?', asks: [call] }), toolSpan({ id: 3, parent: 1, trace, start: 3, end: 4, call: id, tool: 'find', arguments: '{"x":1}', result: 'there' })],
-    [agentSpan({ id: 1, trace, start: 0, end: 7, agent: 'finder', input: 'where is it?', output: 'there' })],
+    [modelSpan({ id: 2, parent: 1, trace, start: 1, end: 2, user: 'where is it?', asks: [call] }), toolSpan({ id: 3, parent: 1, trace, start: 3, end: 4, call: id, tool: 'find', arguments: '{"x":1}', result: 'there' })].map(now),
+    [agentSpan({ id: 1, trace, start: 0, end: 7, agent: 'finder', input: 'where is it?', output: 'there' })].map(now),
   ];
 }
 
-export function startLoad(service: () => Host): Load {
+/** `laterMs`: how much later its runs are than those of a test. Where a trial takes long, old ones would go by `store.keep`. */
+export function startLoad(service: () => Host, { laterMs = 0 }: { readonly laterMs?: number } = {}): Load {
   const whole: string[] = [];
   let count = 0;
   let spanCount = 0;
@@ -56,7 +58,7 @@ export function startLoad(service: () => Host): Load {
     while (!isEnding) {
       const trace = ++traces;
       let acknowledged = true;
-      for (const half of halves(trace)) acknowledged &&= await acknowledge(half);
+      for (const half of halves(trace, BigInt(laterMs) * 1_000_000n)) acknowledged &&= await acknowledge(half);
       if (acknowledged) whole.push(trace.toString(16).padStart(32, '0'));
     }
   }

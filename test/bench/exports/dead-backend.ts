@@ -3,6 +3,7 @@
  * account: what the backend has, by the ids of spans, against the runs that were acknowledged.
  */
 import { setTimeout as pause } from 'node:timers/promises';
+import { agentSpan } from '../../builders/gen-ai-spans.ts';
 import { hostFolder, type Host } from '../../faults/host.ts';
 import { startLoad } from '../../faults/load.ts';
 import { openSink, type Sink } from '../../faults/sink.ts';
@@ -35,6 +36,8 @@ export interface DeadBackendAccount {
 }
 
 const requestsPerRun = 2;
+/** When spans of the builders begin. */
+const builtMs = Number(agentSpan({ id: 1, start: 0 }).startUnixNano / 1_000_000n);
 /** Shares of the runs, acknowledged when it is killed. */
 const killsAfter = [0.3, 0.7];
 /** Share of the scores at the backend when it is killed once more. */
@@ -54,7 +57,7 @@ export async function deadBackend({ runs, deadMs, onProgress }: DeadBackendOptio
       onProgress(`killed ${why}`);
       service = await folder.start();
     };
-    const load = startLoad(() => service);
+    const load = startLoad(() => service, { laterMs: Date.now() - builtMs });
     for (const share of killsAfter) {
       await until(() => load.acknowledged() >= runs * requestsPerRun * share);
       await restart(`after ${Math.floor(load.acknowledged() / requestsPerRun)} runs, with the backend dead`);
@@ -69,7 +72,7 @@ export async function deadBackend({ runs, deadMs, onProgress }: DeadBackendOptio
     onProgress('the backend is back');
     await until(() => sink.taken().size >= whole.length * killAtShare);
     await restart(`with ${sink.taken().size} scores at the backend`);
-    const atEnd = await quiet(() => service);
+    const atEnd = await quiet(service, whole.length);
     return { runs: whole.length, deadMs: backMs - diedMs, kills: killsAfter.length + 1, ...compared(sink, whole), lagMs: atReturn.lagMs, residentBytes: atReturn.residentBytes, caughtUpMs: performance.now() - backMs, lagAtEndMs: atEnd.lagMs, deadLetters: atEnd.dead };
   } finally {
     await folder.remove();
@@ -98,18 +101,18 @@ interface Figures {
 async function figures(service: Host): Promise<Figures> {
   const page = await service.metrics();
   const own = (name: string): number => sample(page, name, { tracejury_exporter: 'span_events' }) ?? 0;
-  return { waiting: own('tracejury_exporter_queue'), lagMs: 1_000 * own('tracejury_exporter_lag_seconds'), dead: own('tracejury_exporter_dead'), residentBytes: sample(page, 'tracejury_process_resident_bytes') ?? 0, unwritten: (sample(page, 'tracejury_store_queue') ?? 0) + (sample(page, 'tracejury_open_traces') ?? 0) };
+  return { waiting: own('tracejury_exporter_queue'), lagMs: 1_000 * own('tracejury_exporter_lag_seconds'), dead: own('tracejury_exporter_dead'), residentBytes: sample(page, 'tracejury_process_resident_bytes') ?? 0, unwritten: sample(page, 'tracejury_store_queue') ?? 0 };
 }
 
-/** Nothing waits and nothing is open, twice in a row. */
-async function quiet(service: () => Host): Promise<Figures> {
+/** Every run is stored and nothing waits, twice in a row. */
+async function quiet(service: Host, runs: number): Promise<Figures> {
   let calm = 0;
   for (const endMs = performance.now() + quietWithinMs; performance.now() < endMs; await pause(lookEveryMs)) {
-    const now = await figures(service());
-    calm = now.waiting === 0 && now.unwritten === 0 ? calm + 1 : 0;
+    const now = await figures(service);
+    calm = now.waiting === 0 && now.unwritten === 0 && (calm > 0 || (await service.runs()).length >= runs) ? calm + 1 : 0;
     if (calm > 1) return now;
   }
-  return figures(service());
+  return figures(service);
 }
 
 async function until(done: () => boolean): Promise<void> {
