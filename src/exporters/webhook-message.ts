@@ -55,7 +55,7 @@ function jsonBody(told: readonly Notice[], folded: readonly Notice[], { link }: 
 }
 
 function runJson({ run, evaluations }: Notice, link: string | undefined): JsonObject {
-  const { traceId, spanTraceId = traceId, spanId, tenant, trace, service, serviceVersion, startUnixNano, endUnixNano, completeness, revision } = run;
+  const { traceId, spanTraceId = traceId, spanId, tenant, trace, service, serviceVersion, startUnixNano, endUnixNano, completeness } = run;
   return {
     trace_id: spanTraceId,
     span_id: spanId,
@@ -67,7 +67,7 @@ function runJson({ run, evaluations }: Notice, link: string | undefined): JsonOb
     started_at: timeText(startUnixNano),
     ended_at: timeText(endUnixNano),
     completeness,
-    revision,
+    revision: itemRevision({ run }),
     ...(link === undefined ? {} : { link: linkOf(run, link) }),
     verdicts: evaluations.slice(0, verdictsToldMax).map(verdictJson),
   };
@@ -78,7 +78,7 @@ function nameOf(text: string | undefined): string | null {
 }
 
 function verdictJson({ key, evaluator, evaluatorVersion, verdict }: Evaluation): JsonObject {
-  const head = { name: key.name, evaluator, version: evaluatorVersion, status: verdict.kind };
+  const head = { name: key.name, ...(key.targetKind === 'run' ? {} : { about: key.targetKind }), evaluator, version: evaluatorVersion, status: verdict.kind };
   const explanation = cutText(verdict.explanation, explanationCharsMax);
   if (verdict.kind !== 'scored') return { ...head, ...(verdict.kind === 'failed' ? { error: errorType(verdict.error) } : {}), explanation };
   return { ...head, score: verdict.score, label: verdict.label, passed: verdict.passed, explanation };
@@ -94,7 +94,7 @@ function slackBody(told: readonly Notice[], folded: readonly Notice[], { link }:
 function slackLines({ run, evaluations }: Notice, link: string | undefined): readonly string[] {
   const { traceId, spanTraceId = traceId, trace } = run;
   const place = link === undefined ? `trace ${spanTraceId}` : `<${linkOf(run, link)}|trace ${spanTraceId}>`;
-  const verdicts = evaluations.slice(0, verdictsToldMax).map(({ key, verdict }) => `• ${plain(key.name)} ${outcomeWords(verdict)}${verdict.explanation === '' ? '' : `: ${plain(verdict.explanation)}`}`);
+  const verdicts = evaluations.slice(0, verdictsToldMax).map(({ key, verdict }) => `• ${plain(key.name)}${key.targetKind === 'session' ? ' of the session' : ''} ${outcomeWords(verdict)}${verdict.explanation === '' ? '' : `: ${plain(verdict.explanation)}`}`);
   return [`*${plain(trace.agent ?? 'an agent')}* ${place}`, ...verdicts];
 }
 

@@ -114,6 +114,14 @@ test('log-events: the id is that of the evaluation whatever the revision, and a 
   expect(gone.map(({ record }) => attributes(record.attributes))).toMatchObject([{ 'tracejury.withdrawn': true, 'tracejury.part_of': '4bf92f3577b34da6a3ce929d0e0e4736/00000000000000c1' }]);
 });
 
+test('log-events: what is said of a session has the revision of the session', async () => {
+  const ofSession = run({ trace: agentTrace({ sessionId: 's-1' }), session: { revision: 3, turns: 4, leftOut: 0 } });
+  const verdict = { ...evaluation('goal_reached', scored(0), ofSession), key: { tenant: ofSession.tenant, targetKind: 'session', targetId: 's-1', name: 'goal_reached' } } as const;
+  const gone = { ...verdict, verdict: skipped, key: { ...verdict.key, name: 'other' } };
+  const all = await sent({ run: ofSession, evaluations: [verdict, gone], decisions: [] });
+  expect(all.map(({ record }) => attributes(record.attributes))).toMatchObject([{ 'tracejury.revision': 3, 'session.id': 's-1' }, { 'tracejury.revision': 3, 'tracejury.withdrawn': true }]);
+});
+
 test('log-events: a run that is known under another trace id is named by the one where its span is', async () => {
   const [{ record } = { record: undefined }] = await sent(scoredRun({ tool_error: scored(1) }, run({ spanTraceId: traceId(0xd1) })));
   expect([record?.traceId, record?.spanId]).toEqual([traceId(0xd1), '00000000000000a1']);

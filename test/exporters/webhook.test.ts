@@ -14,7 +14,7 @@ import { metricRegistry, type MetricRegistry } from '../../src/telemetry/registr
 import { openMetricsText } from '../../src/telemetry/openmetrics.ts';
 import { agentTrace, spanId } from '../builders/agent-trace.ts';
 import { manualSleep, settled, type ManualSleep } from '../builders/manual-sleep.ts';
-import { failed, run, scored, scoredRun, skipped } from '../builders/scored-run.ts';
+import { evaluation, failed, run, scored, scoredRun, skipped } from '../builders/scored-run.ts';
 
 interface Request {
   readonly url: string;
@@ -222,6 +222,15 @@ test('webhook: a revision that says the same is no news, one that says something
   await exporter.send(scoredRun({ tool_error: scored(0.9), validity: scored(1) }, run({ revision: 3 })));
   expect(to.requests).toHaveLength(2);
   expect(data(to.requests[1])['runs']).toMatchObject([{ revision: 3, verdicts: [{ name: 'tool_error', passed: true }] }]);
+});
+
+test('webhook: what is said of a session is told as such', async () => {
+  const of = run({ trace: agentTrace({ agent: 'a', sessionId: 's-1' }), session: { revision: 2, turns: 3, leftOut: 0 } });
+  const verdict = { ...evaluation('goal_reached', scored(0), of), key: { tenant: of.tenant, targetKind: 'session', targetId: 's-1', name: 'goal_reached' } } as const;
+  const [json, slack] = [await started(), await started({ body: 'slack' })];
+  for (const { exporter } of [json, slack]) await exporter.send({ run: of, evaluations: [verdict], decisions: [] });
+  expect(data(json.to.requests[0])['runs']).toMatchObject([{ revision: 2, session_id: 's-1', verdicts: [{ name: 'goal_reached', about: 'session' }] }]);
+  expect(slack.to.requests[0]?.body.replaceAll('\u200b', '')).toContain('• goal_reached of the session fail 0');
 });
 
 test('webhook: a channel gets a text, in which nothing of a trace is a command', async () => {
