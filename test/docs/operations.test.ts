@@ -6,6 +6,7 @@ import { parse } from 'yaml';
 import { metricRows } from '../../src/telemetry/metrics.ts';
 import { openMetricsText } from '../../src/telemetry/openmetrics.ts';
 import type { MetricFamily } from '../../src/telemetry/registry.ts';
+import { rows as shown } from './grafana/panels.ts';
 
 interface Rule {
   readonly alert?: string;
@@ -65,6 +66,18 @@ for (const path of ['collector.md', 'dashboards.md', 'exports.md', 'getting-star
     expect(unknownLabels(text)).toEqual([]);
   });
 }
+
+/** What a query groups by, or shows in a legend, and none of its metrics has. */
+function strangeGroups({ expr, legend }: { readonly expr: string; readonly legend: string }): readonly string[] {
+  const own = new Set([...expr.matchAll(/\btracejury_\w+/g)].flatMap(([name]) => [...(samples.get(name) ?? [])]));
+  const used = [...[...expr.matchAll(/\b(?:by|ignoring) \(([^)]*)\)/g)].flatMap(([, list = '']) => list.split(/, */)), ...[...legend.matchAll(/\{\{(\w+)\}\}/g)].map(([, name = '']) => name)];
+  return used.filter((label) => !own.has(label));
+}
+
+test('docs: what the dashboard groups by and shows is a label of a metric of the same query', () => {
+  expect(shown.flatMap(({ panels }) => panels.flatMap(({ queries }) => queries.flatMap(strangeGroups)))).toEqual([]);
+  expect(strangeGroups({ expr: 'sum by (le, tracejury_judge) (rate(tracejury_runs_total[5m]))', legend: '{{gen_ai_agent_name}} {{gen_ai_tool_name}}' })).toEqual(['le', 'tracejury_judge', 'gen_ai_tool_name']);
+});
 
 test('docs: a metric without its suffix, a label of another metric and an old name are found', () => {
   expect(unknownNames('rate(tracejury_journal_refused[5m]) tracejury_store_queue_total tracejury_store_queue')).toEqual(['tracejury_journal_refused', 'tracejury_store_queue_total']);
