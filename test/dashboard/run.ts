@@ -1,6 +1,6 @@
 /**
  * `npm run test:dashboard`: every query of docs/grafana-dashboard.json, and every rule of docs/alerts.yaml, before a real Prometheus (`prometheus` must be on the path)
- * that scrapes a service under the traffic of the demonstration. A query must give numbers, a rule must be evaluated, and nothing may call for somebody at night. Takes
+ * that scrapes a service under the traffic of the demonstration. A query must give numbers, and traces where its points lead to some, a rule must be evaluated, and nothing may call for somebody at night. Takes
  * about two minutes, for rates over all traffic are reckoned once a minute. The last line is `N passed, M failed`.
  */
 import { readFileSync } from 'node:fs';
@@ -11,10 +11,12 @@ import { annotate, runWithLateSpan, world, type World } from './world.ts';
 interface Asked {
   readonly name: string;
   readonly expr: string;
+  /** Its points lead to traces. */
+  readonly exemplar: boolean;
 }
 
 interface Dashboard {
-  readonly panels: readonly { readonly title: string; readonly targets?: readonly { readonly expr: string }[] }[];
+  readonly panels: readonly { readonly title: string; readonly targets?: readonly { readonly expr: string; readonly exemplar: boolean }[] }[];
   readonly templating: { readonly list: readonly { readonly type: string; readonly definition?: string }[] };
 }
 
@@ -47,6 +49,7 @@ try {
   }
   const silent = await answered(ours, asked);
   for (const { name, expr } of asked) tell(silent.has(expr) ? `gives nothing: ${expr}` : undefined, name);
+  for (const { name, expr } of asked.filter(({ exemplar }) => exemplar)) tell((await exemplarsOf(ours, expr)) > 0 ? undefined : `leads to no trace: ${expr}`, name);
   for (const { type, definition } of dashboard.templating.list) if (type === 'query') tell((await valuesOf(ours, definition ?? '')) > 0 ? undefined : `has no values: ${definition ?? ''}`, 'a variable');
   for (const { name, health, state, labels } of await rulesOf(ours)) tell(health !== 'ok' ? `is ${health}` : state === 'firing' && labels?.severity === 'page' ? 'fires' : undefined, name);
 } finally {
@@ -56,7 +59,7 @@ process.stdout.write(`${passed} passed, ${failed} failed\n`);
 process.exitCode = failed === 0 ? 0 : 1;
 
 function queries(): readonly Asked[] {
-  return dashboard.panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => ({ name: title, expr: Object.entries(variables).reduce((text, [name, value]) => text.replaceAll(name, value), expr) })));
+  return dashboard.panels.flatMap(({ title, targets = [] }) => targets.map(({ expr, exemplar }) => ({ name: title, exemplar, expr: Object.entries(variables).reduce((text, [name, value]) => text.replaceAll(name, value), expr) })));
 }
 
 function tell(fault: string | undefined, name: string): void {
@@ -77,6 +80,13 @@ async function answered(to: World, asked: readonly Asked[]): Promise<ReadonlySet
 async function numbersOf(to: World, expr: string): Promise<number> {
   const { result } = (await read(to, `query?${new URLSearchParams({ query: expr }).toString()}`)) as { readonly result: readonly { readonly value: readonly [number, string] }[] };
   return result.filter(({ value }) => value[1] !== 'NaN').length;
+}
+
+/** How many name a trace. */
+async function exemplarsOf(to: World, query: string): Promise<number> {
+  const [start, end] = [Date.now() / 1_000 - 600, Date.now() / 1_000].map(String);
+  const series = (await read(to, `query_exemplars?${new URLSearchParams({ query, start: start ?? '', end: end ?? '' }).toString()}`)) as readonly { readonly exemplars: readonly { readonly labels: { readonly trace_id?: string } }[] }[];
+  return series.flatMap(({ exemplars }) => exemplars).filter(({ labels }) => labels.trace_id !== undefined).length;
 }
 
 /** `label_values(metric, label)` */
