@@ -30,6 +30,10 @@ export interface Message {
 /** More than this nobody reads. */
 export const runsToldMax = 10;
 const verdictsToldMax = 10;
+/** In a text; the others of the run are counted. */
+const verdictsInTextMax = 3;
+/** Slack refuses 40,000 characters. */
+const textCharsMax = 30_000;
 const explanationCharsMax = 2_000;
 const lineCharsMax = 300;
 const nameCharsMax = 500;
@@ -88,14 +92,15 @@ function verdictJson({ key, evaluator, evaluatorVersion, verdict }: Evaluation):
 function slackBody(told: readonly Notice[], folded: readonly Notice[], { link }: MessageSettings): { readonly [key: string]: JsonValue } {
   const lines = told.flatMap((notice) => slackLines(notice, link));
   const rest = folded.length === 0 ? [] : [`and ${folded.length} more ${folded.length === 1 ? 'run' : 'runs'}: ${countsOf(folded).slice(0, verdictsToldMax).map(([name, count]) => `${plain(name)} ${count}`).join(', ')}`];
-  return { text: [...lines, ...rest].join('\n'), unfurl_links: false, unfurl_media: false };
+  return { text: cutText([...lines, ...rest].join('\n'), textCharsMax), unfurl_links: false, unfurl_media: false };
 }
 
 function slackLines({ run, evaluations }: Notice, link: string | undefined): readonly string[] {
   const { traceId, spanTraceId = traceId, trace } = run;
   const place = link === undefined ? `trace ${spanTraceId}` : `<${linkOf(run, link)}|trace ${spanTraceId}>`;
-  const verdicts = evaluations.slice(0, verdictsToldMax).map(({ key, verdict }) => `• ${plain(key.name)}${key.targetKind === 'session' ? ' of the session' : ''} ${outcomeWords(verdict)}${verdict.explanation === '' ? '' : `: ${plain(verdict.explanation)}`}`);
-  return [`*${plain(trace.agent ?? 'an agent')}* ${place}`, ...verdicts];
+  const verdicts = evaluations.slice(0, verdictsInTextMax).map(({ key, verdict }) => `• ${plain(key.name)}${key.targetKind === 'session' ? ' of the session' : ''} ${outcomeWords(verdict)}${verdict.explanation === '' ? '' : `: ${plain(verdict.explanation)}`}`);
+  const more = evaluations.length - verdicts.length;
+  return [`*${plain(trace.agent ?? 'an agent')}* ${place}`, ...verdicts, ...(more === 0 ? [] : [`• and ${more} more`])];
 }
 
 function outcomeWords(verdict: Verdict): string {

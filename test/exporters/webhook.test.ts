@@ -243,15 +243,17 @@ test('webhook: a channel gets a text, in which nothing of a trace is a command',
   expect(head).toBe('*&lt;@U123&gt; `x`* <https://traces.example/4bf92f3577b34da6a3ce929d0e0e4736|trace 4bf92f3577b34da6a3ce929d0e0e4736>');
   expect(line).toBe('• tool_error fail 0.25: &lt;!channel&gt; *now* &amp; &lt;https://evil.example|click&gt;');
   expect(more).toEqual([]);
+  await exporter.send(scoredRun({ a: scored(0), b: scored(0), c: scored(0), d: scored(0), e: scored(0) }, run({ revision: 2 })));
+  expect((JSON.parse(to.requests[1]?.body ?? '') as { readonly text: string }).text.split('\n').map((one) => one.slice(0, 12))).toEqual(['*travel-agen', '• a fail 0: ', '• b fail 0: ', '• c fail 0: ', '• and 2 more']);
 });
 
 test('webhook: however much there is to tell, a message stays small', async () => {
   for (const body of ['json', 'slack'] as const) {
     const { exporter, to } = await started({ body });
-    const long = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`e${at}`, scored(0, { explanation: '\ud800<'.repeat(50_000) })]));
+    const long = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`e${at}`, scored(0, { explanation: '\ud800<&'.repeat(50_000) })]));
     const all = Array.from({ length: 60 }, (_, at) => exporter.send(scoredRun(long, run({ spanId: spanId(0x2000 + at), trace: agentTrace({ agent: 'a'.repeat(100_000), sessionId: 's'.repeat(100_000) }) }))));
     await Promise.all(all);
-    for (const request of to.requests) expect(request.body.length).toBeLessThan(300_000);
+    for (const request of to.requests) expect(request.body.length).toBeLessThan({ json: 300_000, slack: 40_000 }[body]);
     expect(to.requests.every(({ body: text }) => text.isWellFormed())).toBe(true);
   }
 });
