@@ -8,7 +8,7 @@ import { chunks } from '../model/chunks.ts';
 import { isJsonArray, isJsonObject, member, parseJson, type JsonObject, type JsonValue } from '../model/json.ts';
 import type { ExportOutcome } from './exporter.ts';
 import { exportOutcome } from './export-outcome.ts';
-import type { NativeBackend, NativeCall } from './native-backend.ts';
+import type { NativeAccount, NativeBackend, NativeCall } from './native-backend.ts';
 import type { NativeScore } from './native-score.ts';
 import { oneByOne } from './one-by-one.ts';
 import type { Answer } from './post.ts';
@@ -21,7 +21,7 @@ export const langfuse = {
   id: 'langfuse',
   title: 'Langfuse',
   endpoint: { variables: ['LANGFUSE_BASE_URL', 'LANGFUSE_HOST', 'LANGFUSE_BASEURL'], preset: 'https://cloud.langfuse.com' },
-  keys: { public_key: { variables: ['LANGFUSE_PUBLIC_KEY'], isRequired: true }, api_key: { variables: ['LANGFUSE_SECRET_KEY'], isRequired: true } },
+  keys: { public_key: { variables: ['LANGFUSE_PUBLIC_KEY'], isRequired: true }, api_key: { variables: ['LANGFUSE_SECRET_KEY'], isRequired: true }, scores: { variables: [], preset: 'all' } },
   places: { run: 'scores of the trace; of a run that another agent called, of its observation', toolCall: 'scores of the tool’s observation', session: 'scores of the session' },
   revisions: 'The same scores are overwritten.',
   cannotTake: ['Evaluations that failed: a score needs a value.', 'Which spans of the trace prove a verdict.'],
@@ -31,17 +31,17 @@ export const langfuse = {
   write,
 } as const satisfies NativeBackend;
 
-async function write(scores: readonly NativeScore[], call: NativeCall): Promise<ExportOutcome> {
-  const outcome = await oneByOne(chunks(scores.flatMap(events), scoresMax), async (batch) => outcomeOf(await call({ method: 'POST', path: '/api/public/ingestion', body: { batch } })));
+async function write(scores: readonly NativeScore[], call: NativeCall, { keys }: NativeAccount): Promise<ExportOutcome> {
+  const outcome = await oneByOne(chunks(scores.flatMap((score) => events(score, keys.scores)), scoresMax), async (batch) => outcomeOf(await call({ method: 'POST', path: '/api/public/ingestion', body: { batch } })));
   if (outcome.kind === 'failed') return outcome;
   const ended = scores.filter(({ value, revision }) => value.kind === 'withdrawn' || (value.kind === 'failed' && revision > 1));
   return oneByOne(ended.flatMap(({ id }) => suffixes.map((suffix) => `${id}${suffix}`)), async (id) => deletion(await call({ method: 'DELETE', path: `/api/public/scores/${id}` })));
 }
 
-/** One verdict is up to three scores of one name: its number, whether it passes, and a label of the evaluator's own. */
+/** One verdict is up to three scores of one name: its number, whether it passes, and a label of the evaluator's own. The configuration may ask for one of them. */
 const suffixes = ['', '-passed', '-label'] as const;
 
-function events(score: NativeScore): readonly JsonObject[] {
+function events(score: NativeScore, types = 'all'): readonly JsonObject[] {
   const { id, name, value, explanation, metadata, environment } = score;
   if (value.kind !== 'scored') return [];
   const common = { ...placeOf(score), name, ...(explanation === '' ? {} : { comment: explanation }), metadata, ...(environment === undefined ? {} : { environment }) };
@@ -52,11 +52,11 @@ function events(score: NativeScore): readonly JsonObject[] {
     timestamp: new Date(score.timeMs + score.revision - 1).toISOString(),
     body: { id: `${id}${suffix}`, ...common, dataType, value: scored },
   });
-  return [
-    event('', 'NUMERIC', value.score),
-    ...(value.passed === null ? [] : [event('-passed', 'BOOLEAN', value.passed ? 1 : 0)]),
-    ...(['', 'pass', 'fail'].includes(value.label) ? [] : [event('-label', 'CATEGORICAL', value.label)]),
-  ];
+  const number = [event('', 'NUMERIC', value.score)];
+  const passed = value.passed === null ? [] : [event('-passed', 'BOOLEAN', value.passed ? 1 : 0)];
+  if (types === 'numeric') return number;
+  if (types === 'boolean') return passed.length === 0 ? number : passed;
+  return [...number, ...passed, ...(['', 'pass', 'fail'].includes(value.label) ? [] : [event('-label', 'CATEGORICAL', value.label)])];
 }
 
 function placeOf({ place }: NativeScore): JsonObject {

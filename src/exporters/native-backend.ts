@@ -13,7 +13,7 @@ export interface NativeKey {
   readonly ofVariable?: (text: string) => string | undefined;
 }
 
-export const nativeKeyNames = ['api_key', 'public_key', 'user', 'project', 'workspace'] as const;
+export const nativeKeyNames = ['api_key', 'public_key', 'user', 'project', 'workspace', 'scores'] as const;
 export type NativeKeyName = (typeof nativeKeyNames)[number];
 
 /** Of `endpoint` and the keys what was given; a key that is not there was neither written nor is it in the environment. */

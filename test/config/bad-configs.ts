@@ -181,7 +181,7 @@ export const badConfigs: readonly BadConfig[] = [
   { name: 'metrics that tell calls, and batches beyond their bounds', text: 'export:\n  - { to: metrics, judge_calls: false }\njudges:\n  main: { model: m, mode: later, batch: { poll: 1ms, requests: 5000, price: { input_per_million: 1 } } }\n' },
   { name: 'scores that are given up at once', text: 'export:\n  - { to: span_events, endpoint: "http://127.0.0.1:6006", give_up: { attempts: 0, age: 1s } }\nstore: { keep: { exports: 1s, export_rows: 1 } }\n' },
   { name: 'a backend with scores of its own that lacks what it needs', text: 'export:\n  - to: phoenix\n' },
-  { name: 'backends with scores of their own that lack their keys', text: 'export:\n  - to: langfuse\n  - to: braintrust\n    api_key: s3cret-k\n  - to: datadog\n    api_key: s3cret-k\n    public_key: p\n' },
+  { name: 'backends with scores of their own that lack their keys', text: 'export:\n  - to: langfuse\n  - to: braintrust\n    api_key: s3cret-k\n  - to: datadog\n    api_key: s3cret-k\n    public_key: p\n    scores: numeric\n' },
   { name: 'a backend with scores of its own and keys of others', text: 'export:\n  - to: phoenix\n    endpoint: http://127.0.0.1:6006\n    api_key: s3cret-k\n    workspace: w\n    protocol: http/json\n    give_up: { missing: 0s }\n  - to: span_events\n    endpoint: http://127.0.0.1:6006\n    api_key: s3cret-k\n' },
   { name: 'a key with a blank is not repeated', text: 'export:\n  - to: phoenix\n    endpoint: ftp://127.0.0.1:6006\n    api_key: s3cret key\n' },
   { name: 'redaction whose replacement is redacted', text: 'redact: [ { match: email, replace: "hidden@example.com" }, { pattern: "a+", replace: "[redacted]" }, { pattern: "dac", replace: "dac" } ]\n' },

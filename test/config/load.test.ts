@@ -153,7 +153,7 @@ const good: readonly { readonly name: string; readonly text: string; readonly en
     env: { LANGFUSE_HOST: 'http://own', LANGFUSE_PUBLIC_KEY: 'pk', LANGFUSE_SECRET_KEY: 'sk', DD_SITE: 'us5.datadoghq.com', DD_API_KEY: 'dk', BRAINTRUST_API_KEY: 'bk', BRAINTRUST_PARENT: 'project_name:travel agent' },
     want: ({ exporters }) => exporters.map((one) => 'keys' in one && [one.to, one.endpoint, one.keys]),
     is: [
-      ['langfuse', 'http://own', { public_key: 'pk', api_key: 'sk' }],
+      ['langfuse', 'http://own', { public_key: 'pk', api_key: 'sk', scores: 'all' }],
       ['datadog', 'https://api.us5.datadoghq.com', { api_key: 'dk' }],
       ['braintrust', 'https://api.braintrust.dev', { api_key: 'bk', project: 'travel agent' }],
       ['opik', 'https://www.comet.com/opik/api', { project: 'Default Project' }],

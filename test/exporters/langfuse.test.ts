@@ -104,6 +104,21 @@ test('langfuse: a raw metric is a number alone, and a label of the evaluator’s
   expect([...kept.values()].map(({ body: { name, dataType, value } }) => [name, dataType, value])).toEqual([['raw', 'NUMERIC', 0.4], ['graded', 'NUMERIC', 0.5], ['graded', 'CATEGORICAL', 'partly']]);
 });
 
+for (const { scores, want } of [
+  { scores: 'numeric', want: [['tool_error', 'NUMERIC'], ['raw', 'NUMERIC'], ['graded', 'NUMERIC']] },
+  { scores: 'boolean', want: [['tool_error', 'BOOLEAN'], ['raw', 'NUMERIC'], ['graded', 'NUMERIC']] },
+] as const) {
+  test(`langfuse: with scores: ${scores} a verdict is one score`, async () => {
+    const kept = new Map<string, Kept>();
+    const server = await nativeServer(rules(kept));
+    const exporter = nativeExporter(langfuse)({ endpoint: server.url, keys: { scores } });
+    await exporter.send(scoredRun({ tool_error: scored(0.25), raw: scored(0.4, { threshold: null, passed: null, label: '' }), graded: scored(0.5, { threshold: null, passed: null, label: 'partly' }) }));
+    expect([...kept.values()].map(({ body: { name, dataType } }) => [name, dataType])).toEqual(want);
+    await exporter.stop();
+    await server.close();
+  });
+}
+
 test('langfuse: a score has the time of its run, and the environment of its spans', async () => {
   const of = run({ resourceAttributes: { 'deployment.environment.name': 'production' } });
   const { kept } = await sent(scoredRun({ tool_error: scored(1) }, of), scoredRun({ tool_error: scored(0) }, { ...of, revision: 2 }));

@@ -15,6 +15,7 @@ const keys: { readonly [name in NativeKeyName]: JsonObject } = {
   public_key: plainText(`The public half of the key.${variablesOf('public_key')}`),
   user: plainText(`User to whom the key belongs; it is then sent as a password.${variablesOf('user')}`),
   project: plainText(`Project in which the traces are.${variablesOf('project')}`),
+  scores: { enum: ['all', 'numeric', 'boolean'], description: 'What a verdict becomes where a backend has several types of scores: its number, whether it passes, and a label of its own; or one of the first two alone, and the number where nothing passes or fails. `all` when left out.' },
   workspace: plainText(`Workspace in which the project is.${variablesOf('workspace')}`),
 };
 
