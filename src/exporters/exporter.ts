@@ -52,7 +52,7 @@ export interface ExportItem extends Pick<ScoredRun, 'evaluations' | 'decisions' 
 /**
  * `retryable`: the same item may be taken later. `retryAfterMs`: the backend asks to be left alone for so long. A failure that is not retryable is about
  * the item; whatever concerns the backend as a whole is. `isMissing`: the backend is there, and what the item is about is not there yet; it comes, or it
- * never does. Decision 36.
+ * never does. Decision 35.
  */
 export type ExportOutcome =
   | { readonly kind: 'sent' }
