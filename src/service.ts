@@ -36,6 +36,7 @@ import { judgeBench } from './serving/judge-bench.ts';
 import { jobOwner } from './serving/job-owner.ts';
 import { judgeQueue } from './serving/judge-queue.ts';
 import { clock, machineMemory, sleep } from './serving/machine.ts';
+import { inLine } from './serving/in-line.ts';
 import { idlePacking, squeezing } from './serving/idle-packing.ts';
 import type { Memory } from './serving/memory-guard.ts';
 import { metricsPushing } from './serving/metrics-pushing.ts';
@@ -97,12 +98,13 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
     // One object for both: by it the exporters know, when a run is written, what they have not sent of it.
     const stored = lightItem(without === undefined ? item : { ...item, withoutContent: without });
     const bytes = roughBytes(stored);
-    boxes.offer(stored, bytes);
+    boxes.offer(stored, bytes, forward.scored(item) ? 'forward' : undefined);
     if (without === undefined) archive?.want(item);
     keeping?.offer(stored, bytes);
   };
   const bench = judgeBench(config.judges, telemetry, { onFault: (error) => told('what judges may spend, or what is in batches, could not be read or written')(error), waiting: (payer) => waiting.waiting(payer) });
   const waiting = judgeQueue({ bench, telemetry, config: () => inForce.config, flow: () => flow, keeper: () => keeping, pressed: () => pressed, onFault: (error) => told('what waits for judges could not be read')(error) });
+  const forward = inLine({ config, flow: () => flow, read: (position) => records.body(position), telemetry, clock, sleep, random: Math.random });
   const flow = pipeline({
     collectors,
     ...inForce.rules,
@@ -111,7 +113,7 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
     telemetry,
     limits: { ...defaultGroupLimits, bytesMax: config.limits.memoryBytes * tracesShare, spareBytesMax: () => pressed.spareBytesMax(), spansPerTraceMax: config.limits.spansPerTrace },
     squeeze: squeezing(),
-    deliver,
+    settled: forward.settled, deliver,
     pace: bench.pace,
     queue: waiting.place, sessions: waiting.sessions,
     ask: bench.ask,
@@ -128,15 +130,14 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
     flow,
     keeping: { offered: () => keeping?.offered() ?? 0, stored: () => keeping?.settled() ?? 0, sent: boxes.settled },
     inflatedBytesMax: config.limits.inflatedBytes,
-    redaction: () => inForce.rules.redaction,
+    redaction: () => inForce.rules.redaction, passing: forward,
     archive: { keep: (trace) => archive?.keep(trace) },
   });
   const pressed = overload({
     limits: config.limits, flow, leases, telemetry, clock, sleep, random: Math.random, memory, wake: ticker.wake,
-    journalFill: () => records.intake()?.fill() ?? 0,
-    storeFill: () => keeping?.fill() ?? 0,
+    journalFill: () => records.intake()?.fill() ?? 0, storeFill: () => keeping?.fill() ?? 0, forwardFill: forward.fill,
   });
-  const journalled = journalledIngest({ journaling: records, clock, wake: ticker.wake, ...pressed.shares, putOff: pressed.putOff, admission: (isModest) => (state.stopping ? { refuse: 'stopping', retryAfterSeconds: stoppingRetryAfterSeconds } : pressed.admission(isModest)) });
+  const journalled = journalledIngest({ journaling: records, takesAllLogs: forward.wants, clock, wake: ticker.wake, ...pressed.shares, putOff: pressed.putOff, admission: (isModest) => (state.stopping ? { refuse: 'stopping', retryAfterSeconds: stoppingRetryAfterSeconds } : pressed.admission(isModest)) });
   const receivers = receiversOf(config, leases, { telemetry, logger, ingest: annotatedIngest({ ingest: journalled, annotating: () => annotations, clock }) });
   let web: ReturnType<typeof consoleOf> | undefined;
 
@@ -144,7 +145,7 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
   function exchange(next: Config): void {
     const before = inForce.config;
     const rules = runRules(next, telemetry, inForce);
-    const seats = [bench.prepare(next.judges), boxes.prepare(next.exporters), () => pushing.place(next.exporters)];
+    const seats = [bench.prepare(next.judges), boxes.prepare(next.exporters), () => pushing.place(next.exporters), () => forward.exchange(next)];
     inForce = { config: next, rules };
     for (const seat of seats) seat();
     flow.exchange(rules);
@@ -169,6 +170,7 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
     ticker.stop();
     // What is open goes on at the next start where it was; without a disk it is scored as far as it has come.
     if (config.journal.scheme === 'memory') flow.finish();
+    const forwarded = forward.stop(stopMs);
     await Promise.all([waiting, ...beside].map((one) => one.stop()));
     bench.leaveBatches();
     await bench.lane.stop(stopMs);
@@ -177,13 +179,14 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
     await annotations?.stop();
     await records.archived(stopMs);
     await archive?.stop();
+    const unforwarded = await forwarded;
     const unsent = await boxes.stop(stopMs);
     // After them: what they have not sent is written with its run.
     await keeping?.stop(stopMs);
     await records.stop();
     await Promise.all([bench.stop(), pushing.stop(stopMs)]);
     await web?.stop();
-    logger.info({ unsent }, 'stopped');
+    logger.info({ unsent, unforwarded }, 'stopped');
   }
 
   let stopped: Promise<void> | undefined;
@@ -204,6 +207,7 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
       ticker.wake();
       lookups = reopener({ store, flow, telemetry, clock, sleep, closing: () => inForce.config.closing, wake: ticker.wake, onFault: told('the store could not be asked') });
       pressed.start();
+      forward.start();
       web = consoleOf(config, state, { telemetry, logger, store, exporters: boxes, annotate: says.take, unannotate: says.remove, budgets: () => bench.budgets(inForce.config.evaluators), metricsPage: () => openMetricsText(metricsNow(telemetry, inForce.rules.groups)) });
       pushing.place(inForce.config.exporters);
       packing.start();

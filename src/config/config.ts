@@ -2,7 +2,9 @@
 import type { ConfiguredEvaluator } from '../../evaluators/configured.ts';
 import type { PriceTable } from '../../evaluators/prices.ts';
 import type { MetricsPushSettings } from '../exporters/metrics-push.ts';
+import type { ForwardSettings } from '../exporters/forward/forwarding.ts';
 import type { NativeId } from '../exporters/index.ts';
+import type { OtlpProtocol } from '../exporters/otlp-wire.ts';
 import type { NativeSettings } from '../exporters/native-backend.ts';
 import type { WebhookSettings } from '../exporters/webhook.ts';
 import type { JudgeSettings } from '../judges/settings.ts';
@@ -126,10 +128,17 @@ export type ExporterConfig =
       readonly tracesEndpoint: string;
       /** Values are secret. */
       readonly headers: { readonly [name: string]: string };
-      readonly protocol: 'http/protobuf' | 'http/json';
+      readonly protocol: OtlpProtocol;
       /** Calls to judges as spans. */
       readonly judgeCalls: boolean;
     }
+  | (ForwardSettings & {
+      /** Agents' own spans go on; scores that come too late for them wait under this name. */
+      readonly to: 'forward';
+      readonly name: string;
+      /** When the scores of a run become a dead letter. Spans never do. */
+      readonly giveUp: { readonly attempts: number; readonly ageMs: number };
+    })
   | {
       readonly to: 'log_events';
       readonly name: string;
@@ -138,7 +147,7 @@ export type ExporterConfig =
       readonly logsEndpoint: string;
       /** Values are secret. */
       readonly headers: { readonly [name: string]: string };
-      readonly protocol: 'http/protobuf' | 'http/json';
+      readonly protocol: OtlpProtocol;
     }
   | {
       readonly to: 'webhook';

@@ -12,6 +12,7 @@ import { addressOf, isLoopback } from './address.ts';
 import { signalEndpoint } from './endpoint.ts';
 import { exporterName } from './exporter-name.ts';
 import type { Finding, Path } from './fault.ts';
+import { forwardFindings } from './forward-entry.ts';
 import { nativeFindings } from './native-entry.ts';
 import { listAt, objectAt } from './reading.ts';
 import { redactionFindings } from './redaction.ts';
@@ -157,22 +158,25 @@ function exportFindings({ value, env }: CrossCheck): readonly Finding[] {
     const namesake = to === 'metrics' ? index : list.findIndex((other) => exporterName(other) === exporterName(item));
     if (namesake < index) return [{ path: isGiven(item, 'name') ? [...path, 'name'] : path, at: 'value', problem: `has the name of entry ${namesake + 1}, ${exporterName(item)}`, todo: 'Give it a name of its own: what waits for its backend in the store stands under it.' }];
     const ofWebhook = to === 'webhook' ? [] : surplusFindings(item, path, webhookKeys, `means nothing for ${exporterName({ to: to ?? null })}`, 'Leave it out: only webhook has it.');
-    if (ofWebhook.length > 0) return ofWebhook;
+    const ofForward = to === 'forward' || to === 'metrics' ? [] : surplusFindings(item, path, ['hold', 'compression'], `means nothing for ${exporterName({ to: to ?? null })}`, 'Leave it out: only forward holds spans.');
+    if (ofWebhook.length + ofForward.length > 0) return [...ofWebhook, ...ofForward];
     if (to === 'metrics') return metricsFindings({ list, item, index, value, env });
     const backend = natives.find(({ id }) => id === to);
     if (backend !== undefined) return [...surplusFindings(item, path, ['interval', 'temporality', 'judge_calls'], `means nothing for ${backend.id}`, 'Leave it out.'), ...nativeFindings({ backend, entry: item, path, env })];
     const foreign = nativeKeyNames.filter((key) => isGiven(item, key));
     if (foreign.length > 0) return foreign.map((key) => ({ path: [...path, key], at: 'key', problem: `means nothing for ${exporterName({ to: to ?? null })}`, todo: 'Give keys under headers.' }));
     if (to === 'webhook') return [...surplusFindings(item, path, ['interval', 'temporality', 'judge_calls', 'protocol'], 'means nothing for webhook', 'Leave it out.'), ...webhookFindings(item, path, evaluatorEntries(value))];
-    if (to !== 'span_events' && to !== 'log_events') return [];
+    if (to !== 'span_events' && to !== 'log_events' && to !== 'forward') return [];
     const surplus = [
       ...surplusFindings(item, path, ['interval', 'temporality'], `means nothing for ${to}`, 'Leave it out: scores are sent when they are there.'),
-      ...(to === 'log_events' ? surplusFindings(item, path, ['judge_calls'], `means nothing for ${to}`, 'Leave it out: only span_events tells them.') : []),
+      ...(to === 'span_events' ? [] : surplusFindings(item, path, ['judge_calls'], `means nothing for ${to}`, 'Leave it out: only span_events tells them.')),
+      ...(to === 'forward' ? forwardFindings({ value, list, item, index }) : []),
     ];
     const url = signalEndpoint(to === 'log_events' ? 'logs' : 'traces', member(item, 'endpoint'), env);
     if (surplus.length > 0) return surplus;
     if (url === undefined) return [{ path, at: 'value', problem: 'lacks endpoint', todo: 'Add the base URL of the backend, or set OTEL_EXPORTER_OTLP_ENDPOINT.' }];
-    return isOwn(url, objectAt(value, 'listen')) ? [{ path: [...path, 'endpoint'], at: 'value', problem: 'leads back to listen.otlp_http', todo: `Name the ${to === 'log_events' ? 'logs' : 'tracing'} backend that shows the scores.` }] : [];
+    const own = member(item, 'protocol') === 'grpc' ? 'otlp_grpc' : 'otlp_http';
+    return isOwn(url, objectAt(value, 'listen'), own) ? [{ path: [...path, 'endpoint'], at: 'value', problem: `leads back to listen.${own}`, todo: `Name the ${to === 'log_events' ? 'logs' : 'tracing'} backend that shows the scores.` }] : [];
   });
 }
 
@@ -180,7 +184,7 @@ function metricsFindings({ list, item, index, value, env }: CrossCheckOf): reado
   const path = ['export', index];
   if (list.findIndex((other) => member(other, 'to') === 'metrics') < index) return [{ path, at: 'value', problem: 'is there twice', todo: 'Keep one entry.' }];
   const url = signalEndpoint('metrics', member(item, 'endpoint'), env);
-  const always = surplusFindings(item, path, [...nativeKeyNames, 'name', 'give_up', 'protocol', 'judge_calls', 'tls'], 'means nothing for metrics', 'Leave it out: the page is on the console listener.');
+  const always = surplusFindings(item, path, [...nativeKeyNames, 'name', 'give_up', 'protocol', 'judge_calls', 'hold', 'compression', 'tls'], 'means nothing for metrics', 'Leave it out: the page is on the console listener.');
   if (url === undefined) return [...always, ...surplusFindings(item, path, ['headers', 'interval', 'temporality'], 'means nothing without endpoint', 'Leave it out, or name the backend that metrics are pushed to.')];
   return isOwn(url, objectAt(value, 'listen')) ? [...always, { path: [...path, 'endpoint'], at: 'value', problem: 'leads back to listen.otlp_http', todo: 'Name the metrics backend.' }] : always;
 }
@@ -209,8 +213,8 @@ function isGiven(item: JsonObject, key: string): boolean {
   return value !== undefined && value !== preset;
 }
 
-function isOwn(url: string, listen: JsonObject): boolean {
-  const written = member(listen, 'otlp_http');
+function isOwn(url: string, listen: JsonObject, key: 'otlp_http' | 'otlp_grpc' = 'otlp_http'): boolean {
+  const written = member(listen, key);
   const own = typeof written === 'string' ? addressOf(written) : undefined;
   const target = URL.parse(url);
   const protocol = member(listen, 'tls') === undefined ? 'http:' : 'https:';

@@ -6,6 +6,7 @@ import { filledOptions } from '../../evaluators/options.ts';
 import type { Price } from '../../evaluators/prices.ts';
 import type { ToolDefinition } from '../model/agent-trace.ts';
 import { natives } from '../exporters/index.ts';
+import { otlpProtocols, type OtlpProtocol } from '../exporters/otlp-wire.ts';
 import { isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
 import type { BudgetLimits } from '../model/budget.ts';
 import { quantityOf, type QuantityKind } from '../model/quantities.ts';
@@ -28,6 +29,7 @@ import { nativeGiven } from './native-entry.ts';
 import { asObject, listAt, objectAt } from './reading.ts';
 import { ownMembers } from './schema.ts';
 import { sampleRateDefaults, whoIsAskedSchema } from './sections/evaluators.ts';
+import { forwardSettings } from './forward-entry.ts';
 import { answerTokensDefault } from './sections/judges.ts';
 import type { Environment } from './substitution.ts';
 import { webhookSettings } from './webhook-entry.ts';
@@ -100,7 +102,7 @@ export function effectiveValue({ value, members }: Omit<Checked, 'env' | 'tools'
 function shownExporter(entry: JsonObject): JsonObject {
   const isMetrics = text(entry, 'to') === 'metrics';
   if (isMetrics && member(entry, 'endpoint') === undefined) return { to: 'metrics' };
-  const meaningless: readonly string[] = isMetrics ? ['give_up', 'protocol', 'judge_calls'] : ['interval', 'temporality'];
+  const meaningless: readonly string[] = isMetrics ? ['give_up', 'protocol', 'judge_calls'] : ['interval', 'temporality', ...(text(entry, 'to') === 'forward' ? ['judge_calls'] : [])];
   return ownMembers(Object.entries(entry).filter(([key]) => !meaningless.includes(key)));
 }
 
@@ -246,22 +248,27 @@ function exporter(written: JsonObject, env: Environment): ExporterConfig {
   }
   if (to === 'webhook') return { to, name, giveUp: { attempts: number(giveUp, 'attempts'), ageMs: quantity('duration', giveUp, 'age') }, headers: given, webhook: webhookSettings(written) };
   if (to === 'log_events') {
-    return { to, name, giveUp: { attempts: number(giveUp, 'attempts'), ageMs: quantity('duration', giveUp, 'age') }, logsEndpoint: signalEndpoint('logs', member(written, 'endpoint'), env) ?? '', headers: headers('logs'), protocol: text(written, 'protocol') === 'http/json' ? 'http/json' : 'http/protobuf' };
+    return { to, name, giveUp: { attempts: number(giveUp, 'attempts'), ageMs: quantity('duration', giveUp, 'age') }, logsEndpoint: signalEndpoint('logs', member(written, 'endpoint'), env) ?? '', headers: headers('logs'), protocol: otlpProtocol(written) };
   }
-  if (to !== 'span_events') {
+  if (to !== 'span_events' && to !== 'forward') {
     const url = signalEndpoint('metrics', member(written, 'endpoint'), env);
     const temporality = text(written, 'temporality') === 'delta' ? 'delta' : 'cumulative';
     return { to: 'metrics', name, ...(url === undefined ? {} : { push: { url, headers: headers('metrics'), intervalMs: quantity('duration', written, 'interval'), temporality } }) };
   }
+  const entry = { name, giveUp: { attempts: number(giveUp, 'attempts'), ageMs: quantity('duration', giveUp, 'age') } };
+  const place = { tracesEndpoint: signalEndpoint('traces', member(written, 'endpoint'), env) ?? '', headers: headers('traces') };
+  if (to === 'forward') return { to, ...entry, ...forwardSettings(written, place) };
   return {
-    to: 'span_events',
-    name,
-    giveUp: { attempts: number(giveUp, 'attempts'), ageMs: quantity('duration', giveUp, 'age') },
-    tracesEndpoint: signalEndpoint('traces', member(written, 'endpoint'), env) ?? '',
-    headers: headers('traces'),
-    protocol: text(written, 'protocol') === 'http/json' ? 'http/json' : 'http/protobuf',
+    to,
+    ...entry,
+    ...place,
+    protocol: otlpProtocol(written),
     judgeCalls: member(written, 'judge_calls') !== false,
   };
+}
+
+function otlpProtocol(written: JsonObject): OtlpProtocol {
+  return otlpProtocols.find((one) => one === text(written, 'protocol')) ?? 'http/protobuf';
 }
 
 function token(written: JsonValue): Config['listen']['tokens'][number] {

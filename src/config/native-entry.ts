@@ -35,7 +35,7 @@ export function nativeFindings(options: { readonly backend: NativeBackend; reado
     ...wanted.flatMap(([name, key, value]): readonly Finding[] => (key?.isRequired === true && value === undefined ? [{ path, at: 'value', problem: `lacks ${name}`, todo: `Add it, or set ${key.variables.join(' or ')}.` }] : [])),
     ...(endpoint === undefined || isUrl ? [] : [{ path, at: 'value', problem: 'has an endpoint that is no URL', todo: `Write endpoint, or ${backend.endpoint.variables.join(' or ')}, with http:// or https://.` } as const]),
     ...nativeKeyNames.filter((name) => backend.keys[name] === undefined && member(entry, name) !== undefined).map((name): Finding => ({ path: [...path, name], at: 'key', problem: `means nothing for ${backend.id}`, todo: `Leave it out${ownKeys(backend)}.` })),
-    ...(member(entry, 'protocol') === 'http/json' ? [{ path: [...path, 'protocol'], at: 'key', problem: `means nothing for ${backend.id}`, todo: 'Leave it out.' } as const] : []),
+    ...((member(entry, 'protocol') ?? 'http/protobuf') !== 'http/protobuf' ? [{ path: [...path, 'protocol'], at: 'key', problem: `means nothing for ${backend.id}`, todo: 'Leave it out.' } as const] : []),
   ];
 }
 

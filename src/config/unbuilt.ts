@@ -1,5 +1,4 @@
 /** Keys whose feature does not exist yet. They are refused: ignoring them would lose data, money or safety. */
-import { exporters } from '../exporters/index.ts';
 import { isJsonArray, isJsonObject, type JsonValue } from '../model/json.ts';
 import type { Finding, Path } from './fault.ts';
 
@@ -7,28 +6,15 @@ interface UnbuiltKey {
   /** `*` stands for any item of a list or any name. */
   readonly path: readonly string[];
   readonly why: string;
-  /** Of a key of which only some values are missing: these. */
-  readonly values?: (value: JsonValue) => boolean;
 }
 
-const builtExporters: readonly JsonValue[] = Object.keys(exporters);
-
 const unbuiltKeys: readonly UnbuiltKey[] = [
-  {
-    path: ['export', '*', 'to'],
-    why: 'Scores cannot be sent there yet: they would be lost. Use span_events or metrics.',
-    values: (value) => typeof value === 'string' && !builtExporters.includes(value),
-  },
   { path: ['export', '*', 'tls'], why: 'Own certificates for backends are not used yet. NODE_EXTRA_CA_CERTS adds certificate authorities.' },
 ];
 
 /** What the configuration asks for in vain. */
 export function unbuilt(value: JsonValue): readonly Finding[] {
-  return unbuiltKeys.flatMap(({ path, why, values }) =>
-    placesOf(value, path, [])
-      .filter((place) => values?.(place.value) ?? true)
-      .map((place): Finding => ({ path: place.path, at: 'key', problem: 'is not available yet', todo: why })),
-  );
+  return unbuiltKeys.flatMap(({ path, why }) => placesOf(value, path, []).map((place): Finding => ({ path: place.path, at: 'key', problem: 'is not available yet', todo: why })));
 }
 
 /** What is told of a key, for the reference page; the path has `*` for items and names. */

@@ -59,6 +59,27 @@ export function carrierOf(item: ExportItem): Carrier | undefined {
   };
 }
 
+/** What a run's own spans can say of it, where they have not left yet. */
+export interface Results {
+  /** For a sampler: `tracejury.verdict` and `tracejury.failed`. */
+  readonly attributes: CarrierAttributes;
+  /** Attributes of the events on the agent's span. */
+  readonly verdicts: readonly CarrierAttributes[];
+  /** And of those on the spans of tool calls; without a span they belong to the agent's. */
+  readonly parts: readonly { readonly spanId: SpanId | undefined; readonly attributes: CarrierAttributes }[];
+}
+
+export function resultsOf({ evaluations }: Pick<ExportItem, 'evaluations'>): Results {
+  const told = evaluations.filter(({ verdict }) => verdict.kind !== 'skipped').slice(0, carrierEventsMax);
+  const parts = told.flatMap((evaluation) => (evaluation.verdict.kind === 'scored' ? evaluation.verdict.parts : []).map((part) => ({ spanId: part.spanId, attributes: partEvent(evaluation, part) })));
+  const { [wire.verdict]: verdict, [wire.failedNames]: failed } = summaryAttributes(told);
+  return {
+    attributes: { ...(verdict === undefined ? {} : { [wire.verdict]: verdict }), ...(failed === undefined ? {} : { [wire.failedNames]: failed }) },
+    verdicts: told.map(resultEvent),
+    parts: parts.slice(0, carrierEventsMax - told.length),
+  };
+}
+
 /** The first 8 bytes of a hash over the evaluation keys, in any order, and the revision. */
 export function carrierSpanId(keys: readonly EvaluationKey[], revision: number): SpanId {
   const digest = hash('sha256', JSON.stringify([keys.map(evaluationKeyText).sort(), revision]), 'hex');

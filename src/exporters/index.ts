@@ -2,6 +2,7 @@
 import { braintrust } from './braintrust.ts';
 import { datadog } from './datadog.ts';
 import type { Exporter } from './exporter.ts';
+import { forwardExporter } from './forward.ts';
 import { laminar } from './laminar.ts';
 import { langfuse } from './langfuse.ts';
 import { langsmith } from './langsmith.ts';
@@ -24,4 +25,4 @@ export type NativeId = (typeof natives)[number]['id'];
 
 const ofNatives: Partial<Record<NativeId, MakeExporter>> = Object.fromEntries(natives.map((backend) => [backend.id, nativeExporter(backend)]));
 
-export const exporters = { span_events: spanEventsExporter, log_events: logEventsExporter, metrics: metricsExporter, webhook: webhookExporter, ...(ofNatives as Readonly<Record<NativeId, MakeExporter>>) } as const satisfies { readonly [id: string]: MakeExporter };
+export const exporters = { span_events: spanEventsExporter, log_events: logEventsExporter, metrics: metricsExporter, webhook: webhookExporter, forward: forwardExporter, ...(ofNatives as Readonly<Record<NativeId, MakeExporter>>) } as const satisfies { readonly [id: string]: MakeExporter };

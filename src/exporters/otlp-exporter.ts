@@ -1,11 +1,11 @@
-/** Spans and records over OTLP/HTTP. Whether and when to send again is the queue's to say. */
-import http from 'node:http';
-import https from 'node:https';
+/** Spans and records over OTLP. Whether and when to send again is the queue's to say. */
 import { JsonLogsSerializer, JsonTraceSerializer, ProtobufLogsSerializer, ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
+import type { OtlpSignal } from '../otlp/responses.ts';
 import type { ExportOutcome, PlannedRequest } from './exporter.ts';
 import { exportOutcome } from './export-outcome.ts';
 import { otlpPlan } from './otlp-plan.ts';
-import { post, type Answer } from './post.ts';
+import { otlpWire, type OtlpProtocol } from './otlp-wire.ts';
+import type { Answer } from './post.ts';
 import type { SentRecord } from './sent-record.ts';
 import type { OtlpWriter, SentSpan } from './sent-span.ts';
 import type { ExporterSettings } from './settings.ts';
@@ -26,7 +26,6 @@ export interface OtlpExporter<Item> {
   stop(): void;
 }
 
-const timeoutMsDefault = 10_000;
 /** What is sent of a run takes some kilobytes: a request stays far below what backends take. */
 const itemsPerRequest = 32;
 const requestsMax = 4;
@@ -39,27 +38,32 @@ interface Encoding<Item> {
   readonly rejected: (answer: Buffer) => number | string | undefined;
 }
 
-type Encodings<Item> = { readonly [protocol in 'http/protobuf' | 'http/json']: Encoding<Item> };
+type Encodings<Item> = { readonly [protocol in OtlpProtocol]: Encoding<Item> } & { readonly signal: OtlpSignal };
+
+const spansInProtobuf: Encoding<SentSpan> = { writer: protobufSpans, rejected: (answer) => ProtobufTraceSerializer.deserializeResponse(answer).partialSuccess?.rejectedSpans };
+const recordsInProtobuf: Encoding<SentRecord> = { writer: protobufRecords, rejected: (answer) => ProtobufLogsSerializer.deserializeResponse(answer).partialSuccess?.rejectedLogRecords };
 
 export const spanEncodings: Encodings<SentSpan> = {
-  'http/protobuf': { writer: protobufSpans, rejected: (answer) => ProtobufTraceSerializer.deserializeResponse(answer).partialSuccess?.rejectedSpans },
+  signal: 'traces',
+  'http/protobuf': spansInProtobuf,
+  grpc: spansInProtobuf,
   'http/json': { writer: jsonSpans, rejected: (answer) => JsonTraceSerializer.deserializeResponse(answer).partialSuccess?.rejectedSpans },
 };
 
 export const recordEncodings: Encodings<SentRecord> = {
-  'http/protobuf': { writer: protobufRecords, rejected: (answer) => ProtobufLogsSerializer.deserializeResponse(answer).partialSuccess?.rejectedLogRecords },
+  signal: 'logs',
+  'http/protobuf': recordsInProtobuf,
+  grpc: recordsInProtobuf,
   'http/json': { writer: jsonRecords, rejected: (answer) => JsonLogsSerializer.deserializeResponse(answer).partialSuccess?.rejectedLogRecords },
 };
 
 export function otlpExporter<Item>(url: string, settings: ExporterSettings, encodings: Encodings<Item>): OtlpExporter<Item> {
   const { writer: made, rejected } = encodings[settings.protocol ?? 'http/protobuf'];
   const writer = made();
-  const isTls = url.startsWith('https:');
-  const agent = isTls ? new https.Agent({ keepAlive: true, ...settings.tls }) : new http.Agent({ keepAlive: true });
-  const options = { url, headers: { ...settings.headers, 'content-type': writer.contentType }, timeoutMs: settings.timeoutMs ?? timeoutMsDefault, request: isTls ? https.request : http.request, agent };
+  const wire = otlpWire({ ...settings, urls: { traces: url, logs: url } });
 
   async function send(parts: readonly Buffer[]): Promise<ExportOutcome> {
-    const answer = await post(options, writer.request(parts));
+    const answer = await wire.send(encodings.signal, writer.contentType, writer.request(parts));
     return isRefused(answer, rejected) ? { kind: 'failed', retryable: false, error: 'refused by a partial success' } : exportOutcome(answer);
   }
 
@@ -67,8 +71,8 @@ export function otlpExporter<Item>(url: string, settings: ExporterSettings, enco
   return {
     send: async (items) => sendTogether(writer.write(...items)),
     probe: () => send([]),
-    plan: (runs) => otlpPlan({ url, headers: options.headers, runs, runsMax: itemsPerRequest, json: encodings['http/json'].writer() }),
-    stop: () => agent.destroy(),
+    plan: (runs) => otlpPlan({ url: wire.url(encodings.signal), headers: { ...settings.headers, 'content-type': writer.contentType }, runs, runsMax: itemsPerRequest, json: encodings['http/json'].writer() }),
+    stop: wire.stop,
   };
 }
 

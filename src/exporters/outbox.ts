@@ -41,6 +41,8 @@ export interface Outbox {
   readonly name: string;
   /** Never waits, never throws. After `stop` it drops. `bytes`: what it weighs, where somebody has weighed it already. */
   offer(item: ScoredRun, bytes?: number): void;
+  /** Instead of an item that is sent in another way. */
+  pass(): void;
   /** Goes on with what the store has for it, and leaves there what it does not get rid of. Rejects when the store cannot be read. */
   open(store: RowStore): Promise<void>;
   /** What is to be written with the run; undefined: nothing, for it is sent. */
@@ -246,6 +248,9 @@ export function outbox(options: OutboxOptions): Outbox {
       makeRoom();
       observe();
       return backend.pump();
+    },
+    pass() {
+      offered++;
     },
     async open(store) {
       const own = storedRows(name, store, clock);

@@ -2,6 +2,7 @@
 import type { lookup } from 'node:dns';
 import type { NativeSettings } from './native-backend.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
+import type { OtlpProtocol } from './otlp-wire.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { WebhookSettings } from './webhook.ts';
 
@@ -15,7 +16,8 @@ export interface ExporterSettings {
   /** The whole URL for log records. */
   readonly logsEndpoint?: string;
   readonly headers?: { readonly [name: string]: string };
-  readonly protocol?: 'http/protobuf' | 'http/json';
+  readonly protocol?: OtlpProtocol;
+  readonly compression?: 'none' | 'gzip';
   /** False: calls to judges are not told as spans. */
   readonly judgeCalls?: boolean;
   /** PEM texts. */

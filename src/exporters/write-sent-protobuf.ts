@@ -36,8 +36,8 @@ function writeSpan(to: ProtobufWriter, span: SentSpan): void {
   to.varint(6, spanKinds[span.kind ?? 'internal']);
   to.fixed64(7, span.startUnixNano);
   to.fixed64(8, span.endUnixNano);
-  writeAttributes(to, 9, span.attributes);
-  for (const event of span.events) to.message(11, () => writeEvent(to, event));
+  writeAttributes(to, spanAttribute, span.attributes);
+  writeEvents(to, span.events);
   for (const link of span.links) to.message(13, () => writeLink(to, link));
   const { fault } = span;
   if (fault !== undefined) {
@@ -47,6 +47,18 @@ function writeSpan(to: ProtobufWriter, span: SentSpan): void {
     });
   }
   to.fixed32(16, flagsOf(span));
+}
+
+/** Fields at the end of a span that somebody else has written. */
+export function writeAddition(to: ProtobufWriter, { attributes, events }: Pick<SentSpan, 'attributes' | 'events'>): void {
+  writeAttributes(to, spanAttribute, attributes);
+  writeEvents(to, events);
+}
+
+const spanAttribute = 9;
+
+function writeEvents(to: ProtobufWriter, events: readonly SentEvent[]): void {
+  for (const event of events) to.message(11, () => writeEvent(to, event));
 }
 
 function writeEvent(to: ProtobufWriter, event: SentEvent): void {

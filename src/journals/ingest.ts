@@ -27,13 +27,13 @@ export function journalledIngest({ journaling, clock, wake, ...door }: IngestOpt
     if (appended?.kind !== 'appended') throw new JuryError('JOURNAL_REFUSED', reasons[appended?.reason ?? 'stopped']);
   }
 
-  function record(kind: 'traces' | 'logs', tenant: Tenant, request: Received): JournalRecord {
-    return { kind, tenant, receivedMs: clock.nowMs(), ...request };
+  function record(kind: 'traces' | 'logs', tenant: Tenant, { contentType, contentEncoding, body }: Received): JournalRecord {
+    return { kind, tenant, receivedMs: clock.nowMs(), contentType, contentEncoding, body };
   }
 
   return {
-    spans: async (tenant, spans, request) => written(await journaling.intake()?.spans(record('traces', tenant, request), spans)),
-    logs: async (tenant, found, request) => written(await journaling.intake()?.logs(record('logs', tenant, request), found)),
+    spans: async (tenant, spans, request) => written(await journaling.intake()?.spans(record('traces', tenant, request), spans, request)),
+    logs: async (tenant, found, request) => written(await journaling.intake()?.logs(record('logs', tenant, request), found, request)),
     ...door,
   };
 }

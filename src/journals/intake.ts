@@ -9,7 +9,9 @@ import type { LogRecord, Span } from '../model/span.ts';
 import { traceKey } from '../pipeline/traces.ts';
 import type { FinishedTrace, Standings } from '../pipeline/standing.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import { doneRecord, keysOf, readRequest, type Request } from './requests.ts';
+import type { Received } from '../receivers/receiver.ts';
+import { passAgain, passedRequest, type Passing } from './passing.ts';
+import { doneRecord, forwardedBelow, forwardedRecord, keysOf, readRequest, type Request } from './requests.ts';
 import type { Appended, Journal, JournalRecord, Position, Recovery } from './journal.ts';
 
 /** What of the pipeline is needed here. */
@@ -39,7 +41,12 @@ export interface IntakeOptions {
   readonly inflatedBytesMax: number;
   /** Takes the spans of traces that are done. Undefined: nobody does. */
   readonly archive?: Archive;
+  /** Undefined: nothing goes on to anybody. */
+  readonly passing?: Passing;
 }
+
+/** Of what came, beside what is written down. */
+type Plain = Pick<Received, 'plain' | 'isWhole'>;
 
 export interface Archive {
   /** Undefined: it does not want this one. Until it resolves, the journal has the requests at its positions. */
@@ -48,8 +55,8 @@ export interface Archive {
 
 export interface Intake {
   /** Resolves when the spans are durable and gathered, or with why they are not. */
-  spans(record: JournalRecord, spans: readonly Span[]): Promise<Appended>;
-  logs(record: JournalRecord, records: readonly LogRecord[]): Promise<Appended>;
+  spans(record: JournalRecord, spans: readonly Span[], request?: Plain): Promise<Appended>;
+  logs(record: JournalRecord, records: readonly LogRecord[], request?: Plain): Promise<Appended>;
   /** Reads again what an earlier process left open; before anything else is taken. Gives the number of requests. */
   replay(): Promise<number>;
   /** Says which traces are done, moves old requests of open ones up, and commits. Called regularly, never twice at once. */
@@ -83,10 +90,12 @@ interface Waiting extends FinishedTrace {
   readonly kept: Promise<void> | undefined;
 }
 
-export function intake({ journal, flow, keeping, telemetry, clock, inflatedBytesMax, archive }: IntakeOptions): Intake {
+export function intake({ journal, flow, keeping, telemetry, clock, inflatedBytesMax, archive, passing }: IntakeOptions): Intake {
   /** Where the journal ended when each request that is under way came: it stands there or above. */
   const underWay = new Set<{ readonly from: Position }>();
   let waiting: Waiting[] = [];
+  /** Below it everything has gone on, as the journal says. */
+  let noted = 0;
   /** Until what was read again is worked. */
   let replayed: { readonly recovery: Recovery; readonly before: Position } | undefined;
 
@@ -108,11 +117,15 @@ export function intake({ journal, flow, keeping, telemetry, clock, inflatedBytes
     else flow.logs(tenant, request.records.filter(isOpen), position);
   }
 
-  /** Keys of all traces that a record says are done, wherever it stands. */
-  async function doneKeys(): Promise<ReadonlySet<string>> {
-    const keys = new Set<string>();
-    for await (const { record } of journal.read(journal.oldest())) if (record.kind === 'done') for (const key of keysOf(record)) keys.add(key);
-    return keys;
+  /** Keys of all traces that a record says are done, wherever it stands; and below which position everything has gone on. */
+  async function notes(): Promise<{ readonly done: ReadonlySet<string>; readonly forwarded: number }> {
+    const done = new Set<string>();
+    let forwarded = 0;
+    for await (const { record } of journal.read(journal.oldest())) {
+      if (record.kind === 'done') for (const key of keysOf(record)) done.add(key);
+      else if (record.kind === 'forwarded') forwarded = Math.max(forwarded, forwardedBelow(record));
+    }
+    return { done, forwarded };
   }
 
   /** What has finished since the last look waits for its runs to be stored. Until then nothing of it may be let go. */
@@ -127,10 +140,13 @@ export function intake({ journal, flow, keeping, telemetry, clock, inflatedBytes
     }
   }
 
+  /** Not all of it has gone on: it would go without its verdicts. */
+  const isHeld = (key: string): boolean => passing?.isHeld(key) === true;
+
   async function markDone(): Promise<void> {
     takeFinished();
     const [stored, sent, nowMs] = [keeping.stored(), keeping.sent(), clock.nowMs()];
-    const pending = waiting.findIndex(({ offered, sinceMs, isKept }) => !isKept || offered > stored || (offered > sent && nowMs - sinceMs < sentWithinMs));
+    const pending = waiting.findIndex(({ keys, offered, sinceMs, isKept }) => !isKept || keys.some(isHeld) || offered > stored || (offered > sent && nowMs - sinceMs < sentWithinMs));
     const ready = pending === -1 ? waiting : waiting.slice(0, pending);
     let marked = 0;
     for (let at = 0; at < ready.length; at += keysPerRecord) {
@@ -149,7 +165,8 @@ export function intake({ journal, flow, keeping, telemetry, clock, inflatedBytes
       const move = moves.find(({ fromShare }) => journal.bytesUsed() > journal.bytesMax * fromShare);
       if (move === undefined) return;
       const from = flow.standings.oldestPosition() as Position | undefined;
-      if (from === undefined) return;
+      // What has not gone on stays where it is all the same.
+      if (from === undefined || from >= (passing?.oldest() ?? Infinity)) return;
       const record = await journal.at(from);
       if (record === undefined) {
         // Damaged: nothing is kept by holding on to it.
@@ -166,7 +183,7 @@ export function intake({ journal, flow, keeping, telemetry, clock, inflatedBytes
       const done = [...keys].filter((key) => !flow.standings.isOpen(key) && !unstored.has(key));
       // First: whoever finds the request again must know whom it does not concern.
       if (done.length > 0 && (await journal.append(doneRecord(done, clock.nowMs()), 'reserve')).kind === 'refused') return;
-      const again = await taken({ ...record, receivedMs: clock.nowMs() }, (to) => flow.standings.moved(from, to), 'reserve');
+      const again = await taken({ ...record, isCopy: true, receivedMs: clock.nowMs() }, (to) => flow.standings.moved(from, to), 'reserve');
       if (again.kind === 'refused') return;
       if (done.length > 0 && (await journal.append(doneRecord(done, clock.nowMs()), 'reserve')).kind === 'refused') return;
       telemetry.add('tracejury.journal.moved', 1);
@@ -176,9 +193,26 @@ export function intake({ journal, flow, keeping, telemetry, clock, inflatedBytes
   /** The lowest position that is needed. */
   function needed(): Position {
     takeFinished();
-    const oldest = flow.standings.oldestPosition() as Position | undefined;
-    const all = [journal.end(), ...[...underWay].map(({ from }) => from), ...waiting.flatMap(({ positions }) => (positions[0] as Position | undefined) ?? []), ...(oldest === undefined ? [] : [oldest])];
-    return all.reduce((least, position) => (position < least ? position : least));
+    return least([unsent(), flow.standings.oldestPosition(), ...waiting.map(({ positions }) => positions[0])]);
+  }
+
+  /** The lowest position of what has not gone on, and of what may still come. */
+  function unsent(): Position {
+    return least([...[...underWay].map(({ from }) => from), passing?.oldest()]);
+  }
+
+  function least(positions: readonly (number | undefined)[]): Position {
+    return positions.reduce<number>((lowest, position) => (position !== undefined && position < lowest ? position : lowest), journal.end()) as Position;
+  }
+
+  /** Else everything that the journal holds would go on once more after a crash. Nothing is written while nothing comes. */
+  async function noteForwarded(): Promise<void> {
+    const below = unsent();
+    if (passing?.wants() !== true || below <= noted) return;
+    const isAll = below === journal.end();
+    if ((await journal.append(forwardedRecord(below, clock.nowMs()), 'reserve')).kind === 'refused') return;
+    // The note itself has nowhere to go.
+    noted = isAll && underWay.size === 0 && passing.oldest() === undefined ? journal.end() : below;
   }
 
   /** When all that was read again is scored and stored, the process has survived it. */
@@ -190,16 +224,26 @@ export function intake({ journal, flow, keeping, telemetry, clock, inflatedBytes
   }
 
   return {
-    spans: (record, spans) => taken(record, (position) => flow.spans(record.tenant, spans, position)),
-    logs: (record, records) => taken(record, (position) => flow.logs(record.tenant, records, position)),
+    spans: (record, spans, request = {}) =>
+      taken(record, (position) => {
+        flow.spans(record.tenant, spans, position);
+        if (passing?.wants() === true) passing.spans({ ...passedRequest(position, record, request), spans });
+      }),
+    logs: (record, records, request = {}) =>
+      taken(record, (position) => {
+        flow.logs(record.tenant, records, position);
+        if (passing?.wants() === true) passing.logs({ ...passedRequest(position, record, request), records });
+      }),
     async replay() {
-      const done = await doneKeys();
+      const { done, forwarded } = await notes();
       const before = journal.end();
       const recovery = journal.recover();
       let requests = 0;
       for await (const { position, record } of recovery.entries) {
-        if (record.kind === 'done') continue;
-        gather(record.tenant, readRequest(record, inflatedBytesMax), position, (key) => done.has(key));
+        if (record.kind === 'done' || record.kind === 'forwarded') continue;
+        const request = readRequest(record, inflatedBytesMax);
+        gather(record.tenant, request, position, (key) => done.has(key));
+        if (passing?.wants() === true && position >= forwarded && record.isCopy !== true) passAgain(passing, { position, record }, request);
         telemetry.add('tracejury.journal.replayed', 1);
         requests++;
       }
@@ -210,6 +254,7 @@ export function intake({ journal, flow, keeping, telemetry, clock, inflatedBytes
       await markDone();
       await moveUp();
       await endReplay();
+      await noteForwarded();
       journal.commit(needed());
     },
     async archived() {

@@ -8,8 +8,10 @@ import type { Brand, Tenant } from '../model/ids.ts';
 export type Position = Brand<number, 'Position'>;
 
 export interface JournalRecord {
-  /** `done`: which traces need no replay, written by whoever replays. */
-  readonly kind: 'traces' | 'logs' | 'done';
+  /** `done`: which traces need no replay; `forwarded`: which requests have gone on. Both are written by whoever replays. */
+  readonly kind: 'traces' | 'logs' | 'done' | 'forwarded';
+  /** It was there before, and was written again at the end. */
+  readonly isCopy?: true;
   readonly tenant: Tenant;
   readonly contentType: string;
   /** As the request said; the body stays compressed. Empty: none. */

@@ -3,11 +3,13 @@ import { openJournal, type JournalAddress } from './index.ts';
 import { intake, type Intake, type IntakeOptions } from './intake.ts';
 import type { FinishedTrace } from '../pipeline/standing.ts';
 import type { Redaction } from '../redaction/redaction.ts';
-import type { Journal } from './journal.ts';
-import { readBack, type ReadBackTrace } from './read-back.ts';
+import type { OtlpEncoding } from '../otlp/read.ts';
+import type { Journal, Position } from './journal.ts';
+import { inflated, readBack, type ReadBackTrace } from './read-back.ts';
+import { encodingOf } from './requests.ts';
 import type { JournalParts } from './settings.ts';
 
-export interface JournalingOptions extends Pick<IntakeOptions, 'flow' | 'keeping' | 'inflatedBytesMax' | 'archive'> {
+export interface JournalingOptions extends Pick<IntakeOptions, 'flow' | 'keeping' | 'inflatedBytesMax' | 'archive' | 'passing'> {
   readonly address: JournalAddress;
   /** `waitingBytesMax`: of requests that wait for the disk, no less than may be in flight at all; whoever admits them is the one to refuse. */
   readonly settings: { readonly bytesMax: number; readonly recordBytesMax: number; readonly waitingBytesMax: number };
@@ -23,6 +25,8 @@ export interface Journaling {
   open(): Promise<number>;
   /** What the journal has of the spans of traces that are done. Rejects before it is open. */
   readBack(traces: readonly FinishedTrace[]): Promise<readonly ReadBackTrace[]>;
+  /** The body of one request, inflated. Undefined: it is damaged, or gone. */
+  body(position: number): Promise<{ readonly bytes: Buffer; readonly encoding: OtlpEncoding } | undefined>;
   /** Resolves when the spans of all traces that are done are kept, or after so long. */
   archived(deadlineMs: number): Promise<void>;
   /** Notes what is done, and closes. May be called twice, and without `open`. */
@@ -63,6 +67,10 @@ export function journaling({ address, settings, parts, redaction, ...options }: 
     async readBack(traces) {
       if (journal === undefined) throw new Error('the journal is not open');
       return await readBack(traces, { journal, inflatedBytesMax: options.inflatedBytesMax, redaction: redaction?.() });
+    },
+    async body(position) {
+      const record = await journal?.at(position as Position);
+      return record === undefined ? undefined : { bytes: await inflated(record, options.inflatedBytesMax), encoding: encodingOf(record) };
     },
     async archived(deadlineMs) {
       const deadline = new AbortController();

@@ -111,7 +111,7 @@ type Part = BundlePart & { readonly items: number };
 
 /** By trace id. Undefined: the request cannot be read. */
 async function partsOf(record: JournalRecord, wanted: ReadonlySet<string>, { inflatedBytesMax, redaction }: Pick<ReadBackOptions, 'inflatedBytesMax' | 'redaction'>): Promise<ReadonlyMap<string, Part> | undefined> {
-  if (record.kind === 'done') return new Map();
+  if (record.kind === 'done' || record.kind === 'forwarded') return new Map();
   const signal = record.kind;
   try {
     const body = await inflated(record, inflatedBytesMax);
@@ -157,7 +157,7 @@ async function inTurns<Result>(steps: Steps<Result>): Promise<Result> {
 const inflaters = { gzip: promisify(gunzip), deflate: promisify(inflate), zstd: promisify(zstdDecompress) } as const;
 
 /** Beside the main thread. */
-async function inflated({ contentEncoding, body }: JournalRecord, maxOutputLength: number): Promise<Buffer> {
+export async function inflated({ contentEncoding, body }: JournalRecord, maxOutputLength: number): Promise<Buffer> {
   if (contentEncoding === '') return body;
   const known = Object.entries(inflaters).find(([name]) => name === contentEncoding)?.[1];
   if (known === undefined) throw new Error(`the encoding ${contentEncoding} is not known`);

@@ -1,24 +1,31 @@
 /** Records of the journal as what they are: requests of exporters, and notes on which traces are done. */
 import { gunzipSync, inflateSync, zstdDecompressSync } from 'node:zlib';
 import { noTenant } from '../model/ids.ts';
-import { isJsonArray, jsonText, parseJson } from '../model/json.ts';
+import { isJsonArray, isJsonObject, jsonText, parseJson } from '../model/json.ts';
 import type { LogRecord, Span } from '../model/span.ts';
 import { readLogs, readTraces, type OtlpEncoding } from '../otlp/read.ts';
-import type { JournalRecord } from './journal.ts';
+import type { JournalRecord, Position } from './journal.ts';
 
-export type Request = { readonly kind: 'traces'; readonly spans: readonly Span[] } | { readonly kind: 'logs'; readonly records: readonly LogRecord[] };
+/** `isWhole`: nothing in it was rejected. */
+export type Request = ({ readonly kind: 'traces'; readonly spans: readonly Span[] } | { readonly kind: 'logs'; readonly records: readonly LogRecord[] }) & { readonly isWhole: boolean };
 
-const nothing: Request = { kind: 'traces', spans: [] };
+const nothing: Request = { kind: 'traces', spans: [], isWhole: true };
 
 /** What was taken once can be read again; what cannot, a later release may have written, holds nothing. */
 export function readRequest(record: JournalRecord, inflatedBytesMax: number): Request {
   try {
     const body = inflated(record, inflatedBytesMax);
-    const encoding: OtlpEncoding = record.contentType === 'application/json' ? 'json' : 'protobuf';
-    return record.kind === 'logs' ? { kind: 'logs', records: readLogs(body, encoding).records } : { kind: 'traces', spans: readTraces(body, encoding).spans };
+    const encoding = encodingOf(record);
+    if (record.kind === 'logs') return { kind: 'logs', records: readLogs(body, encoding).records, isWhole: true };
+    const { spans, rejections } = readTraces(body, encoding);
+    return { kind: 'traces', spans, isWhole: rejections.length === 0 };
   } catch {
     return nothing;
   }
+}
+
+export function encodingOf({ contentType }: Pick<JournalRecord, 'contentType'>): OtlpEncoding {
+  return contentType === 'application/json' ? 'json' : 'protobuf';
 }
 
 function inflated({ contentEncoding, body }: JournalRecord, maxOutputLength: number): Buffer {
@@ -38,6 +45,17 @@ function inflated({ contentEncoding, body }: JournalRecord, maxOutputLength: num
 
 export function doneRecord(keys: readonly string[], nowMs: number): JournalRecord {
   return { kind: 'done', tenant: noTenant, contentType: 'application/json', contentEncoding: '', receivedMs: nowMs, body: Buffer.from(jsonText([...keys])) };
+}
+
+/** All requests below the position have gone on. */
+export function forwardedRecord(below: Position, nowMs: number): JournalRecord {
+  return { kind: 'forwarded', tenant: noTenant, contentType: 'application/json', contentEncoding: '', receivedMs: nowMs, body: Buffer.from(jsonText({ below })) };
+}
+
+export function forwardedBelow({ body }: JournalRecord): number {
+  const value = parseJson(body.toString());
+  const below = value !== undefined && isJsonObject(value) ? value['below'] : undefined;
+  return typeof below === 'number' ? below : 0;
 }
 
 export function keysOf({ body }: JournalRecord): readonly string[] {

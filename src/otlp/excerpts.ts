@@ -35,13 +35,13 @@ export function excerpts(body: Buffer, signal: OtlpSignal, wanted: ReadonlySet<s
   return new Map([...found].map(([traceId, { pieces, items }]) => [traceId, { bytes: Buffer.concat(pieces), items }]));
 }
 
-const resourceField = 1;
-const scopeField = 2;
-const itemField = 2;
+export const resourceField = 1;
+export const scopeField = 2;
+export const itemField = 2;
 const traceIdField = { traces: 1, logs: 9 } as const;
 
 /** Enters each inner message of the one that the cursor is in; `start` is where its tag begins. Gives all other fields, with their tags. */
-function inBlocks(cursor: Cursor, innerField: number, each: (start: number) => void): readonly Buffer[] {
+export function inBlocks(cursor: Cursor, innerField: number, each: (start: number) => void): readonly Buffer[] {
   const others: Buffer[] = [];
   while (cursor.at < cursor.end) {
     const start = cursor.at;
@@ -68,7 +68,8 @@ function traceIdIn(cursor: Cursor, field: number): string | undefined {
   return undefined;
 }
 
-function message(field: number, pieces: readonly Buffer[]): readonly Buffer[] {
+/** A field that holds these. */
+export function message(field: number, pieces: readonly Buffer[]): readonly Buffer[] {
   const head: number[] = [field * 8 + 2];
   let length = pieces.reduce((sum, piece) => sum + piece.length, 0);
   for (; length >= 0x80; length = Math.floor(length / 0x80)) head.push((length % 0x80) | 0x80);

@@ -43,4 +43,6 @@ export interface GatheringOptions extends GatheringSettings {
   readonly limits?: GroupLimits;
   /** Makes the spans of traces smaller that are open for long; absent: they stay as long as they are. */
   readonly squeeze?: Shelf;
+  /** Told of the keys of traces of which nothing is open any more, or that have shown no run so far; the verdicts of their runs come in the same turn. */
+  readonly settled?: (keys: readonly string[]) => void;
 }

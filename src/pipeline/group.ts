@@ -50,7 +50,7 @@ export function gathering(options: GatheringOptions): Gathering {
   const sessions = sessionTools<Trace>();
   const packing = { packer: spanPacker(keyShapes()), shelf: slabs() };
   const idle = idleTraces(clock, options.squeeze === undefined ? packing : { ...packing, shelf: options.squeeze });
-  const standings = standing(traces);
+  const standings = standing(traces, options.settled);
   const queue = deadlines<Trace>();
   const ready: Run[] = [];
   const looked = new Map<Trace, Looked>();
@@ -86,6 +86,7 @@ export function gathering(options: GatheringOptions): Gathering {
     if (trace.closed.size > 0) telemetry.add('tracejury.spans.late', 1, { 'tracejury.reason': 'after_close' });
     trace.held.set(span.spanId, { span, arrivedMs: nowMs });
     standings.stand(trace, position);
+    if (trace.wasDone && !trace.closed.has(span.spanId) && tell.canCarryRun(trace, span)) trace.wasDone = false;
     trace.mayClose ||= tell.canCarryRun(trace, span);
     trace.isOneAgents ||= span.parentSpanId === undefined && tell.isAgents(trace, span);
     grew(trace, span.spanId, span.wireBytes);
@@ -158,10 +159,11 @@ export function gathering(options: GatheringOptions): Gathering {
     const endMs = trace.lastMs + (drafts.length === 0 ? settings.closing.abandonMs : settings.closing.lateMs);
     trace.done = drafts.length > 0;
     if (trace.done) {
+      trace.wasDone = true;
       closed.add(trace);
       trace.held.pack(packing);
       standings.finish(trace);
-    }
+    } else standings.showsNoRun(trace);
     if (endMs > now) return queue.set(trace, endMs);
     if (drafts.length === 0) telemetry.add('tracejury.traces.dropped', 1, noRun);
     drop(trace);

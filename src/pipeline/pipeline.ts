@@ -54,6 +54,8 @@ export interface PipelineOptions extends PipelineSettings {
   readonly limits?: GroupLimits;
   /** Makes the spans of traces smaller that are open for long; absent: they stay as long as they are. */
   readonly squeeze?: Shelf;
+  /** Told of the keys of traces of which nothing is open any more, or that have shown no run so far; before the verdicts of their runs, and in the same turn. */
+  readonly settled?: (keys: readonly string[]) => void;
   /** Hands verdicts on; never waits, never throws. */
   readonly deliver: (item: ScoredRun) => void;
   /** Puts a run before a judge. Calls `done` exactly once, whenever that is. */

@@ -17,6 +17,8 @@ export interface Standings {
   moved(from: number, to: number): void;
   /** True: something of the trace with this key is not closed yet. */
   isOpen(key: string): boolean;
+  /** True: the trace with this key may hold runs that have no verdict yet. */
+  isAwaited(key: string): boolean;
   /** Traces that were finished since the last call, or were already and had more spans come. */
   takeFinished(): readonly FinishedTrace[];
 }
@@ -26,9 +28,12 @@ export interface Standing extends Standings {
   stand(trace: Trace, position: number | undefined): void;
   /** Nothing of it needs to be read again. */
   finish(trace: Trace): void;
+  /** No run is in it so far. */
+  showsNoRun(trace: Trace): void;
 }
 
-export function standing(traces: TraceTable): Standing {
+/** `settled`: told of the keys of traces of which nothing is open, or that have shown no run so far. Verdicts of their runs come in the same turn. */
+export function standing(traces: TraceTable, settled: (keys: readonly string[]) => void = () => undefined): Standing {
   let finished: FinishedTrace[] = [];
   return {
     stand(trace, position) {
@@ -37,7 +42,9 @@ export function standing(traces: TraceTable): Standing {
       // Told of at once: read again from here on, a finished trace would be a part of itself.
       if (trace.done) finished.push({ keys: [trace.key, ...trace.joined], positions: [] });
     },
+    showsNoRun: (trace) => settled([trace.key, ...trace.joined]),
     finish(trace) {
+      settled([trace.key, ...trace.joined]);
       if (trace.positions.size === 0) return;
       finished.push({ keys: [trace.key, ...trace.joined], positions: [...trace.positions] });
       trace.positions.clear();
@@ -54,6 +61,7 @@ export function standing(traces: TraceTable): Standing {
       for (const { positions } of traces.all()) if (positions.delete(from)) inOrder(positions, to);
     },
     isOpen: (key) => traces.isOpen(key),
+    isAwaited: (key) => traces.isAwaited(key),
     takeFinished() {
       const taken = finished;
       finished = [];

@@ -28,6 +28,8 @@ export const strainBounds = {
   event_loop: { shedJudges: 0.4, shedContent: 0.6, ease: 0.7, refuse: 1, refuseAll: 2, leaveShare: 0.8 },
   /** Bytes of the journal that hold records, of `limits.journal_bytes`. Judges and content take none of them. */
   journal: { shedJudges: never, shedContent: never, ease: never, refuse: 1, refuseAll: 1, leaveShare: 0.8 },
+  /** Requests that have not gone on to the target of `forward`, of those that may wait. Their bytes are the journal's. */
+  forward: { shedJudges: never, shedContent: never, ease: never, refuse: 1, refuseAll: 1, leaveShare: 0.8 },
   /** Runs that wait for the store, of those that may. Refusing would not help: it drops the oldest by itself when it cannot be written. */
   store: { shedJudges: 0.3, shedContent: 0.3, ease: 0.05, refuse: never, refuseAll: never, leaveShare: 0.8 },
   /** Resident memory of the process, of `limits.memory_bytes`. Closed traces go before anything is shed, so it is never far below. */

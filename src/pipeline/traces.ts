@@ -42,6 +42,8 @@ export interface Trace {
   mayClose: boolean;
   /** Everything in it is closed; it is only kept for stragglers. */
   done: boolean;
+  /** It was done, and nothing has come since that another run could hang on: what comes may change a verdict, and makes no first one. */
+  wasDone: boolean;
 }
 
 export interface TraceTable {
@@ -56,6 +58,8 @@ export interface TraceTable {
   join(part: Trace, whole: Trace, spansMax: number): number;
   /** True: something of it is held that is not closed yet. */
   isOpen(key: string): boolean;
+  /** True: it may hold runs that have no verdict yet. */
+  isAwaited(key: string): boolean;
   /** Oldest first. */
   all(): Iterable<Trace>;
   size(): number;
@@ -80,7 +84,7 @@ export function traceTable(tombstonesMax: number): TraceTable {
       const known = traces.get(key) ?? joinedTo.get(key);
       if (known !== undefined) return known;
       if (tombstones.has(key)) return undefined;
-      const trace: Trace = { key, tenant, openedMs: nowMs, held: new HeldSpans(), records: new Map(), recordKeys: new Set(), reading: undefined, closed: new Map(), joined: [], positions: new Set(), bytes: 0, lastMs: nowMs, waitsSinceMs: undefined, parts: undefined, lookWholeAtMs: Infinity, isOneAgents: false, mayClose: false, done: false };
+      const trace: Trace = { key, tenant, openedMs: nowMs, held: new HeldSpans(), records: new Map(), recordKeys: new Set(), reading: undefined, closed: new Map(), joined: [], positions: new Set(), bytes: 0, lastMs: nowMs, waitsSinceMs: undefined, parts: undefined, lookWholeAtMs: Infinity, isOneAgents: false, mayClose: false, done: false, wasDone: false };
       traces.set(key, trace);
       opened.add(trace);
       return trace;
@@ -125,6 +129,7 @@ export function traceTable(tombstonesMax: number): TraceTable {
       return leftOut;
     },
     isOpen: (key) => (traces.get(key) ?? joinedTo.get(key))?.done === false,
+    isAwaited: (key) => (traces.get(key) ?? joinedTo.get(key))?.wasDone === false,
     all: () => traces.values(),
     size: () => traces.size,
   };

@@ -6,13 +6,20 @@ import type { LogRecord, Span } from '../model/span.ts';
 export type Admission = 'open' | { readonly refuse: 'overloaded' | 'journal_full' | 'stopping'; readonly retryAfterSeconds: number };
 
 /** A request as it came, for whoever writes it down. */
-export type Received = Pick<JournalRecord, 'contentType' | 'contentEncoding' | 'body'>;
+export interface Received extends Pick<JournalRecord, 'contentType' | 'contentEncoding' | 'body'> {
+  /** The same inflated, for whoever passes it on. */
+  readonly plain?: Buffer;
+  /** False: something in it was rejected. */
+  readonly isWhole?: boolean;
+}
 
 /** What a receiver needs from the service. */
 export interface Ingest {
   /** When it resolves, the spans are accepted and outlive the process. What it rejects with is answered, and nothing counts as accepted. */
   spans(tenant: Tenant, spans: readonly Span[], request: Received): Promise<void>;
   logs(tenant: Tenant, records: readonly LogRecord[], request: Received): Promise<void>;
+  /** True: log records are taken too that belong to no trace. */
+  readonly takesAllLogs?: () => boolean;
   /** Asked before a body is read. `isModest`: of a sender that takes little. */
   readonly admission: (isModest: boolean) => Admission;
   /** True: others send so much more than this sender that it is not to suffer for it. */

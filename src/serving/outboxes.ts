@@ -26,8 +26,8 @@ export interface OutboxesOptions {
 }
 
 export interface Outboxes {
-  /** Never waits, never throws. */
-  offer(item: ScoredRun, bytes: number): void;
+  /** Never waits, never throws. `except`: exporters of this kind have it already. */
+  offer(item: ScoredRun, bytes: number, except?: ExporterConfig['to']): void;
   /** Goes on with what the store has for them. Rejects when it cannot be read. */
   open(store: RowStore): Promise<void>;
   /** What no exporter has sent yet of these, for the transaction that writes them. */
@@ -181,9 +181,12 @@ export function outboxes({ entries, telemetry, logger, onGivenUp, leavingMs = le
 
   prepare(entries)();
   return {
-    offer(item, bytes) {
+    offer(item, bytes, except) {
       offered++;
-      for (const { box } of places) box.offer(item, bytes);
+      for (const { config, box } of places) {
+        if (config.to === except) box.pass();
+        else box.offer(item, bytes);
+      }
     },
     settled() {
       const here = places.map(({ from, box }) => from + box.settled());
@@ -217,7 +220,7 @@ function withMetrics(entries: readonly ExporterConfig[]): readonly ExporterConfi
 }
 
 function destination(config: ExporterConfig): string {
-  return JSON.stringify([config.to, ...(config.to === 'metrics' ? [] : config.to === 'span_events' ? [config.tracesEndpoint] : config.to === 'log_events' ? [config.logsEndpoint] : config.to === 'webhook' ? [config.webhook.url] : [config.endpoint, config.keys.project ?? '', config.keys.workspace ?? ''])]);
+  return JSON.stringify([config.to, ...(config.to === 'metrics' ? [] : config.to === 'span_events' || config.to === 'forward' ? [config.tracesEndpoint] : config.to === 'log_events' ? [config.logsEndpoint] : config.to === 'webhook' ? [config.webhook.url] : [config.endpoint, config.keys.project ?? '', config.keys.workspace ?? ''])]);
 }
 
 /** Where metrics are pushed is not a matter of runs. */

@@ -28,6 +28,7 @@ export interface OverloadOptions {
   /** Shares of what may be used. */
   readonly journalFill: () => number;
   readonly storeFill: () => number;
+  readonly forwardFill: () => number;
   /** Looks at the deadlines again: what memory let go may have to close. */
   readonly wake: () => void;
   readonly telemetry: Telemetry;
@@ -83,6 +84,7 @@ export function overload(options: OverloadOptions): Overload {
       overdueMs: Math.max(0, clock.nowMs() - (flow.nextDueMs() ?? Infinity)),
       journal: options.journalFill(),
       store: options.storeFill(),
+      forward: options.forwardFill(),
       memory: memoryStrain(),
     }),
   });

@@ -62,8 +62,7 @@ function tableRow({ key, path, type, preset, required, needsRestart, meaning }: 
 function mark(path: readonly string[]): string {
   const row = unbuiltAt(path);
   if (row === undefined) return '';
-  const only = row.values === undefined ? '' : ' for some values';
-  return `*Not yet${only}: ${row.why}*`;
+  return `*Not yet: ${row.why}*`;
 }
 
 function isEmpty(value: JsonValue | undefined): boolean {

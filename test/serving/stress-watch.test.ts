@@ -5,7 +5,7 @@ import { stressWatch, type Readings } from '../../src/serving/stress-watch.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { manualSleep } from '../builders/manual-sleep.ts';
 
-const atRest: Readings = { in_flight: 0, open_traces: 0, overdueMs: 0, openBytes: 0, journal: 0, store: 0, memory: 0 };
+const atRest: Readings = { in_flight: 0, open_traces: 0, overdueMs: 0, openBytes: 0, journal: 0, store: 0, forward: 0, memory: 0 };
 const stops: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const stop of stops.splice(0)) await stop();

@@ -1,8 +1,11 @@
 import { natives } from '../../exporters/index.ts';
 import type { NativeBackend, NativeKeyName } from '../../exporters/native-backend.ts';
+import { otlpProtocols } from '../../exporters/otlp-wire.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { Section } from './section.ts';
 
+/** Of `forward` alone, so that they are in no other entry. */
+export const forwardDefaults = { hold: '10s', compression: 'none' } as const;
 export const pushDefaults = { interval: '60s', temporality: 'cumulative' } as const;
 export const webhookDefaults = { verdicts: ['fail'], per_minute: 10 } as const;
 export const giveUpDefaults = { attempts: 100, age: '7d', missing: '10m' } as const;
@@ -39,7 +42,7 @@ export const exportSection: Section = {
       properties: {
         to: {
           enum: ['span_events', 'metrics', 'log_events', 'forward', 'webhook', ...natives.map(({ id }) => id)],
-          description: `\`span_events\` sends \`gen_ai.evaluation.result\` events over OTLP on spans, \`log_events\` as log records; \`webhook\` tells a program or a channel of runs; \`metrics\` is the metrics page of the console listener, and where an endpoint is named the same metrics go there over OTLP; ${natives.map(({ id }) => `\`${id}\``).join(', ')} write scores of that backend (exports.md).`,
+          description: `\`span_events\` sends \`gen_ai.evaluation.result\` events over OTLP on spans, \`log_events\` as log records; \`webhook\` tells a program or a channel of runs; \`metrics\` is the metrics page of the console listener, and where an endpoint is named the same metrics go there over OTLP; \`forward\` sends the agents’ own spans on, with the verdicts on them (forward.md); ${natives.map(({ id }) => `\`${id}\``).join(', ')} write scores of that backend (exports.md).`,
         },
         name: { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$', 'x-words': 'Use letters, digits, dots, dashes and underscores, at most 100.', description: 'Name of the entry in metrics, in the API and in the store, where scores wait for a backend that is down; that of `to` when left out. No two entries may share one. Under another name an entry begins anew.' },
         endpoint: { type: 'string', 'x-url': true, 'x-secret': 'url', description: 'Base URL of the backend; the path of the signal, for example `/v1/traces`, is added, as with `OTEL_EXPORTER_OTLP_ENDPOINT`, which is used when this is left out. Metrics are pushed only where this, or `OTEL_EXPORTER_OTLP_METRICS_ENDPOINT`, names a backend. Of a backend with scores of its own the base URL of its API, or its usual variable.' },
@@ -83,7 +86,9 @@ export const exportSection: Section = {
         per_minute: { type: 'integer', minimum: 1, maximum: 600, default: webhookDefaults.per_minute, 'x-unit': 'messages', description: 'Messages in a minute; up to three may go at once. Runs that are ready meanwhile go together in the next one, ten of them one by one and the others as a count.' },
         private_addresses: { type: 'boolean', default: false, description: 'True: the endpoint may be on this machine or in a network of your own. Else such addresses are refused, also when a name turns out to lead there.' },
         link: { type: 'string', 'x-url': true, maxLength: 2000, description: 'Where a person sees the run; `{trace_id}` and `{span_id}` in it are replaced.' },
-        protocol: { enum: ['http/protobuf', 'http/json'], default: 'http/protobuf', description: 'Encoding. Phoenix takes protobuf only, and metrics are pushed as nothing else.' },
+        protocol: { enum: [...otlpProtocols], default: 'http/protobuf', description: 'Encoding, and what carries it. With `grpc` only the host and the port of the endpoint count. Phoenix takes protobuf only over HTTP, and metrics are pushed as nothing else; `forward` sends no JSON.' },
+        hold: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '0ms', maximum: '10m' }, description: `How long spans wait for the verdicts of their run. Then they go on, and a span of ours follows with the verdicts. Of \`forward\` alone; ${forwardDefaults.hold} when left out.` },
+        compression: { enum: ['none', 'gzip'], description: `What goes on is compressed, or not. Of \`forward\` alone; ${forwardDefaults.compression} when left out.` },
         tls: {
           type: 'object',
           description: 'Certificates for the connection to the backend.',

@@ -1,7 +1,7 @@
 /**
  * A record as bytes, little-endian:
  *
- *     0  version (1)     1  kind (0 traces, 1 logs, 2 done)     2  received, epoch ms, float64
+ *     0  version (1)     1  kind (0 traces, 1 logs, 2 done, 3 forwarded; 128 more: a copy)     2  received, epoch ms, float64
  *    10  three lengths, uint16: tenant, content type, content encoding
  *    16  the three texts, UTF-8, then the body as it was received
  */
@@ -11,7 +11,8 @@ import type { JournalRecord } from '../journal.ts';
 const version = 1;
 const fixedBytes = 16;
 const textBytesMax = 1024;
-const kinds = ['traces', 'logs', 'done'] as const;
+const kinds = ['traces', 'logs', 'done', 'forwarded'] as const;
+const copyBit = 0x80;
 
 /** Everything before the body. Undefined: a text is longer than any that belongs there. */
 export function recordHead(record: JournalRecord): Buffer | undefined {
@@ -19,7 +20,7 @@ export function recordHead(record: JournalRecord): Buffer | undefined {
   if (texts.some((text) => text.length > textBytesMax)) return undefined;
   const fixed = Buffer.alloc(fixedBytes);
   fixed.writeUInt8(version, 0);
-  fixed.writeUInt8(kinds.indexOf(record.kind), 1);
+  fixed.writeUInt8(kinds.indexOf(record.kind) + (record.isCopy === true ? copyBit : 0), 1);
   fixed.writeDoubleLE(record.receivedMs, 2);
   texts.forEach((text, at) => fixed.writeUInt16LE(text.length, 10 + at * 2));
   return Buffer.concat([fixed, ...texts]);
@@ -28,7 +29,8 @@ export function recordHead(record: JournalRecord): Buffer | undefined {
 /** The body is copied, so that the bytes that were read can be let go. Undefined: the bytes are no record of this version. */
 export function readRecord(bytes: Buffer): JournalRecord | undefined {
   if (bytes.length < fixedBytes || bytes[0] !== version) return undefined;
-  const kind = kinds[bytes.readUInt8(1)];
+  const written = bytes.readUInt8(1);
+  const kind = kinds[written & ~copyBit];
   const [tenantBytes, typeBytes, encodingBytes] = [bytes.readUInt16LE(10), bytes.readUInt16LE(12), bytes.readUInt16LE(14)];
   const typeAt = fixedBytes + tenantBytes;
   const encodingAt = typeAt + typeBytes;
@@ -36,6 +38,7 @@ export function readRecord(bytes: Buffer): JournalRecord | undefined {
   if (kind === undefined || bodyAt > bytes.length) return undefined;
   return {
     kind,
+    ...((written & copyBit) === 0 ? {} : { isCopy: true }),
     tenant: tenant(bytes.toString('utf8', fixedBytes, typeAt)),
     contentType: bytes.toString('utf8', typeAt, encodingAt),
     contentEncoding: bytes.toString('utf8', encodingAt, bodyAt),

@@ -1,0 +1,177 @@
+/** Sends what is ready on: a request at a time in each lane, so that what belongs together stays in order; nothing while the circuit is open. */
+import type { Sleep } from '../../model/clock.ts';
+import { readTraces } from '../../otlp/read.ts';
+import { spliced, type Cut } from '../../otlp/splice.ts';
+import { writeTraces } from '../../otlp/write.ts';
+import { breaker, restMs, type BreakerOptions, type Circuit } from '../../pipeline/breaker.ts';
+import type { Telemetry } from '../../telemetry/telemetry.ts';
+import type { HeldRequest, Parcel, Parcels, PlainBody } from './parcels.ts';
+import type { Passed, Target } from './target.ts';
+
+export interface SendingOptions extends BreakerOptions {
+  readonly held: Parcels;
+  readonly lanes: number;
+  /** The body of a request that is not in memory. Undefined: it is damaged. */
+  readonly read: (position: number) => Promise<PlainBody | undefined>;
+  /** Asked each time: it may be another one. */
+  readonly target: () => Target | undefined;
+  readonly telemetry: Telemetry;
+  readonly sleep: Sleep;
+}
+
+export interface Sending {
+  /** Sends what may be sent now. */
+  pump(): void;
+  circuit(): Circuit;
+  /** Tries a target that is left alone at once. */
+  wake(): void;
+  /** Nothing is sent any more; what is under way is not waited for. */
+  stop(): void;
+}
+
+/** Of one request; a parcel that is larger goes alone. Far below what receivers take. */
+const requestBytesMax = 2 * 1024 * 1024;
+const parcelsPerRequest = 1_024;
+
+interface Lane {
+  readonly at: number;
+  isBusy: boolean;
+  /** Failures in a row. */
+  attempts: number;
+  /** Parcels in the next request. Halved when the target refuses several for good, so that only those are given up that it does not want. */
+  parcelsMax: number;
+}
+
+interface Made {
+  readonly parcels: readonly Parcel[];
+  readonly encoding: PlainBody['encoding'];
+  readonly body: Buffer;
+}
+
+export function sending(options: SendingOptions): Sending {
+  const { held, telemetry, sleep } = options;
+  const backend = breaker(options);
+  const lanes = Array.from({ length: options.lanes }, (_, at): Lane => ({ at, isBusy: false, attempts: 0, parcelsMax: parcelsPerRequest }));
+  let isStopped = false;
+  /** Ends the rests of the lanes and of the circuit. */
+  let rest = new AbortController();
+
+  function maySend(): boolean {
+    const circuit = backend.circuit();
+    return !isStopped && (circuit === 'closed' || (circuit === 'half_open' && lanes.every(({ isBusy }) => !isBusy)));
+  }
+
+  function pump(): void {
+    for (const lane of lanes) {
+      const target = options.target();
+      if (lane.isBusy || target === undefined || !maySend()) continue;
+      const parcels = nextOf(held.ready(lane.at), lane.parcelsMax);
+      if (parcels.length > 0) void work(lane, parcels, target);
+    }
+  }
+
+  async function work(lane: Lane, parcels: readonly Parcel[], target: Target): Promise<void> {
+    lane.isBusy = true;
+    const made = await madeOf(parcels);
+    const signal = parcels[0]?.request.signal ?? 'traces';
+    if (made !== undefined) await heard(lane, made, await target.send(signal, made.encoding, made.body));
+    lane.isBusy = false;
+    pump();
+  }
+
+  async function heard(lane: Lane, { parcels }: Made, outcome: Passed): Promise<void> {
+    if (isStopped && outcome.kind === 'failed') return;
+    const isTaken = outcome.kind === 'sent';
+    telemetry.add('tracejury.forward.requests', 1, { 'tracejury.outcome': isTaken ? 'sent' : outcome.retryable ? 'retried' : 'refused' });
+    if (!isTaken && outcome.retryable) return await rested(lane, outcome.retryAfterMs);
+    backend.succeeded();
+    lane.attempts = 0;
+    if (!isTaken && parcels.length > 1) {
+      lane.parcelsMax = Math.ceil(parcels.length / 2);
+      return;
+    }
+    if (isTaken) lane.parcelsMax = Math.min(parcelsPerRequest, lane.parcelsMax * 2);
+    const items = parcels.reduce((sum, parcel) => sum + parcel.items, 0);
+    const refused = isTaken ? Math.min(outcome.rejected, items) : items;
+    done(parcels, items - refused, 'forwarded');
+    if (refused > 0) telemetry.add('tracejury.forward.spans', refused, { 'tracejury.outcome': 'refused' });
+  }
+
+  function done(parcels: readonly Parcel[], items: number, outcome: 'forwarded' | 'unreadable'): void {
+    const isLogs = parcels[0]?.request.signal === 'logs';
+    if (items > 0) telemetry.add('tracejury.forward.spans', items, { 'tracejury.outcome': isLogs && outcome === 'forwarded' ? 'log_request' : outcome });
+    for (const parcel of parcels) held.gone(parcel);
+  }
+
+  async function rested(lane: Lane, retryAfterMs: number | undefined): Promise<void> {
+    const openMs = backend.failed(retryAfterMs);
+    const { signal } = rest;
+    if (openMs !== undefined) void leaveAlone(openMs);
+    else if (backend.circuit() === 'closed') await sleep(restMs(++lane.attempts, options), signal);
+  }
+
+  async function leaveAlone(ms: number): Promise<void> {
+    await sleep(ms, rest.signal);
+    if (isStopped) return;
+    backend.rested();
+    pump();
+  }
+
+  /** Undefined: nothing of it can be read any more. */
+  async function madeOf(parcels: readonly Parcel[]): Promise<Made | undefined> {
+    const parts: Made[] = [];
+    const byRequest = [...Map.groupBy(parcels, ({ request }) => request)].sort(([one], [other]) => one.position - other.position);
+    for (const [request, own] of byRequest) {
+      const part = await partOf(request, own);
+      if (part === undefined) done(own, own.reduce((sum, { items }) => sum + items, 0), 'unreadable');
+      else parts.push({ ...part, parcels: own });
+    }
+    const [first] = parts;
+    if (first === undefined) return undefined;
+    return { parcels: parts.flatMap((part) => part.parcels), encoding: first.encoding, body: parts.length === 1 ? first.body : Buffer.concat(parts.map(({ body }) => body)) };
+  }
+
+  async function partOf(request: HeldRequest, own: readonly Parcel[]): Promise<Omit<Made, 'parcels'> | undefined> {
+    try {
+      const plain = request.body ?? (await options.read(request.position));
+      if (plain === undefined || request.signal === 'logs') return plain === undefined ? undefined : { encoding: plain.encoding, body: plain.bytes };
+      const isJson = plain.encoding === 'json';
+      const bytes = isJson ? writeTraces(readTraces(plain.bytes, 'json').spans, 'protobuf') : plain.bytes;
+      if (isJson) held.rewritten(request, { bytes, encoding: 'protobuf' });
+      return { encoding: 'protobuf', body: spliced(bytes, cutsOf(own)) };
+    } catch {
+      return undefined;
+    }
+  }
+
+  return {
+    pump,
+    circuit: backend.circuit,
+    wake() {
+      rest.abort();
+      rest = new AbortController();
+    },
+    stop() {
+      isStopped = true;
+      rest.abort();
+    },
+  };
+}
+
+/** Of one signal; log records, which may be JSON, by themselves. */
+function nextOf(ready: Iterable<Parcel>, parcelsMax: number): readonly Parcel[] {
+  const parcels: Parcel[] = [];
+  let bytes = 0;
+  for (const parcel of ready) {
+    const [first] = parcels;
+    if (first !== undefined && (parcels.length >= parcelsMax || bytes + parcel.bytes > requestBytesMax || first.request.signal === 'logs' || parcel.request.signal === 'logs')) break;
+    parcels.push(parcel);
+    bytes += parcel.bytes;
+  }
+  return parcels;
+}
+
+/** Two tenants may have a trace of one id, but not in one request. */
+function cutsOf(parcels: readonly Parcel[]): ReadonlyMap<string, Cut> {
+  return new Map(parcels.map(({ traceId, only, additions }) => [traceId, { only, additions }]));
+}

@@ -1,0 +1,67 @@
+/**
+ * Some traces of a protobuf request as a request of their own, byte for byte, with fields added at the end of some spans. A field that repeats may
+ * stand anywhere in its message, so that what is added stands behind what was there, and nothing of that is touched.
+ */
+import { inBlocks, itemField, message, resourceField, scopeField } from './excerpts.ts';
+import { cursorOver, readFixed64, readHex, readHexAgain, readTag, skip, type Cursor, type KnownHex } from './protobuf.ts';
+
+/** Fields of a span, encoded. */
+export type Addition = (endUnixNano: bigint) => Buffer;
+
+/** What of one trace is wanted. */
+export interface Cut {
+  /** Span ids; undefined: all of them. */
+  readonly only: ReadonlySet<string> | undefined;
+  /** By span id. */
+  readonly additions: ReadonlyMap<string, Addition>;
+}
+
+/** By trace id. The body itself where everything in it is wanted as it is. Throws OTLP_MALFORMED. */
+export function spliced(body: Buffer, cuts: ReadonlyMap<string, Cut>): Buffer {
+  const cursor = cursorOver(body);
+  const known: KnownHex = { at: -1, hex: '' };
+  const pieces: Buffer[] = [];
+  let isWhole = true;
+  inBlocks(cursor, resourceField, () => {
+    const scopes: Buffer[] = [];
+    const resource = inBlocks(cursor, scopeField, () => {
+      const items: Buffer[] = [];
+      const scope = inBlocks(cursor, itemField, (start) => {
+        const { at, end } = cursor;
+        const addition = wanted(cursor, cuts, known);
+        if (addition === 'whole') items.push(body.subarray(start, end));
+        else isWhole = false;
+        if (typeof addition !== 'string') items.push(...message(itemField, [body.subarray(at, end), addition]));
+      });
+      if (items.length > 0) scopes.push(...message(scopeField, [...scope, ...items]));
+    });
+    if (scopes.length > 0) pieces.push(...message(resourceField, [...resource, ...scopes]));
+  });
+  return isWhole ? body : Buffer.concat(pieces);
+}
+
+/** What becomes of the span that the cursor has entered. */
+function wanted(cursor: Cursor, cuts: ReadonlyMap<string, Cut>, known: KnownHex): Buffer | 'whole' | 'not' {
+  const start = cursor.at;
+  const traceId = field(cursor, 1, (tag) => readHexAgain(cursor, tag, known));
+  const cut = traceId === undefined ? undefined : cuts.get(traceId);
+  if (cut === undefined) return 'not';
+  if (cut.only === undefined && cut.additions.size === 0) return 'whole';
+  cursor.at = start;
+  const spanId = field(cursor, 2, (tag) => readHex(cursor, tag)) ?? '';
+  if (cut.only?.has(spanId) === false) return 'not';
+  const addition = cut.additions.get(spanId);
+  if (addition === undefined) return 'whole';
+  cursor.at = start;
+  return addition(field(cursor, 8, (tag) => readFixed64(cursor, tag)) ?? 0n);
+}
+
+/** The first one: exporters write each once. */
+function field<Value>(cursor: Cursor, number: number, read: (tag: number) => Value): Value | undefined {
+  while (cursor.at < cursor.end) {
+    const tag = readTag(cursor);
+    if (tag >>> 3 === number) return read(tag);
+    skip(cursor, tag);
+  }
+  return undefined;
+}
