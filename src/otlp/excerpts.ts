@@ -2,7 +2,7 @@
  * What a protobuf body holds of some traces, cut out byte for byte: each trace gets the resource and scope blocks of its spans or log
  * records with nothing else in them. The grammar stands beside the readers. Fields that nobody here knows stay as they are.
  */
-import { cursorOver, enter, leave, readHex, readTag, skip, type Cursor } from './protobuf.ts';
+import { cursorOver, enter, leave, readHexAgain, readTag, skip, type Cursor, type KnownHex } from './protobuf.ts';
 
 export type OtlpSignal = 'traces' | 'logs';
 
@@ -12,18 +12,29 @@ export interface Excerpt {
   readonly items: number;
 }
 
+/** The same, not copied yet: views of the body, and tags and lengths in between. */
+export interface Pieces extends Omit<Excerpt, 'bytes'> {
+  readonly pieces: readonly Buffer[];
+}
+
 /** By trace id; traces of which nothing is there are left out. Throws OTLP_MALFORMED. */
 export function excerpts(body: Buffer, signal: OtlpSignal, wanted: ReadonlySet<string>): ReadonlyMap<string, Excerpt> {
+  return new Map([...pieces(body, signal, wanted)].map(([traceId, { pieces: own, items }]) => [traceId, { bytes: Buffer.concat(own), items }]));
+}
+
+/** `wanted`: undefined: all of them. */
+export function pieces(body: Buffer, signal: OtlpSignal, wanted?: ReadonlySet<string>): ReadonlyMap<string, Pieces> {
   const found = new Map<string, { readonly pieces: Buffer[]; items: number }>();
   const cursor = cursorOver(body);
+  const known: KnownHex = { at: -1, hex: '' };
   inBlocks(cursor, resourceField, () => {
     const ofResource = new Map<string, Buffer[]>();
     const resource = inBlocks(cursor, scopeField, () => {
       const items = new Map<string, Buffer[]>();
       const scope = inBlocks(cursor, itemField, (start) => {
         const end = cursor.end;
-        const traceId = traceIdIn(cursor, traceIdField[signal]);
-        if (traceId !== undefined && wanted.has(traceId)) (items.get(traceId) ?? put(items, traceId, [])).push(body.subarray(start, end));
+        const traceId = firstField(cursor, traceIdField[signal], (tag) => readHexAgain(cursor, tag, known));
+        if (traceId !== undefined && wanted?.has(traceId) !== false) (items.get(traceId) ?? put(items, traceId, [])).push(body.subarray(start, end));
       });
       for (const [traceId, own] of items) {
         (found.get(traceId) ?? put(found, traceId, { pieces: [], items: 0 })).items += own.length;
@@ -32,7 +43,7 @@ export function excerpts(body: Buffer, signal: OtlpSignal, wanted: ReadonlySet<s
     });
     for (const [traceId, scopes] of ofResource) found.get(traceId)?.pieces.push(...message(resourceField, [...resource, ...scopes]));
   });
-  return new Map([...found].map(([traceId, { pieces, items }]) => [traceId, { bytes: Buffer.concat(pieces), items }]));
+  return found;
 }
 
 export const resourceField = 1;
@@ -58,11 +69,11 @@ export function inBlocks(cursor: Cursor, innerField: number, each: (start: numbe
   return others;
 }
 
-/** The first one: exporters write it once, and before all that is long. */
-function traceIdIn(cursor: Cursor, field: number): string | undefined {
+/** The first one of the message that the cursor is in: exporters write ids and times once, and before all that is long. */
+export function firstField<Value>(cursor: Cursor, field: number, read: (tag: number) => Value): Value | undefined {
   while (cursor.at < cursor.end) {
     const tag = readTag(cursor);
-    if (tag >>> 3 === field) return readHex(cursor, tag);
+    if (tag >>> 3 === field) return read(tag);
     skip(cursor, tag);
   }
   return undefined;

@@ -2,8 +2,8 @@
  * Some traces of a protobuf request as a request of their own, byte for byte, with fields added at the end of some spans. A field that repeats may
  * stand anywhere in its message, so that what is added stands behind what was there, and nothing of that is touched.
  */
-import { inBlocks, itemField, message, resourceField, scopeField } from './excerpts.ts';
-import { cursorOver, readFixed64, readHex, readHexAgain, readTag, skip, type Cursor, type KnownHex } from './protobuf.ts';
+import { firstField, inBlocks, itemField, message, resourceField, scopeField } from './excerpts.ts';
+import { cursorOver, readFixed64, readHex, readHexAgain, type Cursor, type KnownHex } from './protobuf.ts';
 
 /** Fields of a span, encoded. */
 export type Addition = (endUnixNano: bigint) => Buffer;
@@ -43,25 +43,15 @@ export function spliced(body: Buffer, cuts: ReadonlyMap<string, Cut>): Buffer {
 /** What becomes of the span that the cursor has entered. */
 function wanted(cursor: Cursor, cuts: ReadonlyMap<string, Cut>, known: KnownHex): Buffer | 'whole' | 'not' {
   const start = cursor.at;
-  const traceId = field(cursor, 1, (tag) => readHexAgain(cursor, tag, known));
+  const traceId = firstField(cursor, 1, (tag) => readHexAgain(cursor, tag, known));
   const cut = traceId === undefined ? undefined : cuts.get(traceId);
   if (cut === undefined) return 'not';
   if (cut.only === undefined && cut.additions.size === 0) return 'whole';
   cursor.at = start;
-  const spanId = field(cursor, 2, (tag) => readHex(cursor, tag)) ?? '';
+  const spanId = firstField(cursor, 2, (tag) => readHex(cursor, tag)) ?? '';
   if (cut.only?.has(spanId) === false) return 'not';
   const addition = cut.additions.get(spanId);
   if (addition === undefined) return 'whole';
   cursor.at = start;
-  return addition(field(cursor, 8, (tag) => readFixed64(cursor, tag)) ?? 0n);
-}
-
-/** The first one: exporters write each once. */
-function field<Value>(cursor: Cursor, number: number, read: (tag: number) => Value): Value | undefined {
-  while (cursor.at < cursor.end) {
-    const tag = readTag(cursor);
-    if (tag >>> 3 === number) return read(tag);
-    skip(cursor, tag);
-  }
-  return undefined;
+  return addition(firstField(cursor, 8, (tag) => readFixed64(cursor, tag)) ?? 0n);
 }

@@ -1,11 +1,15 @@
 /** In-line: what agents send goes on, untouched but for the verdicts. */
+import { gunzipSync } from 'node:zlib';
+import { status } from '@grpc/grpc-js';
 import { afterEach, expect, test } from 'vitest';
 import type { Span } from '../../src/model/span.ts';
 import { writeTraces } from '../../src/otlp/write.ts';
 import { agentSpan, toolSpan } from '../builders/gen-ai-spans.ts';
 import { span } from '../builders/spans.ts';
 import { logsRequest, traceRequest, traceResponse } from '../otlp/descriptors.ts';
+import { brokenSums } from '../faults/sums.ts';
 import { eventually, running, sample, sendAgentRun, type Running, type Surroundings } from '../service/running.ts';
+import { grpcTarget } from './grpc-target.ts';
 import { otlpTarget, spansOf, type OtlpTarget, type TargetSpan } from './otlp-target.ts';
 
 let target: OtlpTarget;
@@ -46,6 +50,7 @@ test('forward: a run of the SDK goes on in order, with verdicts on the agent and
   expect(events(notify)).toEqual([['gen_ai.evaluation.result', 'tool_error', 0, 'fail'], ['gen_ai.evaluation.result', 'tool_efficiency', 1, 'pass']]);
   expect(events(find)).toEqual([['gen_ai.evaluation.result', 'tool_error', 1, 'pass'], ['gen_ai.evaluation.result', 'tool_efficiency', 1, 'pass']]);
   expect(target.spans()).toHaveLength(3);
+  expect(brokenSums(await service.metrics())).toEqual([]);
   expect(await count('tracejury_forward_unscored_total')).toBe(0);
 });
 
@@ -158,6 +163,38 @@ test('forward: spans of ours, and those that were rejected, do not go on', async
   await post(body);
   expect((await spansHere(1)).map(({ name }) => name)).toEqual(['theirs']);
   expect(await count('tracejury_forward_spans_total', { tracejury_outcome: 'own' })).toBe(1);
+});
+
+for (const compression of ['none', 'gzip']) {
+  test(`forward: over gRPC everything goes, spans with their verdicts, log records whatever they came as, compression ${compression}`, async () => {
+    const overGrpc = await grpcTarget((_, at) => (at === 0 ? { code: status.UNAVAILABLE } : Buffer.alloc(0)));
+    target = { ...(await otlpTarget()), spans: overGrpc.spans };
+    const { close } = target;
+    target = { ...target, close: async () => void (await Promise.all([close(), overGrpc.close()])) };
+    service = await running(`export: [ { to: forward, endpoint: "${overGrpc.url}", protocol: grpc, compression: ${compression}, hold: 10m } ]\n`);
+    const alone = protobuf(span({ id: 9, trace: 8, name: 'GET /' }));
+    await post(alone);
+    await post(protobuf(...failedRun(1)));
+    const records = { resourceLogs: [{ scopeLogs: [{ logRecords: [{ timeUnixNano: '5', body: { stringValue: 'of no trace' } }] }] }] };
+    await post(Buffer.from(JSON.stringify(records)), { path: '/v1/logs', type: 'application/json' });
+    await post(protobuf(toolSpan({ id: 4, parent: 1, trace: 1, start: 5, end: 6, call: 'd', tool: 'find', arguments: '{"x":2}', result: 'there' })));
+    const spans = await spansHere(5);
+    expect(spans.find(({ name }) => name === 'span 1')?.attributes['tracejury.verdict']).toBe('fail');
+    // A verdict that comes later goes the same way.
+    expect(spans.some(({ name }) => name === 'evaluate finder')).toBe(true);
+    const isHere = async (body: Buffer): Promise<void> => void (await eventually(() => overGrpc.taken.find((one) => one.body.equals(body)), 'the very bytes'));
+    await isHere(alone);
+    await isHere(logsRequest.encode(records));
+  });
+}
+
+test('forward: over HTTP what goes on can be compressed', async () => {
+  await begin({ entry: ', compression: gzip' });
+  const body = protobuf(span({ id: 9, trace: 8, name: 'GET /' }));
+  await post(body);
+  await eventually(() => target.taken[0], 'a request');
+  expect(target.taken[0]?.headers['content-encoding']).toBe('gzip');
+  expect(gunzipSync(target.taken[0]?.body ?? Buffer.of()).equals(body)).toBe(true);
 });
 
 test('forward: JSON goes on as protobuf, with its verdicts', async () => {

@@ -27,8 +27,13 @@ export interface HeldRequest {
   readonly arrivedMs: number;
   /** Undefined: it is read from the journal when it is needed. */
   body: PlainBody | undefined;
-  /** Parcels that have not gone on. */
+  /** What the body has of each trace, by trace id, once it has been cut: views of the body. */
+  pieces?: ReadonlyMap<string, readonly Buffer[]>;
+  /** Parcels that it was cut into, and those of them that have not gone on. */
+  all: number;
   left: number;
+  /** True: its parcels together are all that it brought. */
+  isEntire: boolean;
 }
 
 export interface Parcel {
@@ -108,12 +113,13 @@ export function parcels({ clock, telemetry, lanes, bodyBytesMax }: ParcelsOption
   function requestOf(position: number, signal: HeldRequest['signal'], body: PlainBody | undefined): HeldRequest {
     const keeps = body !== undefined && bodyBytes + body.bytes.length <= bodyBytesMax;
     if (keeps) bodyBytes += body.bytes.length;
-    const request: HeldRequest = { position, signal, arrivedMs: clock.nowMs(), body: keeps ? body : undefined, left: 0 };
+    const request: HeldRequest = { position, signal, arrivedMs: clock.nowMs(), body: keeps ? body : undefined, all: 0, left: 0, isEntire: true };
     requests.set(position, request);
     return request;
   }
 
   function add(parcel: Parcel, waits: boolean): void {
+    parcel.request.all++;
     parcel.request.left++;
     left.set(parcel.key, (left.get(parcel.key) ?? 0) + 1);
     if (!waits) {
@@ -146,15 +152,18 @@ export function parcels({ clock, telemetry, lanes, bodyBytesMax }: ParcelsOption
   function forget(request: HeldRequest): void {
     bodyBytes -= request.body?.bytes.length ?? 0;
     request.body = undefined;
+    delete request.pieces;
     requests.delete(request.position);
   }
 
   return {
     takeSpans({ position, tenant, spans, body, isWhole }, awaits) {
       const request = requestOf(position, 'traces', body);
+      request.isEntire = isWhole;
       for (const [traceId, all] of Map.groupBy(spans, (span) => span.traceId)) {
         const own = all.filter((span) => span.attribute(wire.generated) !== true);
         if (own.length < all.length) telemetry.add('tracejury.forward.spans', all.length - own.length, { 'tracejury.outcome': 'own' });
+        if (own.length < all.length) request.isEntire = false;
         if (own.length === 0) continue;
         const key = traceKey(tenant, traceId);
         const ids = own.map(({ spanId }) => spanId);

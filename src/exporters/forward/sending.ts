@@ -1,8 +1,10 @@
 /** Sends what is ready on: a request at a time in each lane, so that what belongs together stays in order; nothing while the circuit is open. */
+import { setImmediate as turn } from 'node:timers/promises';
 import type { Sleep } from '../../model/clock.ts';
-import { readTraces } from '../../otlp/read.ts';
+import { protobufOfJson } from '../../otlp/protobuf-of-json.ts';
+import { pieces } from '../../otlp/excerpts.ts';
 import { spliced, type Cut } from '../../otlp/splice.ts';
-import { writeTraces } from '../../otlp/write.ts';
+import type { Steps } from '../../otlp/steps.ts';
 import { breaker, restMs, type BreakerOptions, type Circuit } from '../../pipeline/breaker.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { HeldRequest, Parcel, Parcels, PlainBody } from './parcels.ts';
@@ -134,11 +136,12 @@ export function sending(options: SendingOptions): Sending {
   async function partOf(request: HeldRequest, own: readonly Parcel[]): Promise<Omit<Made, 'parcels'> | undefined> {
     try {
       const plain = request.body ?? (await options.read(request.position));
-      if (plain === undefined || request.signal === 'logs') return plain === undefined ? undefined : { encoding: plain.encoding, body: plain.bytes };
-      const isJson = plain.encoding === 'json';
-      const bytes = isJson ? writeTraces(readTraces(plain.bytes, 'json').spans, 'protobuf') : plain.bytes;
-      if (isJson) held.rewritten(request, { bytes, encoding: 'protobuf' });
-      return { encoding: 'protobuf', body: spliced(bytes, cutsOf(own)) };
+      if (plain === undefined) return undefined;
+      // Log records in JSON stay what they are where they may.
+      if (plain.encoding === 'json' && request.signal === 'logs' && options.target()?.isProtobufOnly !== true) return { encoding: 'json', body: plain.bytes };
+      const bytes = plain.encoding === 'json' ? await inTurns(protobufOfJson(plain.bytes, request.signal)) : plain.bytes;
+      if (bytes !== plain.bytes) held.rewritten(request, { bytes, encoding: 'protobuf' });
+      return { encoding: 'protobuf', body: request.signal === 'logs' ? bytes : bodyOf(request, bytes, own) };
     } catch {
       return undefined;
     }
@@ -169,6 +172,29 @@ function nextOf(ready: Iterable<Parcel>, parcelsMax: number): readonly Parcel[] 
     bytes += parcel.bytes;
   }
   return parcels;
+}
+
+async function inTurns<Result>(steps: Steps<Result>): Promise<Result> {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    await turn();
+  }
+}
+
+/** What comes in the order of the body, and whole, is the body. Of a request with many traces each goes in its own time: it is cut once. */
+function bodyOf(request: HeldRequest, bytes: Buffer, own: readonly Parcel[]): Buffer {
+  if (own.length === request.all && request.isEntire && own.every(isUntouched)) return bytes;
+  if (own.length === request.all || request.body === undefined) return spliced(bytes, cutsOf(own));
+  const cut = (request.pieces ??= new Map([...pieces(bytes, 'traces')].map(([traceId, found]) => [traceId, found.pieces])));
+  return Buffer.concat(own.flatMap((parcel) => {
+    const found = cut.get(parcel.traceId) ?? [];
+    return isUntouched(parcel) ? found : [spliced(Buffer.concat(found), cutsOf([parcel]))];
+  }));
+}
+
+function isUntouched({ only, additions }: Parcel): boolean {
+  return only === undefined && additions.size === 0;
 }
 
 /** Two tenants may have a trace of one id, but not in one request. */

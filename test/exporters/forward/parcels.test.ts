@@ -1,0 +1,149 @@
+/** What waits to go on, under a clock that the test moves. */
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { parcels, type Parcel, type Parcels, type PlainBody } from '../../../src/exporters/forward/parcels.ts';
+import { manualClock } from '../../../src/model/clock.ts';
+import { noTenant, type Tenant } from '../../../src/model/ids.ts';
+import { traceKey } from '../../../src/pipeline/traces.ts';
+import { metricRegistry } from '../../../src/telemetry/registry.ts';
+import { evaluation, run, scored, scoredRun } from '../../builders/scored-run.ts';
+import { span } from '../../builders/spans.ts';
+
+const lanes = 3;
+const [waits, goes] = [() => true, () => false];
+
+function waitingRoom(bodyBytesMax = 1_000): { readonly held: Parcels; readonly clock: ReturnType<typeof manualClock>; readonly ready: () => readonly Parcel[] } {
+  const clock = manualClock();
+  const held = parcels({ clock, telemetry: metricRegistry(), lanes, bodyBytesMax });
+  return { held, clock, ready: () => Array.from({ length: lanes }, (_, lane) => [...held.ready(lane)]).flat() };
+}
+
+const keyOf = (trace: number): string => traceKey(noTenant, span({ id: 1, trace }).traceId);
+const body = (length: number): PlainBody => ({ bytes: Buffer.alloc(length), encoding: 'protobuf' });
+const request = (position: number, spans: readonly (readonly [trace: number, id: number])[], more: { readonly isWhole?: boolean; readonly tenant?: Tenant; readonly body?: PlainBody } = {}) => ({ position, tenant: noTenant, spans: spans.map(([trace, id]) => span({ id, trace })), body: undefined, isWhole: true, ...more });
+
+test('parcels: what nobody will judge goes at once, and takes along what waited before it', () => {
+  const { held, ready } = waitingRoom();
+  held.takeSpans(request(10, [[1, 1]]), waits);
+  expect(ready()).toEqual([]);
+  held.takeSpans(request(20, [[1, 2], [2, 3]]), goes);
+  expect(ready().filter(({ key }) => key === keyOf(1)).map((parcel) => parcel.request.position)).toEqual([10, 20]);
+  expect(ready()).toHaveLength(3);
+});
+
+test('parcels: a trace goes when nothing of it is open, what is as old as hold goes without, and is told', () => {
+  const { held, clock, ready } = waitingRoom();
+  held.takeSpans(request(10, [[1, 1], [2, 1]]), waits);
+  held.settled([keyOf(2), keyOf(3)]);
+  expect(ready().map(({ key }) => key)).toEqual([keyOf(2)]);
+  clock.advance(999);
+  held.expire(1_000);
+  expect(ready()).toHaveLength(1);
+  clock.advance(1);
+  held.expire(1_000);
+  expect(ready()).toHaveLength(2);
+});
+
+test('parcels: the journal keeps a request until all of it has gone on, and no trace is done before', () => {
+  const { held, ready } = waitingRoom();
+  expect([held.oldest(), held.oldestMs(), held.size()]).toEqual([undefined, undefined, 0]);
+  held.takeSpans(request(10, [[1, 1], [2, 1]]), goes);
+  held.takeSpans(request(20, [[2, 2]]), goes);
+  const gone = (position: number, trace: number): void => {
+    for (const parcel of ready()) if (parcel.request.position === position && parcel.key === keyOf(trace)) held.gone(parcel);
+  };
+  gone(10, 1);
+  expect([held.oldest(), held.size(), held.isHeld(keyOf(1)), held.isHeld(keyOf(2))]).toEqual([10, 2, false, true]);
+  gone(10, 2);
+  expect([held.oldest(), held.size(), held.isHeld(keyOf(2))]).toEqual([20, 1, true]);
+  gone(20, 2);
+  expect([held.oldest(), held.size(), held.isHeld(keyOf(2)), held.readySize()]).toEqual([undefined, 0, false, 0]);
+});
+
+test('parcels: bodies stay in memory as far as the bound, and make room when they have gone', () => {
+  const { held, ready } = waitingRoom(100);
+  held.takeSpans(request(10, [[1, 1]], { body: body(60) }), goes);
+  held.takeSpans(request(20, [[1, 2]], { body: body(60) }), goes);
+  expect(ready().map((parcel) => parcel.request.body?.bytes.length)).toEqual([60, undefined]);
+  for (const parcel of ready()) held.gone(parcel);
+  held.takeSpans(request(30, [[1, 3]], { body: body(90) }), goes);
+  expect(ready().map((parcel) => parcel.request.body?.bytes.length)).toEqual([90]);
+});
+
+test('parcels: of a request with rejected spans, or with spans of ours, only the others are named', () => {
+  const { held, ready } = waitingRoom();
+  held.takeSpans(request(10, [[1, 1], [1, 2]]), goes);
+  held.takeSpans(request(20, [[1, 3]], { isWhole: false }), goes);
+  const own = { ...request(30, []), spans: [span({ id: 4 }), span({ id: 5, attributes: { 'tracejury.generated': true } })] };
+  held.takeSpans(own, goes);
+  held.takeSpans({ ...own, position: 40, spans: own.spans.slice(1) }, goes);
+  expect(ready().map(({ request: { position, isEntire }, only, items }) => [position, isEntire, only === undefined ? undefined : [...only].map((id) => Number.parseInt(id, 16)), items])).toEqual([
+    [10, true, undefined, 2],
+    [20, false, [3], 1],
+    [30, false, [4], 1],
+  ]);
+  expect(held.oldest()).toBe(10);
+});
+
+test('parcels: a verdict is written on a span that waits, once, and on no other', () => {
+  const { held, ready } = waitingRoom();
+  const { traceId } = span({ id: 1, trace: 7 });
+  const [agent, tool] = [span({ id: 1, trace: 7 }).spanId, span({ id: 2, trace: 7 }).spanId];
+  const of = run({ traceId, spanId: agent });
+  const item = { ...scoredRun({}, of), evaluations: [evaluation('tool_error', scored(0, { parts: [{ callIndex: 0, spanId: tool, score: 0, passed: false, label: 'fail', explanation: 'no' }] as never }), of)] };
+  expect(held.scored(item)).toBe(false);
+  held.takeSpans(request(10, [[7, 2]]), waits);
+  held.takeSpans(request(20, [[7, 1]]), waits);
+  held.takeSpans(request(30, [[8, 1]]), waits);
+  expect(held.scored(item)).toBe(true);
+  // A judge's, or that of a later revision, needs a span of its own.
+  expect(held.scored(item)).toBe(false);
+  held.settled([keyOf(7), keyOf(8)]);
+  expect(Object.fromEntries(ready().map((parcel) => [parcel.request.position, [...parcel.additions.keys()]]))).toEqual({ 10: [tool], 20: [agent], 30: [] });
+  expect(held.scored(item)).toBe(false);
+});
+
+const traceNumber = fc.integer({ min: 1, max: 5 });
+const step = fc.oneof(
+  fc.record({ kind: fc.constant('take' as const), traces: fc.array(traceNumber, { minLength: 1, maxLength: 4 }), isAwaited: fc.boolean() }),
+  fc.record({ kind: fc.constant('settle' as const), trace: traceNumber }),
+  fc.record({ kind: fc.constant('age' as const), ms: fc.nat(1_500) }),
+  fc.record({ kind: fc.constant('send' as const), lane: fc.nat(lanes - 1), most: fc.nat(3) }),
+);
+
+test('parcels: whatever happens, all that came goes, once, and in its order within a trace', () => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+      const { held, clock, ready } = waitingRoom(50);
+      const [came, went]: [string[], string[]] = [[], []];
+      const unsent = new Map<number, number>();
+      let id = 0;
+      const send = (parcel: Parcel): void => {
+        for (const one of idsOf.get(parcel.request.position)?.filter(([trace]) => keyOf(trace) === parcel.key) ?? []) went.push(`${one[0]} ${one[1]}`);
+        unsent.set(parcel.request.position, (unsent.get(parcel.request.position) ?? 0) - 1);
+        if (unsent.get(parcel.request.position) === 0) unsent.delete(parcel.request.position);
+        held.gone(parcel);
+      };
+      const idsOf = new Map<number, readonly (readonly [number, number])[]>();
+      for (const [position, one] of steps.entries()) {
+        if (one.kind === 'take') {
+          const spans = one.traces.map((trace) => [trace, ++id] as const);
+          idsOf.set(position, spans);
+          came.push(...spans.map(([trace, own]) => `${trace} ${own}`));
+          unsent.set(position, new Set(one.traces).size);
+          held.takeSpans(request(position, spans, { body: body(10) }), () => one.isAwaited);
+        } else if (one.kind === 'settle') held.settled([keyOf(one.trace)]);
+        else if (one.kind === 'age') {
+          clock.advance(one.ms);
+          held.expire(1_000);
+        } else for (const parcel of [...held.ready(one.lane)].slice(0, one.most)) send(parcel);
+        expect([held.oldest(), held.size()]).toEqual([unsent.size === 0 ? undefined : Math.min(...unsent.keys()), unsent.size]);
+      }
+      clock.advance(1_000);
+      held.expire(1_000);
+      for (const parcel of ready()) send(parcel);
+      expect(held.size()).toBe(0);
+      for (let trace = 1; trace <= 5; trace++) expect(went.filter((one) => one.startsWith(`${trace} `))).toEqual(came.filter((one) => one.startsWith(`${trace} `)));
+    }),
+  );
+});
