@@ -5,8 +5,8 @@ import type { Circuit } from '../pipeline/breaker.ts';
 import type { Lanes } from './lanes.ts';
 import type { StoredRows } from './stored-rows.ts';
 
-/** `replaced`: a newer revision took its place before it was sent; `resumed`: it waited in the store, and was offered to an earlier process. */
-type ItemOutcome = 'sent' | 'retried' | 'failed' | 'dropped' | 'replaced' | 'resumed';
+/** `replaced`: a newer revision took its place before it was sent; `passed`: it was sent in another way; `resumed`: it waited in the store, and was offered to an earlier process. */
+type ItemOutcome = 'sent' | 'retried' | 'failed' | 'dropped' | 'replaced' | 'passed' | 'resumed';
 
 export interface ExporterAccount {
   count(outcome: ItemOutcome, items?: number): void;

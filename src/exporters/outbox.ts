@@ -74,8 +74,7 @@ const tendEveryMs = 1_000;
 const turnsPerCount = 600;
 
 export function outbox(options: OutboxOptions): Outbox {
-  const { telemetry, clock, sleep, itemsMax = 10_000, bytesMax = 128 * 1024 * 1024, sendingMax = options.exporter.itemsAtOnce ?? 4 } = options;
-  const name = options.name ?? options.exporter.id;
+  const { name = options.exporter.id, telemetry, clock, sleep, itemsMax = 10_000, bytesMax = 128 * 1024 * 1024, sendingMax = options.exporter.itemsAtOnce ?? 4 } = options;
   const account = exporterAccount(name, telemetry, clock);
   const held = lanes();
   const through = passedThrough(itemsMax);
@@ -251,6 +250,7 @@ export function outbox(options: OutboxOptions): Outbox {
     },
     pass() {
       offered++;
+      account.count('passed');
     },
     async open(store) {
       const own = storedRows(name, store, clock);

@@ -82,7 +82,7 @@ export const metrics = {
   'tracejury.journal.torn': { kind: 'counter', unit: '{tail}', labels: [], meaning: 'Ends of the journal that a crash left incomplete, cut off at the start. Nothing of them had been acknowledged.' },
   'tracejury.journal.corrupt': { kind: 'counter', unit: '{part}', labels: [], meaning: 'Damaged parts of the journal that were skipped. Records in them are lost.' },
   'tracejury.journal.quarantined': { kind: 'counter', unit: '{record}', labels: ['tracejury.outcome'], meaning: 'Records on which the process died twice, set aside: kept, or not_kept for want of room.' },
-  'tracejury.exporter.items': { kind: 'counter', unit: '{item}', labels: ['tracejury.exporter', 'tracejury.outcome'], meaning: 'Items sent, retried, failed (given up: a dead letter), replaced by a newer revision before they were sent, or dropped at a bound; and resumed: found waiting in the store at the start.' },
+  'tracejury.exporter.items': { kind: 'counter', unit: '{item}', labels: ['tracejury.exporter', 'tracejury.outcome'], meaning: 'Items sent, retried, failed (given up: a dead letter), replaced by a newer revision before they were sent, or dropped at a bound; passed (of `forward`: the verdicts went on the run’s own spans); and resumed: found waiting in the store at the start.' },
   'tracejury.exporter.queue': { kind: 'gauge', unit: '{item}', labels: ['tracejury.exporter'], meaning: 'Items waiting to be sent, in memory and in the store.' },
   'tracejury.exporter.lag': { kind: 'gauge', unit: 's', labels: ['tracejury.exporter'], meaning: 'Age of the oldest item waiting to be sent.' },
   'tracejury.exporter.dead': { kind: 'gauge', unit: '{item}', labels: ['tracejury.exporter'], meaning: 'Dead letters: items that were given up and stand in the store.' },

@@ -15,7 +15,7 @@ export function brokenSums(page: string): readonly string[] {
   // Scored runs: every exporter and the store got each of them; an exporter may have had more from the store when it started.
   const offered = total('tracejury_store_items_total', {}, { tracejury_outcome: 'retried' }) + total('tracejury_store_queue');
   const through = (labels: { readonly [label: string]: string }): number =>
-    ['sent', 'failed', 'dropped', 'replaced'].reduce((sum, outcome) => sum + total('tracejury_exporter_items_total', { ...labels, tracejury_outcome: outcome }), 0) - total('tracejury_exporter_items_total', { ...labels, tracejury_outcome: 'resumed' });
+    ['sent', 'passed', 'failed', 'dropped', 'replaced'].reduce((sum, outcome) => sum + total('tracejury_exporter_items_total', { ...labels, tracejury_outcome: outcome }), 0) - total('tracejury_exporter_items_total', { ...labels, tracejury_outcome: 'resumed' });
   const exporters = values('tracejury_exporter_items_total', 'tracejury_exporter').map((exporter) => {
     const labels = { tracejury_exporter: exporter };
     return { what: `items of the exporter ${exporter}`, is: through(labels) + total('tracejury_exporter_queue', labels), wanted: offered };
