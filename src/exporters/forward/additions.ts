@@ -1,14 +1,22 @@
 /** A run's verdicts as fields at the end of its own spans. */
 import { wire } from '../../model/attributes.ts';
 import type { SpanId } from '../../model/ids.ts';
-import { protobufWriter } from '../../otlp/protobuf-writer.ts';
+import { protobufWriter, type ProtobufWriter } from '../../otlp/protobuf-writer.ts';
 import type { Addition } from '../../otlp/splice.ts';
 import { resultsOf, type CarrierAttributes } from '../carrier.ts';
 import type { ExportItem } from '../exporter.ts';
 import { writeAddition } from '../write-sent-protobuf.ts';
 
 /** By span id. `isHere`: whether a span can still be added to; what belongs to another one goes to the agent's, and names its own. */
-export function additionsOf(item: ExportItem, isHere: (spanId: SpanId) => boolean): ReadonlyMap<SpanId, Addition> {
+export type Additions = (item: ExportItem, isHere: (spanId: SpanId) => boolean) => ReadonlyMap<SpanId, Addition>;
+
+/** All are written in the same memory. */
+export function additions(): Additions {
+  const out = protobufWriter();
+  return (item, isHere) => additionsOf(item, isHere, out);
+}
+
+function additionsOf(item: ExportItem, isHere: (spanId: SpanId) => boolean, out: ProtobufWriter): ReadonlyMap<SpanId, Addition> {
   const { attributes, verdicts, parts } = resultsOf(item);
   const { spanId: agent } = item.run;
   const events = new Map<SpanId, CarrierAttributes[]>([[agent, [...verdicts]]]);
@@ -18,13 +26,13 @@ export function additionsOf(item: ExportItem, isHere: (spanId: SpanId) => boolea
     if (known === undefined) events.set(on, [part]);
     else known.push(part);
   }
-  return new Map([...events].map(([spanId, own]) => [spanId, additionOf(spanId === agent ? attributes : {}, own)]));
+  return new Map([...events].map(([spanId, own]) => [spanId, additionOf(spanId === agent ? attributes : {}, own, out)]));
 }
 
 /** At the end of the span: a backend may refuse to show what lies outside it. */
-function additionOf(attributes: CarrierAttributes, events: readonly CarrierAttributes[]): Addition {
+function additionOf(attributes: CarrierAttributes, events: readonly CarrierAttributes[], out: ProtobufWriter): Addition {
   return (endUnixNano) => {
-    const out = protobufWriter();
+    out.restart();
     writeAddition(out, { attributes, events: events.map((own) => ({ name: wire.evaluationEvent, timeUnixNano: endUnixNano, attributes: own })) });
     return out.result();
   };

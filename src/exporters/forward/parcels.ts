@@ -11,7 +11,7 @@ import type { OtlpEncoding } from '../../otlp/read.ts';
 import { traceKey } from '../../pipeline/traces.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { ExportItem } from '../exporter.ts';
-import { additionsOf } from './additions.ts';
+import { additions } from './additions.ts';
 
 /** A body as it came, inflated. */
 export interface PlainBody {
@@ -108,6 +108,7 @@ export function parcels({ clock, telemetry, lanes, bodyBytesMax }: ParcelsOption
   const ready = Array.from({ length: lanes }, () => new Set<Parcel>());
   /** Parcels that have not gone on, by the key of their trace. */
   const left = new Map<string, number>();
+  const added = additions();
   let bodyBytes = 0;
 
   function requestOf(position: number, signal: HeldRequest['signal'], body: PlainBody | undefined): HeldRequest {
@@ -183,7 +184,7 @@ export function parcels({ clock, telemetry, lanes, bodyBytesMax }: ParcelsOption
       // One word on a span: a second one, of a judge or of a newer revision, needs a span of its own.
       const own = trace?.bySpan.get(spanId);
       if (trace === undefined || own === undefined || own.additions.has(spanId)) return false;
-      for (const [id, addition] of additionsOf(item, (one) => trace.bySpan.has(one))) trace.bySpan.get(id)?.additions.set(id, joined(trace.bySpan.get(id)?.additions.get(id), addition));
+      for (const [id, addition] of added(item, (one) => trace.bySpan.has(one))) trace.bySpan.get(id)?.additions.set(id, joined(trace.bySpan.get(id)?.additions.get(id), addition));
       return true;
     },
     settled(keys) {

@@ -1,4 +1,4 @@
-/** The OpenTelemetry Collector between agents and the service, as it is configured when nothing is said. */
+/** The OpenTelemetry Collector as a process of its own. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,24 +8,30 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
 export interface CollectorProcess {
+  readonly pid: number;
   readonly otlpUrl: string;
   stop(): Promise<void>;
 }
 
 const startAttempts = 100;
 
-/** `binary`: one with the receiver `otlp` and the exporter `otlp_grpc`. */
-export async function collectorProcess(binary: string, to: { readonly grpcAddress: string }): Promise<CollectorProcess> {
-  const folder = mkdtempSync(join(tmpdir(), 'tracejury-collector-'));
-  const port = await freePort();
-  const file = join(folder, 'collector.yaml');
-  writeFileSync(
-    file,
-    `receivers: { otlp: { protocols: { http: { endpoint: "127.0.0.1:${port}" } } } }
+/** Between agents and the service, as it is configured when nothing is said. `binary`: one with the receiver `otlp` and the exporter `otlp_grpc`. */
+export function plainCollector(binary: string, to: { readonly grpcAddress: string }): Promise<CollectorProcess> {
+  return collectorProcess(
+    binary,
+    (own) => `receivers: { otlp: { protocols: { http: { endpoint: "${own}" } } } }
 exporters: { otlp_grpc: { endpoint: "${to.grpcAddress}", tls: { insecure: true } } }
 service: { telemetry: { metrics: { level: none } }, pipelines: { traces: { receivers: [otlp], exporters: [otlp_grpc] } } }
 `,
   );
+}
+
+/** `config`: its file, where it is to take spans over HTTP at that address. */
+export async function collectorProcess(binary: string, config: (address: string) => string): Promise<CollectorProcess> {
+  const folder = mkdtempSync(join(tmpdir(), 'tracejury-collector-'));
+  const port = await freePort();
+  const file = join(folder, 'collector.yaml');
+  writeFileSync(file, config(`127.0.0.1:${port}`));
   const child = spawn(binary, ['--config', file], { stdio: ['ignore', 'ignore', 'pipe'] });
   let said = '';
   child.stderr.on('data', (chunk: Buffer) => (said = `${said}${chunk.toString()}`.slice(-4_000)));
@@ -37,6 +43,7 @@ service: { telemetry: { metrics: { level: none } }, pipelines: { traces: { recei
     await pause(100);
   }
   return {
+    pid: child.pid ?? 0,
     otlpUrl,
     async stop() {
       const ended = once(child, 'exit');

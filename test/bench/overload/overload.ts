@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { grpcAgent, httpAgent, type Agent } from './agents.ts';
 import { acceptedSpans, bed, floodAddress, memoryMib, saturation, settled, templateSpans, type Bed } from './bed.ts';
-import { collectorProcess } from './collector.ts';
+import { plainCollector } from './collector.ts';
 import { atLeast, below, tell, type Condition } from './conditions.ts';
 import { flooding, type FloodCounts } from './flooding.ts';
 import { watchProcess } from './process-size.ts';
@@ -25,7 +25,7 @@ const arrivedWithinMs = 90_000;
 
 export async function overloadBench({ seconds, times, collector }: OverloadBench): Promise<boolean> {
   const on = await bed();
-  const between = collector === undefined ? undefined : await collectorProcess(collector, on);
+  const between = collector === undefined ? undefined : await plainCollector(collector, on);
   try {
     const rate = await saturation(on, Math.min(20, seconds), 1);
     process.stderr.write(`saturated at ${Math.round(rate)} spans/s\n`);

@@ -1,0 +1,71 @@
+/** Sends at a rate, whatever comes back; what is put off is sent again. */
+import { Agent, request } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import { templateSpans } from '../overload/bed.ts';
+import { freshBodies } from '../overload/fresh-bodies.ts';
+
+export interface LoadCounts {
+  /** That were taken. */
+  readonly spans: number;
+  /** Answers that were not 200. */
+  readonly putOff: number;
+}
+
+export interface SteadyLoad {
+  /** Resolves when all that was due in so many seconds is taken. */
+  run(seconds: number): Promise<LoadCounts>;
+}
+
+export interface SteadyLoadOptions {
+  readonly url: string;
+  readonly spansPerSecond: number;
+  /** Keeps trace ids of several loads apart. */
+  readonly sender: number;
+  /** Called before each request. */
+  readonly sent: (body: Buffer) => void;
+}
+
+const connections = 8;
+const againMs = 200;
+
+export function steadyLoad({ url, spansPerSecond, sender, sent }: SteadyLoadOptions): SteadyLoad {
+  const bodies = freshBodies({ seed: 5, spans: templateSpans, sender });
+  const agent = new Agent({ keepAlive: true, maxSockets: connections });
+
+  async function taken(body: Buffer): Promise<number> {
+    for (let putOff = 0; ; putOff++) {
+      if ((await posted(agent, url, body)) === 200) return putOff;
+      await pause(againMs);
+    }
+  }
+
+  return {
+    async run(seconds) {
+      const startMs = performance.now();
+      const underWay: Promise<number>[] = [];
+      let spans = 0;
+      while (performance.now() - startMs < seconds * 1_000) {
+        while (spans < ((performance.now() - startMs) / 1_000) * spansPerSecond) {
+          const next = bodies.next();
+          sent(next.body);
+          underWay.push(taken(next.body));
+          spans += next.spans;
+        }
+        await pause(5);
+      }
+      const putOff = (await Promise.all(underWay)).reduce((sum, times) => sum + times, 0);
+      return { spans, putOff };
+    },
+  };
+}
+
+function posted(agent: Agent, url: string, body: Buffer): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const out = request(`${url}/v1/traces`, { method: 'POST', agent, headers: { 'content-type': 'application/x-protobuf', 'content-length': body.length } }, (response) => {
+      response.resume();
+      response.once('end', () => resolve(response.statusCode ?? 0));
+    });
+    out.once('error', reject);
+    out.end(body);
+  });
+}
