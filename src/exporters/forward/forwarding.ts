@@ -28,7 +28,7 @@ export interface Forwarding {
   /** The lowest position that the journal must keep. */
   oldest(): number | undefined;
   isHeld(key: string): boolean;
-  /** Share of the requests that may wait; from 1 on no more is to be taken. */
+  /** Share of the requests, and of the traces in them, that may wait; from 1 on no more is to be taken. */
   fill(): number;
   /** Undefined: nothing more is taken, and what is held goes on at once. */
   exchange(settings: ForwardSettings | undefined): void;
@@ -45,6 +45,8 @@ export interface ForwardingOptions {
   /** Of bodies that are held in memory. */
   readonly bodyBytesMax: number;
   readonly requestsMax?: number;
+  /** What one request brought of one trace is one. */
+  readonly parcelsMax?: number;
   readonly clock: Clock;
   readonly sleep: Sleep;
   readonly random: () => number;
@@ -56,9 +58,10 @@ const lanes = 4;
 const lookEveryMs = 100;
 /** Some hundred bytes each, beside their bodies. */
 const requestsMaxDefault = 100_000;
+const parcelsMaxDefault = 200_000;
 const circuits = ['closed', 'half_open', 'open'] as const;
 
-export function forwarding({ requestsMax = requestsMaxDefault, ...options }: ForwardingOptions): Forwarding {
+export function forwarding({ requestsMax = requestsMaxDefault, parcelsMax = parcelsMaxDefault, ...options }: ForwardingOptions): Forwarding {
   const { telemetry, clock, sleep, awaits } = options;
   const held = parcels({ ...options, lanes });
   const ended = new AbortController();
@@ -133,7 +136,7 @@ export function forwarding({ requestsMax = requestsMaxDefault, ...options }: For
     },
     oldest: held.oldest,
     isHeld: held.isHeld,
-    fill: () => held.size() / requestsMax,
+    fill: () => Math.max(held.size() / requestsMax, held.parcels() / parcelsMax),
     exchange(next) {
       const isSamePlace = next === undefined || placeText(next) === placeText(settings);
       settings = next;

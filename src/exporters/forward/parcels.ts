@@ -83,6 +83,8 @@ export interface Parcels {
   oldestMs(): number | undefined;
   /** Requests. */
   size(): number;
+  /** Of all of them, those that have not gone on. */
+  parcels(): number;
   /** Parcels that are ready. */
   readySize(): number;
 }
@@ -110,6 +112,7 @@ export function parcels({ clock, telemetry, lanes, bodyBytesMax }: ParcelsOption
   const left = new Map<string, number>();
   const added = additions();
   let bodyBytes = 0;
+  let parcelCount = 0;
 
   function requestOf(position: number, signal: HeldRequest['signal'], body: PlainBody | undefined): HeldRequest {
     const keeps = body !== undefined && bodyBytes + body.bytes.length <= bodyBytesMax;
@@ -120,6 +123,7 @@ export function parcels({ clock, telemetry, lanes, bodyBytesMax }: ParcelsOption
   }
 
   function add(parcel: Parcel, waits: boolean): void {
+    parcelCount++;
     parcel.request.all++;
     parcel.request.left++;
     left.set(parcel.key, (left.get(parcel.key) ?? 0) + 1);
@@ -203,6 +207,7 @@ export function parcels({ clock, telemetry, lanes, bodyBytesMax }: ParcelsOption
     ready: (lane) => ready[lane] ?? [],
     gone(parcel) {
       ready[parcel.lane]?.delete(parcel);
+      parcelCount--;
       const others = (left.get(parcel.key) ?? 1) - 1;
       if (others > 0) left.set(parcel.key, others);
       else left.delete(parcel.key);
@@ -217,6 +222,7 @@ export function parcels({ clock, telemetry, lanes, bodyBytesMax }: ParcelsOption
     isHeld: (key) => left.has(key),
     oldestMs: () => requests.values().next().value?.arrivedMs,
     size: () => requests.size,
+    parcels: () => parcelCount,
     readySize: () => ready.reduce((sum, own) => sum + own.size, 0),
   };
 }

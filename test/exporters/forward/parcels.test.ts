@@ -137,7 +137,7 @@ test('parcels: whatever happens, all that came goes, once, and in its order with
           clock.advance(one.ms);
           held.expire(1_000);
         } else for (const parcel of [...held.ready(one.lane)].slice(0, one.most)) send(parcel);
-        expect([held.oldest(), held.size()]).toEqual([unsent.size === 0 ? undefined : Math.min(...unsent.keys()), unsent.size]);
+        expect([held.oldest(), held.size(), held.parcels()]).toEqual([unsent.size === 0 ? undefined : Math.min(...unsent.keys()), unsent.size, [...unsent.values()].reduce((sum, left) => sum + left, 0)]);
       }
       clock.advance(1_000);
       held.expire(1_000);
