@@ -183,7 +183,9 @@ export function parcels({ clock, telemetry, lanes, bodyBytesMax }: ParcelsOption
       add({ request, key: '', traceId: '', lane: position % lanes, only: undefined, items: 1, bytes: body?.bytes.length ?? 0, additions: new Map(), ids: [] }, false);
     },
     scored(item) {
-      const { tenant, traceId, spanTraceId = traceId, spanId } = item.run;
+      const { tenant, traceId, spanTraceId = traceId, spanId, session, partOf } = item.run;
+      // What is said of a whole session, or taken back, is no word on this run.
+      if (session !== undefined || partOf !== undefined) return false;
       const trace = traces.get(traceKey(tenant, spanTraceId));
       // One word on a span: a second one, of a judge or of a newer revision, needs a span of its own.
       const own = trace?.bySpan.get(spanId);

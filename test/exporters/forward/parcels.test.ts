@@ -95,6 +95,7 @@ test('parcels: a verdict is written on a span that waits, once, and on no other'
   held.takeSpans(request(10, [[7, 2]]), waits);
   held.takeSpans(request(20, [[7, 1]]), waits);
   held.takeSpans(request(30, [[8, 1]]), waits);
+  expect(held.scored({ ...item, run: { ...of, partOf: { traceId, spanId: tool } } as never })).toBe(false);
   expect(held.scored(item)).toBe(true);
   // A judge's, or that of a later revision, needs a span of its own.
   expect(held.scored(item)).toBe(false);
