@@ -175,6 +175,7 @@ for (const compression of ['none', 'gzip']) {
     const alone = protobuf(span({ id: 9, trace: 8, name: 'GET /' }));
     await post(alone);
     await post(protobuf(...failedRun(1)));
+    await spansHere(3);
     const records = { resourceLogs: [{ scopeLogs: [{ logRecords: [{ timeUnixNano: '5', body: { stringValue: 'of no trace' } }] }] }] };
     await post(Buffer.from(JSON.stringify(records)), { path: '/v1/logs', type: 'application/json' });
     await post(protobuf(toolSpan({ id: 4, parent: 1, trace: 1, start: 5, end: 6, call: 'd', tool: 'find', arguments: '{"x":2}', result: 'there' })));
@@ -182,7 +183,8 @@ for (const compression of ['none', 'gzip']) {
     expect(spans.find(({ name }) => name === 'span 1')?.attributes['tracejury.verdict']).toBe('fail');
     // A verdict that comes later goes the same way.
     expect(spans.some(({ name }) => name === 'evaluate finder')).toBe(true);
-    const isHere = async (body: Buffer): Promise<void> => void (await eventually(() => overGrpc.taken.find((one) => one.body.equals(body)), 'the very bytes'));
+    // What is sent again may share a request with what came meanwhile.
+    const isHere = async (body: Buffer): Promise<void> => void (await eventually(() => overGrpc.taken.find((one) => one.body.includes(body)), 'the very bytes'));
     await isHere(alone);
     await isHere(logsRequest.encode(records));
   });

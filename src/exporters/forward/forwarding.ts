@@ -56,6 +56,8 @@ export interface ForwardingOptions {
 /** One request is under way in each. */
 const lanes = 4;
 const lookEveryMs = 100;
+/** A run has waited five times as long to be settled. */
+const gatherMs = 100;
 /** Some hundred bytes each, beside their bodies. */
 const requestsMaxDefault = 100_000;
 const parcelsMaxDefault = 200_000;
@@ -70,19 +72,34 @@ export function forwarding({ requestsMax = requestsMaxDefault, parcelsMax = parc
   const out = sending({ ...options, held, lanes, target: () => place });
   let settledKeys: string[] = [];
   let isDue = false;
+  /** Something that came goes on as it came. */
+  let hurries = false;
+  let isGathering = false;
   let ticking: Promise<void> | undefined;
   let stopped: Promise<number> | undefined;
 
   /** After the turn: what closes together goes together, and a trace is told to be settled before its verdicts are made. */
-  function soon(): void {
+  function soon(isHurried: boolean): void {
+    hurries ||= isHurried;
     if (isDue) return;
     isDue = true;
     setImmediate(() => {
       isDue = false;
       held.settled(settledKeys);
       settledKeys = [];
-      out.pump();
+      if (hurries) out.pump();
+      else void gathered();
+      hurries = false;
     });
+  }
+
+  /** A run that is ready waits a little for what becomes ready beside it: a request costs as much as many spans. What nothing is waited for goes at once. */
+  async function gathered(): Promise<void> {
+    if (isGathering || held.readySize() === 0) return;
+    isGathering = true;
+    await sleep(gatherMs, ended.signal);
+    isGathering = false;
+    out.pump();
   }
 
   async function tick(): Promise<void> {
@@ -118,21 +135,22 @@ export function forwarding({ requestsMax = requestsMaxDefault, parcelsMax = parc
   return {
     wants: () => settings !== undefined,
     spans(request) {
+      const before = held.readySize();
       held.takeSpans(request, awaits);
       observe();
-      soon();
+      soon(held.readySize() > before);
     },
     logs({ records, ...request }) {
       if (records.length > 0 && records.every((record) => record.attribute(wire.generated) === true)) return;
       held.takeLogs(request);
       observe();
-      soon();
+      soon(true);
     },
     scored: held.scored,
     settled(keys) {
       if (held.size() === 0) return;
       settledKeys.push(...keys);
-      soon();
+      soon(false);
     },
     oldest: held.oldest,
     isHeld: held.isHeld,

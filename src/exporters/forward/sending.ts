@@ -1,4 +1,4 @@
-/** Sends what is ready on: a request at a time in each lane, so that what belongs together stays in order; nothing while the circuit is open. */
+/** Sends what is ready on: no two requests at a time with something of one lane, so that what belongs together stays in order; nothing while the circuit is open. */
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Sleep } from '../../model/clock.ts';
 import { protobufOfJson } from '../../otlp/protobuf-of-json.ts';
@@ -33,6 +33,8 @@ export interface Sending {
 
 /** Of one request; a parcel that is larger goes alone. Far below what receivers take. */
 const requestBytesMax = 2 * 1024 * 1024;
+/** Of one that goes through several lanes: beyond it each goes by itself. */
+const sharedBytesMax = 256 * 1024;
 const parcelsPerRequest = 1_024;
 
 interface Lane {
@@ -67,32 +69,50 @@ export function sending(options: SendingOptions): Sending {
     for (const lane of lanes) {
       const target = options.target();
       if (lane.isBusy || target === undefined || !maySend()) continue;
-      const parcels = nextOf(held.ready(lane.at), lane.parcelsMax);
-      if (parcels.length > 0) void work(lane, parcels, target);
+      const { parcels, from } = nextFrom(lane);
+      if (parcels.length > 0) void work(from, parcels, target);
     }
   }
 
-  async function work(lane: Lane, parcels: readonly Parcel[], target: Target): Promise<void> {
-    lane.isBusy = true;
+  /** While it is little, what is ready in other lanes goes along: a request costs as much as many spans. */
+  function nextFrom(first: Lane): { readonly parcels: readonly Parcel[]; readonly from: readonly Lane[] } {
+    const parcels = [...nextOf(held.ready(first.at), { parcelsMax: first.parcelsMax, bytesMax: requestBytesMax })];
+    const from = [first];
+    let bytes = bytesOf(parcels);
+    for (const lane of parcels.some(isOfLogs) ? [] : lanes) {
+      const parcelsMax = Math.min(first.parcelsMax, lane.parcelsMax) - parcels.length;
+      if (lane.isBusy || lane === first || bytes >= sharedBytesMax || parcels.length === 0 || parcelsMax <= 0) continue;
+      const more = nextOf(held.ready(lane.at), { parcelsMax, bytesMax: sharedBytesMax - bytes });
+      if (more.length === 0 || more.some(isOfLogs) || bytes + bytesOf(more) > requestBytesMax) continue;
+      parcels.push(...more);
+      from.push(lane);
+      bytes += bytesOf(more);
+    }
+    return { parcels, from };
+  }
+
+  async function work(from: readonly Lane[], parcels: readonly Parcel[], target: Target): Promise<void> {
+    for (const lane of from) lane.isBusy = true;
     const made = await madeOf(parcels);
     const signal = parcels[0]?.request.signal ?? 'traces';
-    if (made !== undefined) await heard(lane, made, await target.send(signal, made.encoding, made.body));
-    lane.isBusy = false;
+    if (made !== undefined) await heard(from, made, await target.send(signal, made.encoding, made.body));
+    for (const lane of from) lane.isBusy = false;
     pump();
   }
 
-  async function heard(lane: Lane, { parcels }: Made, outcome: Passed): Promise<void> {
+  async function heard(from: readonly Lane[], { parcels }: Made, outcome: Passed): Promise<void> {
     if (isStopped && outcome.kind === 'failed') return;
     const isTaken = outcome.kind === 'sent';
     telemetry.add('tracejury.forward.requests', 1, { 'tracejury.outcome': isTaken ? 'sent' : outcome.retryable ? 'retried' : 'refused' });
-    if (!isTaken && outcome.retryable) return await rested(lane, outcome.retryAfterMs);
+    if (!isTaken && outcome.retryable) return await rested(from, outcome.retryAfterMs);
     backend.succeeded();
-    lane.attempts = 0;
-    if (!isTaken && parcels.length > 1) {
-      lane.parcelsMax = Math.ceil(parcels.length / 2);
-      return;
+    const isHalved = !isTaken && parcels.length > 1;
+    for (const lane of from) {
+      lane.attempts = 0;
+      if (isHalved) lane.parcelsMax = Math.ceil(parcels.length / 2);
+      else if (isTaken) lane.parcelsMax = Math.min(parcelsPerRequest, lane.parcelsMax * 2);
     }
-    if (isTaken) lane.parcelsMax = Math.min(parcelsPerRequest, lane.parcelsMax * 2);
+    if (isHalved) return;
     const items = parcels.reduce((sum, parcel) => sum + parcel.items, 0);
     const refused = isTaken ? Math.min(outcome.rejected, items) : items;
     done(parcels, items - refused, 'forwarded');
@@ -105,11 +125,12 @@ export function sending(options: SendingOptions): Sending {
     for (const parcel of parcels) held.gone(parcel);
   }
 
-  async function rested(lane: Lane, retryAfterMs: number | undefined): Promise<void> {
+  async function rested(from: readonly Lane[], retryAfterMs: number | undefined): Promise<void> {
     const openMs = backend.failed(retryAfterMs);
     const { signal } = rest;
     if (openMs !== undefined) void leaveAlone(openMs);
-    else if (backend.circuit() === 'closed') await sleep(restMs(++lane.attempts, options), signal);
+    for (const lane of from) lane.attempts++;
+    if (openMs === undefined && backend.circuit() === 'closed') await sleep(restMs(Math.max(...from.map(({ attempts }) => attempts)), options), signal);
   }
 
   async function leaveAlone(ms: number): Promise<void> {
@@ -162,16 +183,24 @@ export function sending(options: SendingOptions): Sending {
 }
 
 /** Of one signal; log records, which may be JSON, by themselves. */
-function nextOf(ready: Iterable<Parcel>, parcelsMax: number): readonly Parcel[] {
+function nextOf(ready: Iterable<Parcel>, { parcelsMax, bytesMax }: { readonly parcelsMax: number; readonly bytesMax: number }): readonly Parcel[] {
   const parcels: Parcel[] = [];
   let bytes = 0;
   for (const parcel of ready) {
     const [first] = parcels;
-    if (first !== undefined && (parcels.length >= parcelsMax || bytes + parcel.bytes > requestBytesMax || first.request.signal === 'logs' || parcel.request.signal === 'logs')) break;
+    if (first !== undefined && (parcels.length >= parcelsMax || bytes + parcel.bytes > bytesMax || isOfLogs(first) || isOfLogs(parcel))) break;
     parcels.push(parcel);
     bytes += parcel.bytes;
   }
   return parcels;
+}
+
+function isOfLogs({ request }: Parcel): boolean {
+  return request.signal === 'logs';
+}
+
+function bytesOf(parcels: readonly Parcel[]): number {
+  return parcels.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
 async function inTurns<Result>(steps: Steps<Result>): Promise<Result> {

@@ -1,5 +1,5 @@
 /**
- * What standing in-line costs: `npm run bench:forward -- --collector PATH [--seconds N (20)] [--rate SPANS (1500)] [--passes N (3)]`. The same spans at the same rate through
+ * What standing in-line costs: `npm run bench:forward -- --collector PATH [--seconds N (12)] [--rate SPANS (1000)] [--passes N (3)]`. The same spans at the same rate through
  * the service with `forward`, through the service without, and through a Collector that groups by trace, to a receiver that notes when they come.
  * PATH: a Collector with `otlp`, `groupbytrace`, `batch` and `otlp_http`. Exit code 1 when spans were lost or doubled.
  */
@@ -24,7 +24,7 @@ interface Row extends LoadCounts {
   readonly doubled: number;
 }
 
-const { values } = parseArgs({ options: { collector: { type: 'string' }, seconds: { type: 'string', default: '20' }, rate: { type: 'string', default: '1500' }, passes: { type: 'string', default: '3' } } });
+const { values } = parseArgs({ options: { collector: { type: 'string' }, seconds: { type: 'string', default: '12' }, rate: { type: 'string', default: '1000' }, passes: { type: 'string', default: '3' } } });
 const { collector: binary } = values;
 if (binary === undefined) throw new Error('give the path of a Collector: --collector PATH');
 const [seconds, rate, passes] = [Number(values.seconds), Number(values.rate), Number(values.passes)];
