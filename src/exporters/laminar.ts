@@ -1,5 +1,5 @@
 /**
- * Scores in the metadata of traces of Laminar. Its route for scores of spans is no longer there (decision 41); metadata that are sent for a trace later are merged
+ * Scores in the metadata of traces of Laminar. Its route for scores of spans is no longer there (decision 38); metadata that are sent for a trace later are merged
  * into those that it has, which is how Laminar's own client attaches scores: https://docs.laminar.sh.
  */
 import { chunks } from '../model/chunks.ts';

@@ -61,7 +61,7 @@ function carrierSpan(carrier: Carrier, { run }: ExportItem, asked: Pick<SentLink
     endUnixNano,
     attributes: { ...carrier.attributes, ...(asked === undefined ? {} : { [wire.judgeTraceId]: asked.traceId, [wire.judgeSpanId]: asked.spanId }) },
     events: carrier.events.map((attributes) => ({ name: wire.evaluationEvent, timeUnixNano: endUnixNano, attributes })),
-    // Who reads annotations of OpenInference goes by the one link: it is what they are about. Decision 43.
+    // Who reads annotations of OpenInference goes by the one link: it is what they are about. Decision 40.
     links: [{ traceId: spanTraceId, spanId, traceState }],
   };
 }

@@ -1,4 +1,4 @@
-/** Signatures of webhooks as Standard Webhooks 1.0 has them, for which receivers find ready code in most languages. Decision 44. */
+/** Signatures of webhooks as Standard Webhooks 1.0 has them, for which receivers find ready code in most languages. Decision 41. */
 import { createHmac } from 'node:crypto';
 
 const secretPrefix = 'whsec_';

@@ -1,7 +1,7 @@
 /**
  * Takes what waits for judges out of the store and has it asked, so many at a time, the oldest first. A row goes in the transaction that writes its verdict: what a process
  * that dies had under way is asked again by the next one, and what is answered never is. Of several processes over one store one has a job at a time, by a lease: what it has under way is its
- * own as long as it lives. Decision 46.
+ * own as long as it lives. Decision 43.
  */
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { JudgeJobStore, WaitingJob } from '../model/judge-store.ts';

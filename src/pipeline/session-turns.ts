@@ -1,6 +1,6 @@
 /**
  * Runs as turns of sessions that are judged as a whole. Whether a session is judged is decided by a hash of its id, once, when its first turn closes: what a later turn would say, at
- * another pace of the budget, must not change with which probability it was chosen. Decision 45.
+ * another pace of the budget, must not change with which probability it was chosen. Decision 42.
  */
 import { createHash } from 'node:crypto';
 import type { AgentTrace, Run } from '../model/agent-trace.ts';
