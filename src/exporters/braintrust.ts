@@ -11,6 +11,7 @@ import type { NativeScore } from './native-score.ts';
 import { oneAName } from './one-a-name.ts';
 import { oneByOne } from './one-by-one.ts';
 import type { Answer } from './post.ts';
+import { isUuid } from './uuid-text.ts';
 
 /** Spans of one query; a request of these stays at some kilobytes. */
 const spansMax = 500;
@@ -65,10 +66,8 @@ async function write(scores: readonly NativeScore[], call: NativeCall, account: 
   return { kind: 'failed', retryable: true, isMissing: true, error: 'its span is not there', only: new Set(placed.filter(({ spanId }) => !rows.has(spanId)).map(({ score }) => score.id)) };
 }
 
-const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
 async function projectId(call: NativeCall, { keys: { project = '' }, known }: NativeAccount): Promise<string | ExportOutcome> {
-  const found = uuid.test(project) ? project : known.get(project);
+  const found = isUuid(project) ? project : known.get(project);
   if (found !== undefined) return found;
   const answer = await call({ method: 'GET', path: `/v1/project?${new URLSearchParams({ project_name: project, limit: '1' }).toString()}` });
   const outcome = exportOutcome(answer);
@@ -76,7 +75,7 @@ async function projectId(call: NativeCall, { keys: { project = '' }, known }: Na
   const [first] = listIn(answer, 'objects');
   const id = first === undefined ? undefined : member(first, 'id');
   // Projects are made with their first span. The id becomes part of a path and of a query.
-  if (typeof id !== 'string' || !uuid.test(id)) return { kind: 'failed', retryable: true, isMissing: true, error: 'its project is not there' };
+  if (typeof id !== 'string' || !isUuid(id)) return { kind: 'failed', retryable: true, isMissing: true, error: 'its project is not there' };
   known.set(project, id);
   return id;
 }

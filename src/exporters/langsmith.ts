@@ -9,7 +9,7 @@ import type { NativeAccount, NativeBackend, NativeCall } from './native-backend.
 import type { NativeScore } from './native-score.ts';
 import { oneByOne } from './one-by-one.ts';
 import type { Answer } from './post.ts';
-import { uuidText } from './uuid-text.ts';
+import { isUuid, uuidText } from './uuid-text.ts';
 
 /** The API refuses scores with more. */
 const digits = 4;
@@ -43,11 +43,9 @@ async function write(scores: readonly NativeScore[], call: NativeCall, account: 
   return oneByOne(placed, ({ score, runId }) => written({ score, call, feedback: feedback(score), place: { run_id: runId, ...(project === '' ? {} : { session_id: project }) } }));
 }
 
-const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
 /** Empty: none is named. */
 async function projectId(call: NativeCall, { keys: { project = '' }, known }: NativeAccount): Promise<string | ExportOutcome> {
-  const found = project === '' || uuid.test(project) ? project : known.get(project);
+  const found = project === '' || isUuid(project) ? project : known.get(project);
   if (found !== undefined) return found;
   const answer = await call({ method: 'GET', path: `/sessions?${new URLSearchParams({ name: project, limit: '1' }).toString()}` });
   const outcome = exportOutcome(answer);
