@@ -11,7 +11,7 @@ import { callEnd } from '../../model/call-end.ts';
 import { runColumns, storedVerdict, tookMicros } from '../item.ts';
 import { jobBody } from '../job-body.ts';
 import { contentOf } from '../run-content.ts';
-import type { ContentGone, Micros, RunContent, StoreItem } from '../store.ts';
+import type { ContentGone, Micros, StoreItem } from '../store.ts';
 import type { EvaluationRow } from './rows.ts';
 
 export interface Batch {
@@ -71,8 +71,8 @@ function batchExport({ item, ...rest }: NewExport): BatchExport {
 }
 
 function batchItem({ run, withoutContent, content = contentOf(run, withoutContent), evaluations, decisions, jobs = [], turn, answered }: StoreItem): BatchItem {
-  const waiting = jobs.length === 0 && turn?.choices.some(({ mayBeChosen }) => mayBeChosen) !== true ? undefined : alone(jobBody(run));
-  return { run: { ...runOf(run), content: contentAlone(content), waiting }, evaluations: evaluations.map(batchEvaluation), decisions, ...(jobs.length === 0 ? {} : { jobs }), ...(turn === undefined ? {} : { turn }), ...(answered === undefined ? {} : { answered }) };
+  const waiting = jobs.length === 0 && turn?.choices.some(({ mayBeChosen }) => mayBeChosen) !== true ? undefined : jobBody(run);
+  return { run: { ...runOf(run), content, waiting }, evaluations: evaluations.map(batchEvaluation), decisions, ...(jobs.length === 0 ? {} : { jobs }), ...(turn === undefined ? {} : { turn }), ...(answered === undefined ? {} : { answered }) };
 }
 
 function batchEvaluation(evaluation: Evaluation): BatchEvaluation {
@@ -88,15 +88,6 @@ function batchEvaluation(evaluation: Evaluation): BatchEvaluation {
     details: jsonText(details),
     sample_probability: sampleProbability,
   };
-}
-
-/** A Buffer may lie in memory that is much larger, or that it shares with others: all of that would go along. */
-export function alone<Value>(value: Value): Value | Uint8Array {
-  return value instanceof Uint8Array && value.byteLength !== value.buffer.byteLength ? new Uint8Array(value) : value;
-}
-
-function contentAlone(content: RunContent): BatchContent {
-  return { content: alone(content.content), contentGone: content.contentGone };
 }
 
 function runOf(run: Run): Omit<BatchRun, 'content' | 'waiting'> {

@@ -5,7 +5,7 @@ import type { SQLInputValue } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
 import { CompiledQuery, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, type DatabaseConnection, type Driver } from 'kysely';
 import { JuryError } from '../../model/errors.ts';
-import { alone, type Batch } from './batch.ts';
+import type { Batch } from './batch.ts';
 import type { Tables } from './tables.ts';
 import { openedId, type Answer, type Ask, type ThreadData } from './thread-protocol.ts';
 
@@ -156,4 +156,9 @@ async function written(db: Kysely<Tables>, thread: SqliteThread, batch: Batch): 
     const answer = await thread.ask({ kind: 'write', batch });
     return answer.kind === 'written' ? answer.exports : [];
   });
+}
+
+/** A Buffer may lie in memory that is much larger, or that it shares with others: all of that would go along. */
+function alone<Value>(value: Value): Value | Uint8Array {
+  return value instanceof Uint8Array && value.byteLength !== value.buffer.byteLength ? new Uint8Array(value) : value;
 }
