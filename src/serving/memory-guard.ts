@@ -60,7 +60,6 @@ const littleShare = 0.03;
 export function memoryGuard(options: MemoryGuardOptions): MemoryGuard {
   const { clock, memory, residentBytesMax, heldBytesMax, heldBytes, relieve } = options;
   let spare = heldBytesMax;
-  let wasSqueezed = false;
   let often: boolean | undefined;
   let changedMs = -Infinity;
   /** Fewer traces were spared, and the collector has not been asked since. */
@@ -71,7 +70,6 @@ export function memoryGuard(options: MemoryGuardOptions): MemoryGuard {
   function squeeze(nowMs: number): void {
     changedMs = nowMs;
     squeezed = true;
-    wasSqueezed = true;
     spare = Math.max(heldBytesMax * leastShare, Math.min(spare, heldBytes()) * lessPerSqueeze);
     relieve();
   }
@@ -110,7 +108,7 @@ export function memoryGuard(options: MemoryGuardOptions): MemoryGuard {
         return left;
       }
       if (share >= spareShare && isDue) squeeze(nowMs);
-      if (share < easyShare && nowMs - changedMs >= (wasSqueezed && share >= nearShare ? easeNearEveryMs : easeEveryMs)) ease(nowMs);
+      if (share < easyShare && nowMs - changedMs >= (share >= nearShare ? easeNearEveryMs : easeEveryMs)) ease(nowMs);
       return share;
     },
     spareBytesMax: () => spare,
