@@ -26,8 +26,8 @@ const mail = 'anna.lee@example.com';
 const card = '4929715488230163';
 const account = 'acct-778812';
 const hidden = `${mail} ${card} ${account}`;
-/** The originals, and beginnings of them that a text cut short might leave. */
-const originals = /anna|lee@|4929|7154|778812/;
+/** The originals, and beginnings of them that a text cut short might leave; digits only where they begin a number, as times and identifiers hold any others. */
+const originals = /anna|lee@|(?<![0-9a-f])(?:492971|778812)/;
 
 const redact = 'redact: [ { match: email }, { match: credit_card, replace: "[card]" }, { pattern: "acct-[0-9]+", replace: "[account]" } ]\n';
 
