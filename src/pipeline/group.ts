@@ -35,10 +35,8 @@ import { sessionTools } from './sessions.ts';
 import { slabs } from './shelf.ts';
 import { standing } from './standing.ts';
 import { telling } from './telling.ts';
+import { together } from './together.ts';
 import { traceTable, type Trace } from './traces.ts';
-
-/** Traces that are due within so short a time may hold parts of one run: none of them closes before all were looked at. */
-const togetherMs = 50;
 
 const noRun = { 'tracejury.reason': 'no_agent_model_or_tool_span' } as const;
 
@@ -53,7 +51,7 @@ export function gathering(options: GatheringOptions): Gathering {
   const standings = standing(traces, options.settled);
   const queue = deadlines<Trace>();
   const ready: Run[] = [];
-  const looked = new Map<Trace, Looked>();
+  const looked = together();
   const tell = telling(collectors);
   const looking = looks(() => settings.closing, tell.canCarryRun);
   const joins = joining({ traces, telemetry, spansMax: limits.spansPerTraceMax, gone: forget });
@@ -63,7 +61,7 @@ export function gathering(options: GatheringOptions): Gathering {
   function grew(trace: Trace, spanId: SpanId, by: number): void {
     trace.bytes += by;
     bytes += by;
-    looked.delete(trace);
+    looked.remove(trace);
     reopen(trace);
     idle.touched(trace);
     queue.set(trace, looking.arrived(trace, spanId, clock.nowMs()));
@@ -95,7 +93,7 @@ export function gathering(options: GatheringOptions): Gathering {
   /** The trace is no more: it was dropped, or became part of another one. */
   function forget(trace: Trace): void {
     closed.delete(trace);
-    looked.delete(trace);
+    looked.remove(trace);
     queue.remove(trace);
     idle.gone(trace);
     sessions.forget(trace);
@@ -133,7 +131,7 @@ export function gathering(options: GatheringOptions): Gathering {
     const reading = tell.reading(trace);
     const lasting = draftsOf(trace, at, reading);
     const whole = joins.byFragments(trace, lasting.drafts);
-    if (whole === undefined) looked.set(trace, { isWhole: at.isWhole, lasting, reading, dueMs });
+    if (whole === undefined) looked.add(trace, { isWhole: at.isWhole, lasting, reading, dueMs });
     else lookAgain(whole);
   }
 
@@ -240,17 +238,12 @@ export function gathering(options: GatheringOptions): Gathering {
         guarded(trace, () => look(trace, dueMs));
       }
       // Only now: a trace that was looked at later may have shown that an earlier one is part of its run.
-      const nextMs = queue.nextMs() ?? Infinity;
-      for (const [trace, look] of looked) {
-        if (nextMs <= now && nextMs <= look.dueMs + togetherMs) continue;
-        looked.delete(trace);
-        guarded(trace, () => settle(trace, look));
-      }
+      for (const [trace, look] of looked.take(now, queue.nextMs() ?? Infinity, tracesMax)) guarded(trace, () => settle(trace, look));
       return ready.splice(0);
     },
-    nextDueMs: () => (ready.length > 0 ? clock.nowMs() : queue.nextMs()),
+    nextDueMs: () => (ready.length > 0 ? clock.nowMs() : earlier(looked.sinceMs(), queue.nextMs())),
     closeAll() {
-      looked.clear();
+      looked.takeAll();
       for (const trace of traces.all()) {
         guarded(trace, () => {
           if (trace.done) return drop(trace);
@@ -266,8 +259,7 @@ export function gathering(options: GatheringOptions): Gathering {
     standings,
     exchange(next) {
       settings = inForce(next);
-      for (const trace of looked.keys()) lookAgain(trace);
-      looked.clear();
+      for (const trace of looked.takeAll()) lookAgain(trace);
     },
     relieve,
     packIdle: idle.pack,
@@ -276,4 +268,8 @@ export function gathering(options: GatheringOptions): Gathering {
     openBytes: () => bytes - closed.bytes(),
     traces: () => traces.size(),
   };
+}
+
+function earlier(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
 }

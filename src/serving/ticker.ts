@@ -2,14 +2,14 @@
 import type { Clock } from '../model/clock.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
 
-/** Traces that are closed before the clock is looked at again. A trace takes well under a millisecond, a huge one tens of them. */
-const tracesPerStep = 8;
+/** Traces that are looked at, and closed, before the clock is looked at again. A trace takes well under a millisecond, a huge one tens of them. */
+const tracesPerStep = 1;
 /** However slowly the clock goes. */
 const stepsPerTickMax = 1_000;
 /** The longest that a timer sleeps: a later deadline is looked at again then. */
 const timerMsMax = 60_000;
 /** Of one tick, while closing is in time: a request waits no longer for it. */
-const tickMsUsual = 5;
+const tickMsUsual = 2;
 const tickMsMax = 100;
 /** From here on closing is behind, and takes time from the requests. */
 const lateMs = 100;
