@@ -16,6 +16,8 @@ export interface Memory {
   readonly residentBytes: () => number;
   /** Collects garbage: what is let go stays resident until then. All else waits meanwhile, a tenth of a second or more. */
   readonly collect: () => void;
+  /** Begins to: it goes on in steps beside other work, and is over within half a second or so. */
+  readonly collectInSteps: () => void;
   /** Whether the collector comes by for every few bytes that come from outside its heap, or, at less cost, when all has grown by a share. */
   readonly collectOften: (often: boolean) => void;
 }
@@ -34,7 +36,7 @@ export interface MemoryGuardOptions {
 
 /**
  * Shares of the bound: below the first more traces are spared again; from the second on fewer are, and garbage is collected when that has not helped; from the third on
- * it is at once. What is left free is what lets the collector come by rarely, which is worth more than a few more traces that wait for stragglers.
+ * it is at once, and everything else waits for it. What is left free is what lets the collector come by rarely, which is worth more than a few more traces that wait for stragglers.
  */
 const easyShare = 0.62;
 const spareShare = 0.72;
@@ -52,10 +54,12 @@ const nearShare = 0.5;
 const easeNearEveryMs = 15_000;
 /** Of `heldBytesMax`: so that sparing begins again from somewhere. */
 const leastShare = 1 / 64;
-/** Collecting takes a tenth of a second or more, and nothing else runs meanwhile. Where it brings little it is tried ever more rarely. */
+/** Collecting costs a tenth of a second or more of the processor. Where it brings little it is tried ever more rarely. */
 const collectEveryMs = 3_000;
 const collectEveryMsMax = 60_000;
 const littleShare = 0.03;
+/** Collecting in steps is over by then. */
+const stepsMs = 500;
 
 export function memoryGuard(options: MemoryGuardOptions): MemoryGuard {
   const { clock, memory, residentBytesMax, heldBytesMax, heldBytes, relieve } = options;
@@ -65,6 +69,8 @@ export function memoryGuard(options: MemoryGuardOptions): MemoryGuard {
   /** Fewer traces were spared, and the collector has not been asked since. */
   let squeezed = false;
   let collectAgainMs = -Infinity;
+  /** What is being collected in steps, and the share that was taken then. */
+  let inSteps: { readonly share: number; readonly sinceMs: number } | undefined;
   let restMs = collectEveryMs;
 
   function squeeze(nowMs: number): void {
@@ -79,14 +85,25 @@ export function memoryGuard(options: MemoryGuardOptions): MemoryGuard {
     spare = Math.min(heldBytesMax, spare * morePerEase);
   }
 
+  function rest(before: number, left: number): void {
+    restMs = before - left < littleShare ? Math.min(collectEveryMsMax, restMs * 2) : collectEveryMs;
+    collectAgainMs = clock.nowMs() + restMs;
+  }
+
   /** Gives the share that is left. */
   function collected(share: number): number {
     memory.collect();
     squeezed = false;
+    inSteps = undefined;
     const left = memory.residentBytes() / residentBytesMax;
-    restMs = share - left < littleShare ? Math.min(collectEveryMsMax, restMs * 2) : collectEveryMs;
-    collectAgainMs = clock.nowMs() + restMs;
+    rest(share, left);
     return left;
+  }
+
+  function collectInSteps(share: number, nowMs: number): void {
+    memory.collectInSteps();
+    squeezed = false;
+    inSteps = { share, sinceMs: nowMs };
   }
 
   function pace(share: number): void {
@@ -101,13 +118,22 @@ export function memoryGuard(options: MemoryGuardOptions): MemoryGuard {
       const nowMs = clock.nowMs();
       const share = memory.residentBytes() / residentBytesMax;
       pace(share);
-      const isDue = nowMs - changedMs >= squeezeEveryMs;
-      if (nowMs >= collectAgainMs && (share >= scarceShare || (squeezed && share >= spareShare && isDue))) {
+      if (share >= scarceShare && nowMs >= collectAgainMs) {
         const left = collected(share);
         if (left >= spareShare) squeeze(nowMs);
         return left;
       }
-      if (share >= spareShare && isDue) squeeze(nowMs);
+      if (inSteps !== undefined) {
+        if (nowMs - inSteps.sinceMs < stepsMs) return share;
+        rest(inSteps.share, share);
+        inSteps = undefined;
+        if (share >= spareShare) squeeze(nowMs);
+        return share;
+      }
+      if (share >= spareShare && nowMs - changedMs >= squeezeEveryMs) {
+        if (squeezed && nowMs >= collectAgainMs) collectInSteps(share, nowMs);
+        else squeeze(nowMs);
+      }
       if (share < easyShare && nowMs - changedMs >= (share >= nearShare ? easeNearEveryMs : easeEveryMs)) ease(nowMs);
       return share;
     },

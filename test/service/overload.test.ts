@@ -16,7 +16,7 @@ const mib = 1024 ** 2;
 const judged = 'evaluators: [ tool_error, { use: task_completion, judge: main, sample: { rate: 1 }, expect: { tasks: [ "answer" ] } } ]\njudges: { main: { base_url: "http://127.0.0.1:1", model: small, api_key: secret } }\n';
 
 async function pressed(yaml: string, process: { readonly bytes: number }, { settle = '5ms', tokens = '[]' } = {}): Promise<Running> {
-  const jury = await running(yaml, { memory: { residentBytes: () => process.bytes, collect: () => undefined, collectOften: () => undefined }, closing: `settle: ${settle}, quiet: 1h, abandon: 1h`, tokens });
+  const jury = await running(yaml, { memory: { residentBytes: () => process.bytes, collect: () => undefined, collectInSteps: () => undefined, collectOften: () => undefined }, closing: `settle: ${settle}, quiet: 1h, abandon: 1h`, tokens });
   open.push(jury);
   return jury;
 }

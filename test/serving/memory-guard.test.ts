@@ -8,7 +8,8 @@ const mib = 1024 * 1024;
 /** A process in which a byte on the wire takes `factor` bytes, and what is let go stays resident until garbage is collected. */
 function simulated({ factor, restMib = 150, garbageMib = 0 }: { readonly factor: number; readonly restMib?: number; readonly garbageMib?: number }) {
   const clock = manualClock();
-  const state = { held: 0, garbage: garbageMib * mib, rest: restMib * mib, collected: 0, often: true };
+  let collectedAtMs = Infinity;
+  const state = { held: 0, garbage: garbageMib * mib, rest: restMib * mib, collected: 0, inSteps: 0, often: true };
   const guard = memoryGuard({
     clock,
     memory: {
@@ -16,6 +17,10 @@ function simulated({ factor, restMib = 150, garbageMib = 0 }: { readonly factor:
       collect() {
         state.collected++;
         state.garbage = 0;
+      },
+      collectInSteps() {
+        state.inSteps++;
+        collectedAtMs = clock.nowMs() + 300;
       },
       collectOften(often) {
         state.often = often;
@@ -37,6 +42,10 @@ function simulated({ factor, restMib = 150, garbageMib = 0 }: { readonly factor:
       let highest = 0;
       for (let look = 0; look < seconds * 10; look++) {
         clock.advance(100);
+        if (clock.nowMs() >= collectedAtMs) {
+          state.garbage = 0;
+          collectedAtMs = Infinity;
+        }
         state.held = Math.min(guard.spareBytesMax(), state.held + bytesPerSecond / 10);
         highest = Math.max(highest, guard.look());
       }
@@ -71,6 +80,12 @@ test('memory guard: garbage is collected when memory is scarce, not before', () 
   const scarce = simulated({ factor: 1, garbageMib: 340 });
   expect(scarce.pass(0.1)).toBeCloseTo(150 / 512);
   expect(scarce.state.collected).toBe(1);
+});
+
+test('memory guard: what was let go is collected in steps, beside other work, while memory is tight and not scarce', () => {
+  const of = simulated({ factor: 4 });
+  expect(of.pass(120, 10 * mib)).toBeLessThan(0.92);
+  expect([of.state.collected, of.state.inSteps > 0]).toEqual([0, true]);
 });
 
 test('memory guard: where collecting brings nothing it is tried ever more rarely', () => {
