@@ -47,9 +47,10 @@ function forgetful(chance: Chance, { syncs }: { readonly syncs: boolean }): File
     ...nodeFiles,
     async open(path, mode) {
       const file = await nodeFiles.open(path, mode);
+      const isThrough = mode === 'through';
       let held: Write[] = [];
       let end = await file.size();
-      return {
+      const layered: LayerFile = {
         async write(buffers, offset) {
           const bytes = Buffer.concat(buffers);
           held.push({ offset, bytes });
@@ -58,6 +59,7 @@ function forgetful(chance: Chance, { syncs }: { readonly syncs: boolean }): File
           const pieceBytes = Math.max(pieceBytesMin, Math.ceil(bytes.length / piecesMax));
           const pieces = Array.from({ length: share === 0 ? 0 : Math.ceil(bytes.length / pieceBytes) }, (_, at) => at * pieceBytes).filter(() => chance.share() < share);
           for (const at of chance.shuffled(pieces)) await file.write([bytes.subarray(at, at + pieceBytes)], offset + at);
+          if (isThrough) await layered.datasync();
           return bytes.length;
         },
         async read(buffer, offset) {
@@ -75,6 +77,7 @@ function forgetful(chance: Chance, { syncs }: { readonly syncs: boolean }): File
         size: async () => end,
         close: () => file.close(),
       };
+      return layered;
     },
   };
 }
@@ -122,6 +125,10 @@ function slow(syncMs: number): FileLayer {
       const file = await nodeFiles.open(path, mode);
       return {
         ...file,
+        async write(buffers, offset) {
+          if (mode === 'through') await wait(syncMs);
+          return file.write(buffers, offset);
+        },
         async datasync() {
           await wait(syncMs);
           await file.datasync();

@@ -103,8 +103,8 @@ function diskOf(state: Platter, faults: Faults): SimulatedDisk {
     return inode;
   }
 
-  function fileOf(inode: Inode): LayerFile {
-    return {
+  function fileOf(inode: Inode, isThrough: boolean): LayerFile {
+    const file: LayerFile = {
       async write(buffers, offset) {
         await Promise.resolve();
         const dead = off;
@@ -117,6 +117,7 @@ function diskOf(state: Platter, faults: Faults): SimulatedDisk {
         inode.data = written(inode.data, { offset, bytes });
         if (fault?.kind === 'off') throw broken('EPOWER');
         if (fault?.kind === 'late') throw broken(fault.code);
+        if (isThrough) await file.datasync();
         return bytes.length;
       },
       read: (buffer, offset) => act('read', () => inode.data.copy(buffer, 0, Math.min(offset, inode.data.length))),
@@ -133,6 +134,7 @@ function diskOf(state: Platter, faults: Faults): SimulatedDisk {
       size: () => act('size', () => inode.data.length),
       close: () => act('close', () => undefined),
     };
+    return file;
   }
 
   const files: FileLayer = {
@@ -145,11 +147,12 @@ function diskOf(state: Platter, faults: Faults): SimulatedDisk {
     async open(path, mode) {
       return fileOf(
         await act('open', () => {
-          if (mode === 'existing') return known(path);
+          if (mode !== 'new') return known(path);
           const inode: Inode = { data: Buffer.alloc(0), synced: Buffer.alloc(0), pending: [], doubtful: [] };
           rename({ folder: posix.dirname(path), set: [[path, inode]], gone: [] });
           return inode;
         }),
+        mode === 'through',
       );
     },
     rename: (from, to) => act('rename', () => rename({ folder: posix.dirname(to), set: [[to, known(from)]], gone: [from] })),

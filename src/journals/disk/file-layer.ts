@@ -11,6 +11,8 @@ export interface LayerFile {
   close(): Promise<void>;
 }
 
+export type OpenMode = 'existing' | 'new' | 'through';
+
 export interface FolderLock {
   release(): Promise<void>;
 }
@@ -21,8 +23,11 @@ export interface FileLayer {
   makeFolder(path: string): Promise<void>;
   /** The names in it. */
   list(folder: string): Promise<readonly string[]>;
-  /** `new`: made empty; what had the name is gone. */
-  open(path: string, mode: 'existing' | 'new'): Promise<LayerFile>;
+  /**
+   * `new`: made empty; what had the name is gone. `through`: what is there; each write to it survives a loss of power when it resolves, with one way to the disk
+   * instead of two.
+   */
+  open(path: string, mode: OpenMode): Promise<LayerFile>;
   rename(from: string, to: string): Promise<void>;
   remove(path: string): Promise<void>;
   /** When it resolves, the names in the folder survive a loss of power. */

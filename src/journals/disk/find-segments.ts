@@ -108,7 +108,6 @@ async function renew(file: LayerFile, from: number, to: number): Promise<void> {
   const bytes = Buffer.alloc(to - from);
   await readExactly(file, bytes, from);
   await writeAll(file, [bytes], from);
-  await file.datasync();
 }
 
 async function setAside({ name, file }: Slot, { files, folder }: FindOptions): Promise<void> {

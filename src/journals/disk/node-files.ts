@@ -1,12 +1,21 @@
 /** The files of this machine. */
 import { constants } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, type FileHandle } from 'node:fs/promises';
-import type { FileLayer, LayerFile } from './file-layer.ts';
+import type { FileLayer, LayerFile, OpenMode } from './file-layer.ts';
 import { lockFolder } from './folder-lock.ts';
 
 /** What is journalled are prompts and answers: nobody else's to read. */
 const fileMode = 0o600;
 const folderMode = 0o700;
+
+/** Elsewhere the flag is not there, or promises less than a sync does. */
+const writesThrough = process.platform === 'linux';
+
+const flags: { readonly [mode in OpenMode]: number } = {
+  existing: constants.O_RDWR,
+  new: constants.O_RDWR | constants.O_CREAT | constants.O_TRUNC,
+  through: constants.O_RDWR | (writesThrough ? constants.O_DSYNC : 0),
+};
 
 export const nodeFiles: FileLayer = {
   async makeFolder(path) {
@@ -14,7 +23,8 @@ export const nodeFiles: FileLayer = {
   },
   list: (folder) => readdir(folder),
   async open(path, mode) {
-    return fileOf(await open(path, mode === 'new' ? constants.O_RDWR | constants.O_CREAT | constants.O_TRUNC : constants.O_RDWR, fileMode));
+    const handle = await open(path, flags[mode], fileMode);
+    return mode === 'through' && !writesThrough ? syncedAfterWriting(fileOf(handle)) : fileOf(handle);
   },
   rename,
   remove: (path) => rm(path),
@@ -28,6 +38,17 @@ export const nodeFiles: FileLayer = {
   },
   lock: lockFolder,
 };
+
+function syncedAfterWriting(file: LayerFile): LayerFile {
+  return {
+    ...file,
+    async write(buffers, offset) {
+      const written = await file.write(buffers, offset);
+      await file.datasync();
+      return written;
+    },
+  };
+}
 
 function fileOf(handle: FileHandle): LayerFile {
   return {

@@ -102,7 +102,6 @@ export function segments({ files, folder, segmentBytes, segmentsMax, randomBytes
     try {
       const page = headerPage(header);
       await writeAll(slot.file, [page], 0);
-      // Durable with the first group: until then nothing in this segment was acknowledged.
       await writeAll(slot.file, [page], slot.bytes - pageBytes);
     } catch (error) {
       await remove(slot);

@@ -23,17 +23,19 @@ export async function makeSlot(files: FileLayer, folder: string, { name, bytes }
     await file.datasync();
     await files.rename(path + unfinished, path);
     await files.syncFolder(folder);
-    return { name, file, bytes };
+    await file.close();
   } catch (error) {
     await file.close().catch(() => undefined);
     // On a full disk it holds the very bytes that are missed.
     await files.remove(path + unfinished).catch(() => undefined);
     throw error;
   }
+  return openSlot(files, folder, name);
 }
 
+/** What is written to it is on the disk when the write is over. */
 export async function openSlot(files: FileLayer, folder: string, name: string): Promise<Slot> {
-  const file = await files.open(join(folder, name), 'existing');
+  const file = await files.open(join(folder, name), 'through');
   try {
     return { name, file, bytes: await file.size() };
   } catch (error) {

@@ -1,5 +1,5 @@
 /**
- * Group commit: one write and one sync at a time, and whatever arrives meanwhile goes into the next. A group whose write or sync failed is
+ * Group commit: one write, and with it one sync, at a time, and whatever arrives meanwhile goes into the next. A group whose write or sync failed is
  * refused as a whole and its segment is given up: after a failed sync nobody knows what is on the disk, and a second one may lie.
  */
 import type { Clock } from '../../model/clock.ts';
@@ -120,8 +120,7 @@ export function writerOf({ log, clock, account, segmentBytes, segmentsReserved, 
       buffers.push(...frame({ life: segment.life, position: positionAt(segment.base, offset), group: first }, one.head, one.body));
       offset += one.bytes;
     }
-    await writeAll(segment.file, buffers, segment.end);
-    await synced(segment);
+    await written(segment, buffers);
     const bytes = offset - segment.end;
     segment.end = offset;
     account.appended(group.length, bytes);
@@ -129,11 +128,11 @@ export function writerOf({ log, clock, account, segmentBytes, segmentsReserved, 
     settle(group, (one) => ({ kind: 'appended', position: positionAt(segment.base, offsets.get(one) ?? 0) }));
   }
 
-  async function synced({ file }: Segment): Promise<void> {
+  async function written({ file, end }: Segment, buffers: readonly Buffer[]): Promise<void> {
     const startMs = clock.nowMs();
     let outcome: 'done' | 'failed' = 'failed';
     try {
-      await file.datasync();
+      await writeAll(file, buffers, end);
       outcome = 'done';
     } finally {
       account.synced((clock.nowMs() - startMs) / 1000, outcome);

@@ -1,6 +1,7 @@
 /** Bytes that change behind the journal's back: what can still be read is what was appended, and everything else is counted. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { OpenMode } from '../../../src/journals/disk/file-layer.ts';
 import { diskJournal } from '../../../src/journals/disk.ts';
 import type { Journal, Position } from '../../../src/journals/journal.ts';
 import { appended, entriesIn, idOf, idsIn, recordOf, smallSettings, testParts, type TestParts } from '../parts.ts';
@@ -122,7 +123,7 @@ describe('journal disk, damage', () => {
   test('journal disk: a page that cannot be read loses the records on it and no start', async () => {
     const { disk } = await filled(count, 1000);
     const { path } = placeOf(disk, 3);
-    const broken = { ...disk.files, open: async (name: string, mode: 'existing' | 'new') => ({ ...(await disk.files.open(name, mode)), ...(name === path && mode === 'existing' ? await unreadable(disk, name) : {}) }) };
+    const broken = { ...disk.files, open: async (name: string, mode: OpenMode) => ({ ...(await disk.files.open(name, mode)), ...(name === path && mode !== 'new' ? await unreadable(disk, name) : {}) }) };
     const parts = testParts(2);
     const journal = await diskJournal(settings, parts, broken);
     const left = await idsIn(journal);
