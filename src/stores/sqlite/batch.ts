@@ -49,8 +49,8 @@ export interface BatchExport extends Omit<NewExport, 'item'> {
   readonly item: Uint8Array;
 }
 
-/** Of so many at once: a millisecond or two in which no request is answered. */
-const sliceItems = 8;
+/** Of so many at once: a few milliseconds in which no request is answered. A turn may take longer than a slice, and all who wait for the store wait for these. */
+const sliceItems = 50;
 
 /** Others have their turn in between. */
 export async function batchOf(items: readonly StoreItem[], exports: readonly NewExport[]): Promise<Batch> {

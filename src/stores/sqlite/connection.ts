@@ -5,6 +5,7 @@ import type { SQLInputValue } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
 import { CompiledQuery, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, type DatabaseConnection, type Driver } from 'kysely';
 import { JuryError } from '../../model/errors.ts';
+import type { SpanPiece } from '../store.ts';
 import type { Batch } from './batch.ts';
 import type { Tables } from './tables.ts';
 import { openedId, type Answer, type Ask, type ThreadData } from './thread-protocol.ts';
@@ -13,6 +14,7 @@ export interface Connection {
   readonly db: Kysely<Tables>;
   /** Gives the rows of the exports, in their order. */
   write(batch: Batch): Promise<readonly (number | undefined)[]>;
+  writePieces(pieces: readonly SpanPiece[]): Promise<void>;
   /** For what has no rows and takes several steps. */
   exec(sql: string): Promise<void>;
   /** Copies the file while it is written. */
@@ -29,7 +31,7 @@ export async function connected(file: string, onThread?: (thread: Worker) => voi
     if (file !== ':memory:') ownersOnly(file);
     const thread = await sqliteThread(file, onThread);
     const db = new Kysely<Tables>({ dialect: { createDriver: () => driver(thread), createQueryCompiler: () => new SqliteQueryCompiler(), createAdapter: () => new SqliteAdapter(), createIntrospector: (of) => new SqliteIntrospector(of) } });
-    return { db, write: (batch) => written(db, thread, batch), exec: async (sql) => void (await thread.ask({ kind: 'exec', sql })), backup: async (to) => void (await thread.ask({ kind: 'backup', to })) };
+    return { db, write: (batch) => written(db, thread, batch), writePieces: (pieces) => piecesWritten(db, thread, pieces), exec: async (sql) => void (await thread.ask({ kind: 'exec', sql })), backup: async (to) => void (await thread.ask({ kind: 'backup', to })) };
   } catch (error) {
     throw new JuryError('STORE_UNUSABLE', `${file} cannot be opened as an SQLite database: ${error instanceof Error ? error.message : 'unknown error'}.`, error);
   }
@@ -156,6 +158,10 @@ async function written(db: Kysely<Tables>, thread: SqliteThread, batch: Batch): 
     const answer = await thread.ask({ kind: 'write', batch });
     return answer.kind === 'written' ? answer.exports : [];
   });
+}
+
+async function piecesWritten(db: Kysely<Tables>, thread: SqliteThread, pieces: readonly SpanPiece[]): Promise<void> {
+  await db.connection().execute(async () => void (await thread.ask({ kind: 'pieces', pieces: pieces.map((piece) => ({ ...piece, body: alone(piece.body) })) })));
 }
 
 /** A Buffer may lie in memory that is much larger, or that it shares with others: all of that would go along. */

@@ -4,6 +4,7 @@
  */
 import type { Insertable } from 'kysely';
 import type { StatementSync, SQLInputValue } from 'node:sqlite';
+import { piecesPerTraceMax } from '../store.ts';
 import type { Tables } from './tables.ts';
 
 export type RunRow = Insertable<Tables['runs']>;
@@ -11,6 +12,8 @@ export type EvaluationRow = Insertable<Tables['evaluations']>;
 export type DecisionRow = Insertable<Tables['decisions']>;
 export type ToolCallRow = Insertable<Tables['tool_calls']>;
 export type ExportRow = Insertable<Tables['exports']>;
+export type PieceRow = Insertable<Tables['spans']>;
+export type JoinedTraceRow = Insertable<Tables['joined_traces']>;
 
 /** A row takes over from one with the same key, evaluations and decisions not from one of a newer revision. */
 export interface Rows {
@@ -21,12 +24,17 @@ export interface Rows {
   toolCall(row: ToolCallRow): void;
   /** Gives its id. */
   exported(row: ExportRow): number;
+  /** A trace has so many pieces at most, and none of them twice: else nothing is written. */
+  piece(row: PieceRow): void;
+  joinedTrace(row: JoinedTraceRow): void;
 }
 
 const runColumns = ['tenant', 'trace_id', 'span_id', 'agent', 'service', 'version', 'session_id', 'model', 'started_us', 'ended_us', 'completeness', 'status', 'revision', 'part_of', 'content', 'content_gone'] as const;
 const evaluationColumns = ['run_id', 'name', 'evaluator', 'kind', 'version', 'options_hash', 'revision', 'verdict', 'score', 'label', 'explanation', 'reason', 'evidence', 'details', 'sample_probability', 'agent', 'started_us'] as const;
 const decisionColumns = ['run_id', 'name', 'evaluator', 'revision', 'decision', 'reason', 'probability'] as const;
 const toolCallColumns = ['run_id', 'position', 'agent', 'name', 'ended', 'took_us', 'started_us'] as const;
+const pieceColumns = ['tenant', 'trace_id', 'digest', 'started_us', 'stored_us', 'spans', 'is_whole', 'is_redacted', 'body'] as const;
+const joinedTraceColumns = ['tenant', 'trace_id', 'whole_id'] as const;
 const exportColumns = ['run_id', 'exporter', 'part', 'revision', 'state', 'attempts', 'offered_us', 'due_us', 'reason', 'item'] as const;
 
 /** The tables must be there. */
@@ -36,17 +44,25 @@ export function rows(prepare: (sql: string) => StatementSync): Rows {
   const decision = prepare(`${insert('decisions', decisionColumns)} ${takeOver(decisionColumns, ['run_id', 'name'])} where excluded.revision >= decisions.revision`);
   const toolCall = prepare(insert('tool_calls', toolCallColumns));
   const exported = prepare(insert('exports', exportColumns));
+  const piece = prepare(`insert into spans (${pieceColumns.join(', ')}) select ${places(pieceColumns)} where (select count(*) from spans where trace_id = ? and tenant = ?) < ${piecesPerTraceMax} on conflict (trace_id, tenant, digest) do nothing`);
+  const joinedTrace = prepare(`${insert('joined_traces', joinedTraceColumns)} ${takeOver(joinedTraceColumns, ['trace_id', 'tenant'])}`);
   return {
     run: (row) => Number(run.get(...values(runColumns, row))?.['id']),
     evaluation: (row) => void evaluation.run(...values(evaluationColumns, row)),
     decision: (row) => void decision.run(...values(decisionColumns, row)),
     toolCall: (row) => void toolCall.run(...values(toolCallColumns, row)),
     exported: (row) => Number(exported.run(...values(exportColumns, row)).lastInsertRowid),
+    piece: (row) => void piece.run(...values(pieceColumns, row), row.trace_id, row.tenant),
+    joinedTrace: (row) => void joinedTrace.run(...values(joinedTraceColumns, row)),
   };
 }
 
 function insert<Table extends keyof Tables>(table: Table, columns: readonly (string & keyof Insertable<Tables[Table]>)[]): string {
-  return `insert into ${table} (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`;
+  return `insert into ${table} (${columns.join(', ')}) values (${places(columns)})`;
+}
+
+function places(columns: readonly string[]): string {
+  return columns.map(() => '?').join(', ');
 }
 
 function takeOver<Column extends string>(columns: readonly Column[], key: readonly Column[]): string {

@@ -1,7 +1,8 @@
 /** Spans in SQLite: pieces by trace. */
-import { sql, type Kysely, type Transaction } from 'kysely';
+import type { Kysely } from 'kysely';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
-import { piecesPerTraceMax, type KnownTrace, type Micros, type SpanPiece, type TraceName } from '../store.ts';
+import type { KnownTrace, Micros, SpanPiece, TraceName } from '../store.ts';
+import type { Rows } from './rows.ts';
 import type { Tables } from './tables.ts';
 
 type Db = Kysely<Tables>;
@@ -9,19 +10,11 @@ type Db = Kysely<Tables>;
 /** Of all traces that are asked about together. */
 const knownRunsMax = 100_000;
 
-export async function writePieces(tx: Transaction<Tables>, pieces: readonly SpanPiece[]): Promise<void> {
+/** In the transaction that is open. */
+export function writePieces(to: Rows, pieces: readonly SpanPiece[]): void {
   for (const { tenant, traceId, joined, digest, startedAt, storedAt, spans, isWhole, isRedacted, body } of pieces) {
-    await sql`insert into spans (tenant, trace_id, digest, started_us, stored_us, spans, is_whole, is_redacted, body)
-      select ${tenant}, ${traceId}, ${digest}, ${startedAt}, ${storedAt}, ${spans}, ${isWhole ? 1 : 0}, ${isRedacted ? 1 : 0}, ${body}
-      where (select count(*) from spans where trace_id = ${traceId} and tenant = ${tenant}) < ${piecesPerTraceMax}
-      on conflict (trace_id, tenant, digest) do nothing`.execute(tx);
-    for (const part of joined) {
-      await tx
-        .insertInto('joined_traces')
-        .values({ tenant, trace_id: part, whole_id: traceId })
-        .onConflict((conflict) => conflict.columns(['trace_id', 'tenant']).doUpdateSet(({ ref }) => ({ whole_id: ref('excluded.whole_id') })))
-        .execute();
-    }
+    to.piece({ tenant, trace_id: traceId, digest, started_us: startedAt, stored_us: storedAt, spans, is_whole: isWhole ? 1 : 0, is_redacted: isRedacted ? 1 : 0, body });
+    for (const part of joined) to.joinedTrace({ tenant, trace_id: part, whole_id: traceId });
   }
 }
 

@@ -15,7 +15,7 @@ import { sessionStore } from './sessions.ts';
 import { spendStore } from './judge-spend.ts';
 import { migrated } from './migrations.ts';
 import { readDecisions, readRun, readRuns, readSummary, readTools } from './read.ts';
-import { forgetSpans, readKnown, readPieces, writePieces } from './spans.ts';
+import { forgetSpans, readKnown, readPieces } from './spans.ts';
 import type { Tables } from './tables.ts';
 import { verdictRows } from './verdict-rows.ts';
 
@@ -36,7 +36,7 @@ export async function sqliteStore(file: string, onThread?: (thread: Worker) => v
       return items.length === 0 ? [] : await connection.write(await batchOf(items, exports));
     },
     async writeSpans(pieces) {
-      if (pieces.length > 0) await db.transaction().execute((tx) => writePieces(tx, pieces));
+      if (pieces.length > 0) await connection.writePieces(pieces);
     },
     spans: (tenant, traceId) => readPieces(db, tenant, traceId),
     known: (traces) => readKnown(db, traces),

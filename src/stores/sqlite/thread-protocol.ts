@@ -1,5 +1,6 @@
 /** What the service and the thread that has the file say to each other. */
 import type { SQLInputValue, SQLOutputValue } from 'node:sqlite';
+import type { SpanPiece } from '../store.ts';
 import type { Batch } from './batch.ts';
 
 /** Asked for in the order in which they are sent, each answered once. */
@@ -9,6 +10,8 @@ export type Ask =
   | { readonly id: number; readonly kind: 'exec'; readonly sql: string }
   /** In one transaction. A batch as one question: were each of its statements one, it would take a turn of the service for each. */
   | { readonly id: number; readonly kind: 'write'; readonly batch: Batch }
+  /** Likewise. */
+  | { readonly id: number; readonly kind: 'pieces'; readonly pieces: readonly SpanPiece[] }
   /** A copy of the file, page by page, while others write. */
   | { readonly id: number; readonly kind: 'backup'; readonly to: string }
   | { readonly id: number; readonly kind: 'close' };

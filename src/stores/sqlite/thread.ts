@@ -7,6 +7,7 @@ import { Kysely, SqliteDialect, type SqliteStatement } from 'kysely';
 import type { Tables } from './tables.ts';
 import { rows, type Rows } from './rows.ts';
 import { openedId, type Answer, type Ask, type ThreadData } from './thread-protocol.ts';
+import { writePieces } from './spans.ts';
 import { writeBatch } from './write.ts';
 
 /** How long another process may hold the file. */
@@ -77,6 +78,11 @@ function served(port: MessagePort, file: string): void {
       }
       case 'write':
         return { kind: 'written', exports: await db.transaction().execute((tx) => writeBatch(tx, (to ??= rows((text) => database.prepare(text))), ask.batch)) };
+      case 'pieces': {
+        const { pieces } = ask;
+        await db.transaction().execute(async () => writePieces((to ??= rows((text) => database.prepare(text))), pieces));
+        return done;
+      }
       case 'exec':
         database.exec(ask.sql);
         return done;
