@@ -1,6 +1,6 @@
 /** Lists that were flattened into attribute keys: `llm.input_messages.0.message.role` and the like. */
 import type { JsonValue } from '../../src/model/json.ts';
-import type { Attributed } from '../../src/model/span.ts';
+import type { Attributed, KeyShape } from '../../src/model/span.ts';
 import type { Flattened } from '../collector.ts';
 import { jsonOf } from './parsing.ts';
 
@@ -24,7 +24,7 @@ export interface Row {
 }
 
 /** A value as the keys tell it. */
-type Shape = { readonly key: string } | { readonly list: readonly Shape[] } | { readonly members: readonly (readonly [string, Shape])[] };
+export type Shape = { readonly key: string } | { readonly list: readonly Shape[] } | { readonly members: readonly (readonly [string, Shape])[] };
 
 export function flattened(prefix: string): Flattened {
   return { prefix };
@@ -32,12 +32,19 @@ export function flattened(prefix: string): Flattened {
 
 /** The items under a prefix. */
 export function unflattened(from: Attributed, list: Flattened): readonly JsonValue[] {
-  return outlineOf(from, list).items.map((item) => valueOf(item, from));
+  const { items } = outlineOf(from, list);
+  return items.length === 0 ? none : items.map((item) => valueOf(item, from));
 }
 
+const none: readonly JsonValue[] = [];
+
 export function outlineOf(from: Attributed, list: Flattened): Outline {
-  const shape = from.written?.().shape;
-  return shape === undefined ? outline(from.attributeKeys(), list) : shape.keep(list, ({ keys, place }) => outline(keys, list, place));
+  const shape = from.keyShape?.();
+  return shape === undefined ? outline(from.attributeKeys(), list) : shape.keep(list, outlineIn);
+}
+
+function outlineIn({ keys, place }: KeyShape, list: Flattened): Outline {
+  return outline(keys, list, place);
 }
 
 export function valueOf(shape: Shape, from: Attributed): JsonValue {
@@ -50,6 +57,13 @@ export function valueOf(shape: Shape, from: Attributed): JsonValue {
     else object[name] = valueOf(inner, from);
   }
   return object;
+}
+
+/** True: it holds of every key that is part of the value. */
+export function everyKey(shape: Shape, holds: (key: string) => boolean): boolean {
+  if ('key' in shape) return holds(shape.key);
+  if ('list' in shape) return shape.list.every((item) => everyKey(item, holds));
+  return shape.members.every(([, inner]) => everyKey(inner, holds));
 }
 
 type Branch = Map<string, Branch | { readonly key: string }>;

@@ -1,8 +1,8 @@
 /** Reads of a request to a model only what no earlier request of its trace told. */
 import { exactCharsMax, isJsonArray, isJsonObject, parseJson, type JsonValue } from '../../src/model/json.ts';
-import type { Attributed, WrittenAttributes, WrittenText } from '../../src/model/span.ts';
+import type { Attributed, WrittenText } from '../../src/model/span.ts';
 import type { Flattened, Message, Repeats } from '../collector.ts';
-import { outlineOf, valueOf, type Row } from './flattened.ts';
+import { everyKey, outlineOf, valueOf, type Outline } from './flattened.ts';
 import { messagesIn, messagesMax, readMessages } from './messages.ts';
 import { sharedValues, type SharedValues } from './shared-values.ts';
 
@@ -12,7 +12,9 @@ const keptMax = 4;
 /** For spans that have nothing to do with each other. */
 export const noRepeats: Repeats = {
   conversation: (from, key, role) => readMessages(from.attribute(key), role),
+  same: (_from, _key, read) => read(),
   items: (from, list, read) => outlineOf(from, list).items.flatMap((item) => read(valueOf(item, from))),
+  every: (from, list, holds) => outlineOf(from, list).items.every((item) => everyKey(item, holds)),
   value: (_from, _where, read) => read(),
 };
 
@@ -20,6 +22,8 @@ export const noRepeats: Repeats = {
 export function repeats(shared: SharedValues = sharedValues()): Repeats {
   const conversations = lastFew<string, Conversation>();
   const lists = lastFew<Flattened, List>();
+  const held = lastFew<string, WrittenRow>();
+  const texts = lastFew<string, Text>();
 
   return {
     conversation(from, key, role) {
@@ -29,18 +33,41 @@ export function repeats(shared: SharedValues = sharedValues()): Repeats {
       if (told.items > 0) conversations.keep(key, told);
       return told.messages;
     },
+    same<T>(from: Attributed, key: string, read: () => T) {
+      const text = from.writtenText?.(key);
+      if (text === undefined) return read();
+      for (const one of texts.of(key)) if (isSame(one, text)) return one.told as T;
+      const told = read();
+      texts.keep(key, { ...text, told });
+      return told;
+    },
     items<T>(from: Attributed, list: Flattened, read: (item: JsonValue) => readonly T[]) {
-      const { items, row } = outlineOf(from, list);
-      const written = row === undefined ? undefined : from.written?.();
-      if (row === undefined || written === undefined) return noRepeats.items(from, list, read);
-      const known = lists.of(list).find((one) => one.told.length <= items.length && isSame(one, writtenRow(written, row, one.told.length)));
-      const told = [...((known?.told ?? []) as readonly (readonly T[])[])];
-      for (let at = told.length; at < items.length; at++) told.push(read(valueOf(items[at] ?? nothing, from)));
-      lists.keep(list, { ...writtenRow(written, row, items.length), told });
-      return told.flat();
+      const outline = outlineOf(from, list);
+      const { items } = outline;
+      if (items.length === 0) return none;
+      const row = writtenRow(from, outline);
+      if (row === undefined) return noRepeats.items(from, list, read);
+      const known = begunWith(lists.of(list), from, outline);
+      if (known?.items === items.length) return known.told as readonly T[];
+      const told = (known === undefined ? [] : known.told.slice()) as T[];
+      for (let at = known?.items ?? 0; at < items.length; at++) for (const one of read(valueOf(items[at] ?? nothing, from))) told.push(one);
+      lists.keep(list, { ...row, told });
+      return told;
+    },
+    every(from, list, holds) {
+      const outline = outlineOf(from, list);
+      const { items } = outline;
+      if (items.length === 0) return true;
+      const row = writtenRow(from, outline);
+      if (row === undefined) return noRepeats.every(from, list, holds);
+      const known = begunWith(held.of(list.prefix), from, outline);
+      if (known?.items === items.length) return true;
+      for (let at = known?.items ?? 0; at < items.length; at++) if (!everyKey(items[at] ?? nothing, holds)) return false;
+      held.keep(list.prefix, row);
+      return true;
     },
     value(from, where, read) {
-      const written = typeof where === 'string' ? from.writtenText?.(where) : writtenList(from, where);
+      const written = typeof where === 'string' ? from.writtenText?.(where) : writtenRow(from, outlineOf(from, where));
       return written === undefined ? read() : shared.of(where, written, read);
     },
   };
@@ -88,23 +115,38 @@ function objectsIn(json: string): readonly JsonValue[] | undefined {
   return isJsonArray(list) && list.length > 0 && list.every(isJsonObject) ? list : undefined;
 }
 
-interface List extends WrittenText {
-  /** By item. */
-  readonly told: readonly (readonly unknown[])[];
+interface Text extends WrittenText {
+  readonly told: unknown;
 }
 
-function writtenList(from: Attributed, list: Flattened): WrittenText | undefined {
-  const { items, row } = outlineOf(from, list);
+/** The first items of a list, keys and all. */
+interface WrittenRow extends WrittenText {
+  readonly items: number;
+}
+
+interface List extends WrittenRow {
+  readonly told: readonly unknown[];
+}
+
+/** Where the first so many items lie; undefined: apart from each other, or nowhere in a body. */
+function writtenRow(from: Attributed, { items, row }: Outline, count = items.length): WrittenRow | undefined {
   const written = row === undefined ? undefined : from.written?.();
-  return row === undefined || written === undefined ? undefined : writtenRow(written, row, items.length);
+  if (row === undefined || written === undefined) return undefined;
+  const { bytes, ranges, from: at } = written;
+  return { bytes, start: ranges[at + row.first * 4] ?? 0, end: ranges[at + (row.lasts[count - 1] ?? row.first) * 4 + 3] ?? 0, items: count };
 }
 
-/** Where the first so many items lie. */
-function writtenRow({ bytes, ranges, from }: WrittenAttributes, { first, lasts }: Row, items: number): WrittenText {
-  return { bytes, start: ranges[from + first * 4] ?? 0, end: ranges[from + (lasts[items - 1] ?? first) * 4 + 3] ?? 0 };
+/** A list that this one begins with, all of it. */
+function begunWith<Known extends WrittenRow>(known: readonly Known[], from: Attributed, outline: Outline): Known | undefined {
+  for (const one of known) {
+    const same = one.items > outline.items.length ? undefined : writtenRow(from, outline, one.items);
+    if (same !== undefined && isSame(one, same)) return one;
+  }
+  return undefined;
 }
 
 const nothing = { members: [] };
+const none: readonly never[] = [];
 
 function isSame(a: WrittenText, b: WrittenText): boolean {
   return a.end - a.start === b.end - b.start && a.bytes.compare(b.bytes, b.start, b.end, a.start, a.end) === 0;
@@ -112,10 +154,11 @@ function isSame(a: WrittenText, b: WrittenText): boolean {
 
 /** The last few values of each key. */
 function lastFew<Key, Value>(): { of(key: Key): readonly Value[]; keep(key: Key, value: Value): void } {
-  const kept = new Map<Key, Value[]>();
+  let kept: Map<Key, Value[]> | undefined;
   return {
-    of: (key) => kept.get(key) ?? [],
+    of: (key) => kept?.get(key) ?? none,
     keep(key, value) {
+      kept ??= new Map<Key, Value[]>();
       const few = kept.get(key);
       if (few === undefined) kept.set(key, [value]);
       else {

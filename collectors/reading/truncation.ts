@@ -17,7 +17,7 @@ export function isCutContainer(text: string): boolean {
   const first = text.trimStart()[0];
   if (first !== '{' && first !== '[') return false;
   // Some SDKs put an ellipsis behind the cut.
-  const kept = text.replace(/(?:\.\.\.|…)$/, '');
+  const kept = text.endsWith('...') ? text.slice(0, -3) : text.endsWith('…') ? text.slice(0, -1) : text;
   return hasLimitLength(kept) && parseContainer(text) === undefined && isBeginning(kept);
 }
 
@@ -30,7 +30,10 @@ export function mayBeContainer(from: Attributed, key: string): boolean {
 
 /** SDKs count UTF-16 units, characters or bytes. */
 function hasLimitLength(text: string): boolean {
-  return isLimit(text.length) || isLimit(Buffer.byteLength(text)) || (/[\ud800-\udbff]/.test(text) && isLimit([...text].length));
+  const bytes = Buffer.byteLength(text);
+  if (isLimit(text.length)) return true;
+  // As many bytes as units: all of it is ASCII.
+  return bytes !== text.length && (isLimit(bytes) || (/[\ud800-\udbff]/.test(text) && isLimit([...text].length)));
 }
 
 /** Lengths that people and SDKs set as limits: powers of two, one less, and multiples of 250 and 1024. */

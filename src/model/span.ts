@@ -14,6 +14,8 @@ export interface Attributed {
   attributeKeys(): readonly string[];
   /** As they lie in a body, where they do: for those who compare values, or what follows from the keys alone, without decoding. */
   written?(): WrittenAttributes;
+  /** The keys alone, where the attributes lie in a body. */
+  keyShape?(): KeyShape;
   /** Where the UTF-8 of the text under a key lies; undefined for another value, or where nothing lies in a body. */
   writtenText?(key: string): WrittenText | undefined;
   /** The first byte of that text; undefined also for an empty one. */
@@ -41,7 +43,7 @@ export interface KeyShape {
   /** Of equal keys the last one counts. */
   place(key: string): number | undefined;
   /** What follows from the keys alone, made once. `by` tells different things apart. */
-  keep<Kept>(by: object, make: (shape: KeyShape) => Kept): Kept;
+  keep<By extends object, Kept>(by: By, make: (shape: KeyShape, by: By) => Kept): Kept;
 }
 
 export type Resource = Attributed;

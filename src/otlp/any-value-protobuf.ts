@@ -81,6 +81,10 @@ export class ProtobufAttributes implements Attributed {
     return { shape: this.#shapeOf(), bytes: this.#table.body.bytes, ranges: this.#table.ranges, from: this.#from };
   }
 
+  keyShape(): KeyShape {
+    return this.#shapeOf();
+  }
+
   writtenText(key: string): WrittenText | undefined {
     const place = this.#shapeOf().place(key);
     if (place === undefined) return undefined;
@@ -95,13 +99,8 @@ export class ProtobufAttributes implements Attributed {
     const { body: { bytes }, ranges } = this.#table;
     const at = this.#from + place * 4;
     const end = ranges[at + 3] ?? 0;
-    let start = ranges[at + 2] ?? 0;
-    if (start === end || bytes[start++] !== textTag) return undefined;
-    let length = 0;
-    let shift = 0;
-    for (; (bytes[start] ?? 0) >= 0x80; start++, shift += 7) length |= ((bytes[start] ?? 0) & 0x7f) << shift;
-    length |= (bytes[start++] ?? 0) << shift;
-    return length > 0 && start + length === end ? bytes[start] : undefined;
+    const start = textFrom(bytes, ranges[at + 2] ?? 0, end);
+    return start < 0 || start === end ? undefined : bytes[start];
   }
 
   /** Of the body in which these attributes lie. */
@@ -116,16 +115,32 @@ export class ProtobufAttributes implements Attributed {
 
 /** Where the text lies of an AnyValue in a checked range that holds a text and nothing else. */
 function textAt(body: Body, start: number, end: number): WrittenText | undefined {
-  const cursor = cursorAt(body, start, end);
-  if (start === end || readTag(cursor) !== textTag) return undefined;
-  enter(cursor, textTag);
-  return cursor.end === end ? { bytes: body.bytes, start: cursor.at, end } : undefined;
+  const from = textFrom(body.bytes, start, end);
+  return from < 0 ? undefined : { bytes: body.bytes, start: from, end };
 }
 
 const textTag = (1 << 3) | wireType.bytes;
+/** A length of more bits is nobody's, or written in more bytes than it needs. */
+const lengthBitsMax = 28;
+
+/** Where the text of such an AnyValue begins; below 0: it holds something else, or is written in an unusual way. */
+function textFrom(bytes: Buffer, start: number, end: number): number {
+  if (start === end || bytes[start] !== textTag) return -1;
+  let at = start + 1;
+  let length = 0;
+  for (let shift = 0; shift < lengthBitsMax && at < end; shift += 7) {
+    const byte = bytes[at++] ?? 0;
+    length |= (byte & 0x7f) << shift;
+    if (byte < 0x80) return at + length === end ? at : -1;
+  }
+  return -1;
+}
 
 /** The AnyValue that lies in a checked range; an empty range is null. */
 export function anyValueAt(body: Body, start: number, end: number): AttributeValue {
+  // Most values are texts.
+  const from = textFrom(body.bytes, start, end);
+  if (from >= 0) return body.bytes.toString('utf8', from, end);
   return readAnyValue(cursorAt(body, start, end));
 }
 

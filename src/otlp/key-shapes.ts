@@ -102,10 +102,10 @@ function shapeOf(written: readonly string[]): KeyShape {
   const shape: KeyShape = {
     keys,
     place: (key) => places.get(key),
-    keep<Kept>(by: object, make: (of: KeyShape) => Kept): Kept {
+    keep<By extends object, Kept>(by: By, make: (of: KeyShape, by: By) => Kept): Kept {
       const known = kept.get(by);
       if (known !== undefined) return known as Kept;
-      const made = make(shape);
+      const made = make(shape, by);
       kept.set(by, made);
       return made;
     },

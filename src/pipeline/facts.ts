@@ -1,6 +1,7 @@
 /** What all collectors together tell about one span and the log records that belong to it. */
 import type { Collector, Repeats, SpanFacts, ToolFacts } from '../../collectors/collector.ts';
 import { unitedDefinitions } from '../../collectors/reading/definitions.ts';
+import { noRepeats } from '../../collectors/reading/repeats.ts';
 import { isCutContainer, mayBeContainer } from '../../collectors/reading/truncation.ts';
 import type { ToolError } from '../model/agent-trace.ts';
 import type { SpanId } from '../model/ids.ts';
@@ -28,33 +29,35 @@ export interface Reading {
 }
 
 const none: ReadonlySet<keyof SpanFacts> = new Set();
+const noRecords: readonly LogRecord[] = [];
 const silent: Told = { facts: {}, dialects: [], fromLogs: none };
 
 /** What is told about a span and its records, read once while neither changes. */
 export function toldOf(input: Reading, span: Span): Told {
   const known = input.toldCache?.get(span.spanId);
   if (known !== undefined) return known;
-  const told = tell(input, span, inOrderOfTime(input.records.get(span.spanId) ?? []));
+  const told = tell(input, span, inOrderOfTime(input.records.get(span.spanId) ?? noRecords));
   input.toldCache?.set(span.spanId, told);
   return told;
 }
 
 /** Records may arrive in any order; of equal times the one that came first counts as the earlier. */
 function inOrderOfTime(records: readonly LogRecord[]): readonly LogRecord[] {
-  return records.toSorted((a, b) => compare(a.timeUnixNano, b.timeUnixNano));
+  return records.length < 2 ? records : records.toSorted((a, b) => compare(a.timeUnixNano, b.timeUnixNano));
 }
 
 /** Reads a span with every collector that recognises it; of two collectors that tell a field the earlier one counts. */
 function tell({ collectors, repeats }: Reading, span: Span, records: readonly LogRecord[]): Told {
   const readers = readersOf(collectors, span);
   if (readers.collectors.length === 0 && records.length === 0) return silent;
-  let facts: SpanFacts = {};
-  for (const [at, collector] of readers.collectors.entries()) {
+  let facts: SpanFacts | undefined;
+  for (const collector of readers.collectors) {
     const told = collector.read(span, repeats);
-    facts = at === 0 ? told : joined(facts, told);
+    facts = facts === undefined ? told : joined(facts, told);
   }
-  const spoken = records.length === 0 ? { facts, dialects: readers.ids, fromLogs: none } : withRecords(collectors, { facts, dialects: readers.ids, fromLogs: none }, records);
-  return isTruncated(span, spoken.facts, readers) ? { ...spoken, facts: { ...spoken.facts, truncated: true } } : spoken;
+  const said: Told = { facts: facts ?? silent.facts, dialects: readers.ids, fromLogs: none };
+  const spoken = records.length === 0 ? said : withRecords(collectors, said, records);
+  return isTruncated(span, spoken.facts, readers, repeats) ? { ...spoken, facts: { ...spoken.facts, truncated: true } } : spoken;
 }
 
 function withRecords(collectors: readonly Collector[], before: Told, records: readonly LogRecord[]): Told {
@@ -73,13 +76,14 @@ function withRecords(collectors: readonly Collector[], before: Told, records: re
 }
 
 /** What a tool's span lost shows on its arguments and its result. Of other spans any attribute may hold calls or definitions. */
-function isTruncated(span: Span, facts: SpanFacts, { read, items }: Readers): boolean {
+function isTruncated(span: Span, facts: SpanFacts, { read, lists, others }: Readers, repeats: Repeats = noRepeats): boolean {
   const { role } = facts;
   if ((span.droppedAttributes ?? 0) > 0) return true;
   if (role === undefined || role === 'tool' || role === 'step' || role === 'noise') return false;
   // Where all is told, only lists with an attribute an item can have lost one.
   const isTold = role === 'model' && hasItems(facts.inputMessages) && hasItems(facts.outputMessages) && hasItems(facts.toolDefinitions);
-  return (isTold ? items : read).some((key) => mayBeContainer(span, key) && isCutContainer(textAttribute(span, key) ?? ''));
+  const isWhole = (key: string): boolean => !mayBeContainer(span, key) || !isCutContainer(textAttribute(span, key) ?? '');
+  return !(isTold ? others.every(isWhole) && lists.every((list) => repeats.every(span, list, isWhole)) : read.every(isWhole));
 }
 
 function hasItems(list: readonly unknown[] | undefined): boolean {

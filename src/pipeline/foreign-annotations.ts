@@ -55,7 +55,7 @@ function targetOf(span: Span): Pick<Near, 'traceId' | 'spanId'> {
 
 /** Most spans tell none, so this is what is asked of every span. */
 function tellsResults(span: Span): boolean {
-  const shape = span.written?.().shape;
+  const shape = span.keyShape?.();
   if (shape === undefined ? isFlattened(span.attributeKeys()) : shape.keep(isFlattened, flattenedShape).found) return true;
   return span.events.some(({ name }) => name === wire.evaluationEvent);
 }
