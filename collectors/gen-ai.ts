@@ -2,15 +2,16 @@
  * The OpenTelemetry GenAI conventions. Message content stands in span attributes (versions 1.37 and later), in span events or log records
  * of one message each (1.28 to 1.36) or of one model call each, or in the attributes `gen_ai.prompt` and `gen_ai.completion` (before).
  */
+import type { Drafted } from '../src/model/drafted.ts';
 import { isJsonObject, member, type JsonObject } from '../src/model/json.ts';
 import { textAttribute, type LogRecord, type Span } from '../src/model/span.ts';
 import type { Collector, Message, Repeats, SpanFacts, ToolFacts } from './collector.ts';
-import { contentKeys, readContent, readTokens, tokenKeys } from './reading/conventions.ts';
+import { addTokens, contentKeys, readContent, tokenKeys } from './reading/conventions.ts';
 import { readDocuments } from './reading/documents.ts';
 import { eventMessages } from './reading/message-events.ts';
 import { lastText, readMessages } from './reading/messages.ts';
 import { jsonOf, parseContainer, parseText } from './reading/parsing.ts';
-import { readArguments, readOutcome } from './reading/values.ts';
+import { addArguments, addOutcome, readArguments, readResult } from './reading/values.ts';
 
 const messageEvents = ['gen_ai.system.message', 'gen_ai.user.message', 'gen_ai.assistant.message', 'gen_ai.tool.message', 'gen_ai.choice'] as const;
 const detailsEvent = 'gen_ai.client.inference.operation.details';
@@ -49,8 +50,10 @@ export const genAi: Collector = {
 const scopesWithRecords: ReadonlySet<string> = new Set(['opentelemetry.instrumentation.openai_v2', 'opentelemetry.instrumentation.vertexai', 'opentelemetry.util.genai.handler', '@opentelemetry/instrumentation-openai']);
 
 function read(span: Span, repeats?: Repeats): SpanFacts {
+  const facts = byOperation(span, repeats);
   const sessionId = textAttribute(span, 'gen_ai.conversation.id') ?? textAttribute(span, 'session.id');
-  return { ...(sessionId === undefined ? {} : { sessionId }), ...byOperation(span, repeats) };
+  if (sessionId !== undefined) facts.sessionId = sessionId;
+  return facts;
 }
 
 function isAgents(span: Span): boolean | undefined {
@@ -58,7 +61,7 @@ function isAgents(span: Span): boolean | undefined {
   return operation === undefined ? undefined : operation === 'invoke_agent' || operation === 'invoke_workflow';
 }
 
-function byOperation(span: Span, repeats: Repeats | undefined): SpanFacts {
+function byOperation(span: Span, repeats: Repeats | undefined): Drafted<SpanFacts> {
   switch (textAttribute(span, 'gen_ai.operation.name')) {
     case 'invoke_agent':
       return agentFacts(span, repeats);
@@ -80,30 +83,28 @@ function byOperation(span: Span, repeats: Repeats | undefined): SpanFacts {
 }
 
 /** Some instrumentations write an agent span without a name around the one that has it. */
-function agentFacts(span: Span, repeats: Repeats | undefined): SpanFacts {
+function agentFacts(span: Span, repeats: Repeats | undefined): Drafted<SpanFacts> {
+  const facts = contentOf(span, repeats);
   const name = textAttribute(span, 'gen_ai.agent.name');
   const workflow = textAttribute(span, 'gen_ai.workflow.name');
-  const content = contentOf(span, repeats);
-  const input = lastText(content.inputMessages ?? [], 'user');
-  return {
-    role: name === undefined ? 'workflow' : 'agent',
-    ...(name === undefined ? (workflow === undefined ? {} : { agentName: workflow, agentNameIsGuess: true }) : { agentName: name }),
-    ...content,
-    ...(input === undefined ? {} : { input }),
-  };
+  const input = lastText(facts.inputMessages ?? [], 'user');
+  facts.role = name === undefined ? 'workflow' : 'agent';
+  if (name !== undefined) facts.agentName = name;
+  else if (workflow !== undefined) {
+    facts.agentName = workflow;
+    facts.agentNameIsGuess = true;
+  }
+  if (input !== undefined) facts.input = input;
+  return facts;
 }
 
-function modelFacts(span: Span, repeats: Repeats | undefined): SpanFacts {
-  const content = contentOf(span, repeats);
+function modelFacts(span: Span, repeats: Repeats | undefined): Drafted<SpanFacts> {
+  const facts = contentOf(span, repeats);
   const model = textAttribute(span, 'gen_ai.response.model') ?? textAttribute(span, 'gen_ai.request.model');
-  const told = content.inputMessages !== undefined || content.outputMessages !== undefined;
-  return {
-    role: 'model',
-    ...content,
-    ...(model === undefined ? {} : { model }),
-    ...readTokens(span),
-    ...(!told && scopesWithRecords.has(span.scope.name) ? { contentInLogs: true } : {}),
-  };
+  facts.role = 'model';
+  if (model !== undefined) facts.model = model;
+  if (facts.inputMessages === undefined && facts.outputMessages === undefined && scopesWithRecords.has(span.scope.name)) facts.contentInLogs = true;
+  return addTokens(span, facts);
 }
 
 function retrievalFacts(span: Span): SpanFacts {
@@ -112,7 +113,7 @@ function retrievalFacts(span: Span): SpanFacts {
 }
 
 /** Attributes of version 1.37 and later; else span events, as those before; else the two attributes of the first versions. */
-function contentOf(span: Span, repeats: Repeats | undefined): SpanFacts {
+function contentOf(span: Span, repeats: Repeats | undefined): Drafted<SpanFacts> {
   const content = readContent(span, repeats);
   if (content.inputMessages !== undefined || content.outputMessages !== undefined) return content;
   const details = span.events.find((event) => event.name === detailsEvent);
@@ -132,13 +133,13 @@ function promptMessages(span: Span): readonly Message[] {
 function tool(span: Span): ToolFacts {
   const id = textAttribute(span, 'gen_ai.tool.call.id');
   const description = textAttribute(span, 'gen_ai.tool.description');
-  return {
-    name: textAttribute(span, 'gen_ai.tool.name') ?? span.name.replace(/^execute_tool /, ''),
-    ...(id === undefined ? {} : { id }),
-    ...readArguments(span.attribute('gen_ai.tool.call.arguments')),
-    ...readOutcome(span.attribute('gen_ai.tool.call.result')),
-    ...(description === undefined ? {} : { description }),
-  };
+  const facts: Drafted<ToolFacts> = { name: textAttribute(span, 'gen_ai.tool.name') ?? span.name.replace(/^execute_tool /, '') };
+  if (id !== undefined) facts.id = id;
+  addArguments(readArguments(span.attribute('gen_ai.tool.call.arguments')), facts);
+  const result = span.attribute('gen_ai.tool.call.result');
+  if (result !== undefined) addOutcome(readResult(result), facts);
+  if (description !== undefined) facts.description = description;
+  return facts;
 }
 
 function readRecords(records: readonly LogRecord[]): SpanFacts {

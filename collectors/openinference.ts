@@ -1,15 +1,17 @@
 /** OpenInference: `openinference.span.kind` on every span, messages and documents flattened into attribute keys. */
 import type { RetrievedDocument, ToolDefinition } from '../src/model/agent-trace.ts';
+import type { Drafted } from '../src/model/drafted.ts';
 import { isJsonArray, isJsonObject, member, parseJson, type JsonObject, type JsonValue } from '../src/model/json.ts';
 import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, Flattened, Message, Repeats, SpanFacts, ToolFacts } from './collector.ts';
 import { readDefinitions } from './reading/definitions.ts';
 import { flattened, unflattened } from './reading/flattened.ts';
 import { messagesIn, readMessages } from './reading/messages.ts';
+import { nothing, numberText, objectIn, objectOf, textIn } from './reading/members.ts';
 import { runInput, runOutput } from './reading/run-values.ts';
 import { parseContainer } from './reading/parsing.ts';
 import { noRepeats } from './reading/repeats.ts';
-import { outcomeOf, readArguments, readResult } from './reading/values.ts';
+import { addArguments, addOutcome, readArguments, readResult } from './reading/values.ts';
 
 const inputs = flattened('llm.input_messages.');
 const outputs = flattened('llm.output_messages.');
@@ -48,8 +50,10 @@ export const openInference: Collector = {
 
 function read(span: Span, repeats: Repeats = noRepeats): SpanFacts {
   const metadata = objectIn(span, 'metadata');
+  const facts = byKind(span, metadata, repeats);
   const sessionId = textAttribute(span, 'session.id') ?? textIn(metadata, 'session_id') ?? textIn(metadata, 'sessionId') ?? textIn(metadata, 'thread_id');
-  return { ...(sessionId === undefined ? {} : { sessionId }), ...byKind(span, metadata, repeats) };
+  if (sessionId !== undefined) facts.sessionId = sessionId;
+  return facts;
 }
 
 /** A chain without a parent stands for the whole run. */
@@ -62,7 +66,7 @@ function kindOf(span: Span): string | undefined {
   return textAttribute(span, 'openinference.span.kind')?.toUpperCase();
 }
 
-function byKind(span: Span, metadata: JsonObject, repeats: Repeats): SpanFacts {
+function byKind(span: Span, metadata: JsonObject, repeats: Repeats): Drafted<SpanFacts> {
   switch (kindOf(span)) {
     case 'AGENT':
       return { role: 'agent', ...agentFacts(span, metadata) };
@@ -138,18 +142,18 @@ function tool(span: Span, name: string): ToolFacts {
   const schema = schemaOf(parameters);
   const given = readArguments(span.attribute('input.value'));
   const description = plainDescription(textAttribute(span, 'tool.description'));
-  return {
-    name,
-    ...(id === undefined ? {} : { id }),
-    ...(given.arguments === undefined && schema === undefined ? readArguments(span.attribute('tool.parameters')) : given),
-    ...(read === undefined ? {} : outcomeOf(read)),
-    ...(description === undefined ? {} : { description }),
-    ...(schema === undefined ? {} : { inputSchema: schema }),
-  };
+  const facts: Drafted<ToolFacts> = { name };
+  if (id !== undefined) facts.id = id;
+  addArguments(given.arguments === undefined && schema === undefined ? readArguments(span.attribute('tool.parameters')) : given, facts);
+  if (read !== undefined) addOutcome(read, facts);
+  if (description !== undefined) facts.description = description;
+  if (schema !== undefined) facts.inputSchema = schema;
+  return facts;
 }
 
 /** `tool.parameters` holds a schema, a bare map of properties, or the call's own arguments. */
 function schemaOf(parameters: JsonObject): JsonObject | undefined {
+  if (parameters === nothing) return undefined;
   if (isJsonObject(member(parameters, 'properties'))) return parameters;
   const values = Object.values(parameters);
   const isMap = values.length > 0 && values.every((value) => isJsonObject(value) && typeof member(value, 'type') === 'string');
@@ -161,29 +165,39 @@ function plainDescription(text: string | undefined): string | undefined {
   return text?.startsWith('Tool Name:') === true ? (/Tool Description:\s*([^]*)$/.exec(text)?.[1] ?? text) : text;
 }
 
-function modelFacts(span: Span, repeats: Repeats): SpanFacts {
-  const told = repeats.items(span, inputs, messageReader('user'));
+function modelFacts(span: Span, repeats: Repeats): Drafted<SpanFacts> {
+  const told = repeats.items(span, inputs, toldMessages);
   const inputMessages = told.length > 0 ? told : rawMessages(span);
   const answers = answered(span);
   const outputMessages = answers.length > 0 || told.length > 0 || inputMessages.length === 0 ? answers : readMessages(span.attribute('output.value'), 'assistant');
-  const tokens = {
-    ...numberAs(span, 'llm.token_count.prompt', 'inputTokens'),
-    ...numberAs(span, 'llm.token_count.completion', 'outputTokens'),
-    ...numberAs(span, 'llm.token_count.prompt_details.cache_read', 'cachedInputTokens'),
-    ...numberAs(span, 'llm.token_count.completion_details.reasoning', 'reasoningTokens'),
-  };
+  const facts: Drafted<SpanFacts> = { role: 'model' };
+  const tellsTokens = addTokens(span, facts);
   // Frameworks also mark the preparation of a request as a model call; it has neither messages nor tokens.
-  if (inputMessages.length === 0 && outputMessages.length === 0 && Object.keys(tokens).length === 0) return { role: 'step' };
+  if (inputMessages.length === 0 && outputMessages.length === 0 && !tellsTokens) return { role: 'step' };
+  if (inputMessages.length > 0) facts.inputMessages = inputMessages;
+  if (outputMessages.length > 0) facts.outputMessages = isSmolagents(span) ? outputMessages.map(withoutFinalAnswer) : outputMessages;
   const model = textAttribute(span, 'llm.model_name');
+  if (model !== undefined) facts.model = model;
   const toolDefinitions = definitions(span, repeats);
-  return {
-    role: 'model',
-    ...(inputMessages.length === 0 ? {} : { inputMessages }),
-    ...(outputMessages.length === 0 ? {} : { outputMessages: isSmolagents(span) ? outputMessages.map(withoutFinalAnswer) : outputMessages }),
-    ...(model === undefined ? {} : { model }),
-    ...(toolDefinitions.length === 0 ? {} : { toolDefinitions }),
-    ...tokens,
-  };
+  if (toolDefinitions.length > 0) facts.toolDefinitions = toolDefinitions;
+  return facts;
+}
+
+const tokenNames = [
+  ['inputTokens', 'llm.token_count.prompt'], ['outputTokens', 'llm.token_count.completion'],
+  ['cachedInputTokens', 'llm.token_count.prompt_details.cache_read'], ['reasoningTokens', 'llm.token_count.completion_details.reasoning'],
+] as const;
+
+/** Sets the numbers that the span tells; false: none. */
+function addTokens(span: Span, facts: Drafted<SpanFacts>): boolean {
+  let tells = false;
+  for (const [name, key] of tokenNames) {
+    const value = span.attribute(key);
+    if (typeof value !== 'number') continue;
+    facts[name] = value;
+    tells = true;
+  }
+  return tells;
 }
 
 /** A request whose messages stand only in `input.value`, as a list of messages. */
@@ -204,15 +218,18 @@ function answered(span: Span): readonly Message[] {
 }
 
 function flattenedMessages(span: Span, list: Flattened): readonly Message[] {
-  return unflattened(span, list).flatMap(messageReader('assistant'));
+  const items = unflattened(span, list);
+  return items.length === 1 ? messagesOf(items[0], 'assistant') : items.flatMap((item) => messagesOf(item, 'assistant'));
 }
 
-function messageReader(role: Message['role']): (item: JsonValue) => readonly Message[] {
-  return (item) => {
-    if (!isJsonObject(item)) return [];
-    const call = member(item, 'tool_call');
-    return messagesIn([isJsonObject(call) ? { role: 'assistant', tool_calls: [call] } : plainMessage(item)], role);
-  };
+function toldMessages(item: JsonValue): readonly Message[] {
+  return messagesOf(item, 'user');
+}
+
+function messagesOf(item: JsonValue | undefined, role: Message['role']): readonly Message[] {
+  if (!isJsonObject(item)) return [];
+  const call = member(item, 'tool_call');
+  return messagesIn([isJsonObject(call) ? { role: 'assistant', tool_calls: [call] } : plainMessage(item)], role);
 }
 
 /** The message in OpenAI's form. */
@@ -223,6 +240,7 @@ function plainMessage(item: JsonObject): JsonValue {
   const contents = member(message, 'contents');
   const calls = member(message, 'tool_calls');
   const role = textIn(message, 'role') ?? '';
+  if (isPlain(message, role)) return message;
   return {
     ...message,
     role: role === 'tool-call' ? 'assistant' : role === 'tool-response' ? 'user' : role,
@@ -230,6 +248,11 @@ function plainMessage(item: JsonObject): JsonValue {
     ...(role === 'tool-response' ? { role: 'tool', content: [] } : {}),
     tool_calls: isJsonArray(calls) ? calls.map((call) => member(objectOf(call), 'tool_call') ?? null) : [],
   };
+}
+
+/** It is in OpenAI's form already. */
+function isPlain(message: JsonObject, role: string): boolean {
+  return role !== '' && role !== 'tool-call' && role !== 'tool-response' && !Object.hasOwn(message, 'contents') && !Object.hasOwn(message, 'tool_calls') && !Object.hasOwn(message, 'toolCalls');
 }
 
 function isDspy(span: Span): boolean {
@@ -268,27 +291,4 @@ function documents(span: Span): readonly RetrievedDocument[] {
     const score = member(document, 'score');
     return { spanId: span.spanId, ...(id === undefined ? {} : { id }), ...(content === undefined ? {} : { content }), ...(typeof score === 'number' ? { score } : {}) };
   });
-}
-
-function numberAs<K extends string>(span: Span, key: string, name: K): { readonly [key in K]?: number } {
-  const value = span.attribute(key);
-  return (typeof value === 'number' ? { [name]: value } : {}) as { readonly [key in K]?: number };
-}
-
-function objectIn(span: Span, key: string): JsonObject {
-  const value = span.attribute(key);
-  return objectOf(typeof value === 'string' ? parseContainer(value) : undefined);
-}
-
-function objectOf(value: JsonValue | undefined): JsonObject {
-  return isJsonObject(value) ? value : {};
-}
-
-function numberText(value: JsonValue | undefined): string | undefined {
-  return typeof value === 'number' || typeof value === 'bigint' ? String(value) : undefined;
-}
-
-function textIn(object: JsonObject, key: string): string | undefined {
-  const value = member(object, key);
-  return typeof value === 'string' && value !== '' ? value : undefined;
 }

@@ -1,4 +1,5 @@
 /** What the GenAI conventions call the content and the tokens of a request to a model, for the collectors whose spans use these names too. */
+import type { Drafted } from '../../src/model/drafted.ts';
 import { isJsonObject, member, type JsonValue } from '../../src/model/json.ts';
 import type { Attributed, Span } from '../../src/model/span.ts';
 import type { Message, Repeats, SpanFacts } from '../collector.ts';
@@ -6,7 +7,7 @@ import { readDefinitions } from './definitions.ts';
 import { readMessages } from './messages.ts';
 import { jsonOf, parseText, textOfParts } from './parsing.ts';
 import { isPlaceholder, placeholderBytesMax } from './placeholders.ts';
-import { readPythonCalls } from './python-calls.ts';
+import { isPythonCalls, readPythonCalls } from './python-calls.ts';
 import { noRepeats } from './repeats.ts';
 
 export const contentKeys = ['gen_ai.input.messages', 'gen_ai.output.messages', 'gen_ai.system_instructions', 'gen_ai.tool.definitions'] as const;
@@ -22,26 +23,41 @@ const tokenNames = {
 export const tokenKeys: readonly string[] = Object.values(tokenNames).flat();
 
 export function readTokens(span: Span): Pick<SpanFacts, keyof typeof tokenNames> {
-  const found: { -readonly [key in keyof typeof tokenNames]?: number } = {};
-  for (const name of Object.keys(tokenNames) as (keyof typeof tokenNames)[]) {
-    const value = tokenNames[name].map((key) => span.attribute(key)).find((one) => typeof one === 'number');
-    if (typeof value === 'number') found[name] = value;
+  return addTokens(span, {});
+}
+
+type Tokens = Drafted<Pick<SpanFacts, keyof typeof tokenNames>>;
+
+/** Sets the numbers that a span tells. */
+export function addTokens<Facts extends Tokens>(span: Span, facts: Facts): Facts {
+  for (const [name, keys] of tokenEntries) {
+    const value = firstNumber(span, keys);
+    if (value !== undefined) facts[name] = value;
   }
-  return found;
+  return facts;
+}
+
+const tokenEntries = Object.entries(tokenNames) as readonly [keyof Tokens, readonly string[]][];
+
+function firstNumber(span: Span, keys: readonly string[]): number | undefined {
+  for (const key of keys) {
+    const value = span.attribute(key);
+    if (typeof value === 'number') return value;
+  }
+  return undefined;
 }
 
 /** What spans, their events and log records carry under the same names. */
-export function readContent(from: Attributed, repeats: Repeats = noRepeats): SpanFacts {
-  const inputMessages = isCarried(from, 'gen_ai.input.messages') ? repeats.conversation(from, 'gen_ai.input.messages', 'user') : undefined;
+export function readContent(from: Attributed, repeats: Repeats = noRepeats): Drafted<SpanFacts> {
+  const facts: Drafted<SpanFacts> = {};
+  if (isCarried(from, 'gen_ai.input.messages')) facts.inputMessages = repeats.conversation(from, 'gen_ai.input.messages', 'user');
   const output = from.attribute('gen_ai.output.messages');
-  const system = readSystemPrompt(from.attribute('gen_ai.system_instructions'));
+  if (output !== undefined && !isPlaceholder(output)) facts.outputMessages = withPythonCalls(readMessages(output, 'assistant'));
+  const system = repeats.same(from, 'gen_ai.system_instructions', () => readSystemPrompt(from.attribute('gen_ai.system_instructions')));
+  if (system !== undefined) facts.systemPrompt = system;
   const toolDefinitions = repeats.value(from, 'gen_ai.tool.definitions', () => readDefinitions(from.attribute('gen_ai.tool.definitions')));
-  return {
-    ...(inputMessages === undefined ? {} : { inputMessages }),
-    ...(output === undefined || isPlaceholder(output) ? {} : { outputMessages: readMessages(output, 'assistant').map(withPythonCalls) }),
-    ...(system === undefined ? {} : { systemPrompt: system }),
-    ...(toolDefinitions.length === 0 ? {} : { toolDefinitions }),
-  };
+  if (toolDefinitions.length > 0) facts.toolDefinitions = toolDefinitions;
+  return facts;
 }
 
 function isCarried(from: Attributed, key: string): boolean {
@@ -62,7 +78,15 @@ export function readSystemPrompt(raw: ReturnType<Attributed['attribute']>): stri
 }
 
 /** The OpenAI Agents instrumentation writes calls as the text form of Python objects. */
-function withPythonCalls(message: Message): Message {
+function withPythonCalls(messages: readonly Message[]): readonly Message[] {
+  return messages.some(hasPythonCalls) ? messages.map(withItsCalls) : messages;
+}
+
+function hasPythonCalls({ text }: Message): boolean {
+  return text !== undefined && isPythonCalls(text);
+}
+
+function withItsCalls(message: Message): Message {
   const calls = message.text === undefined ? undefined : readPythonCalls(message.text);
   if (calls === undefined) return message;
   const { text: _calls, ...rest } = message;

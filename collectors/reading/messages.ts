@@ -2,6 +2,7 @@
  * Conversations as SDKs write them, in one shape. Understood: OpenAI chat and Responses items, the GenAI conventions' parts, Anthropic
  * blocks, Gemini contents, Genkit's and the AI SDK's content parts, LangChain messages and `[role, text]` pairs.
  */
+import type { Drafted } from '../../src/model/drafted.ts';
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import type { AttributeValue } from '../../src/model/span.ts';
 import type { AskedCall, Message, ToldResult } from '../collector.ts';
@@ -9,25 +10,32 @@ import { jsonOf, parseText } from './parsing.ts';
 import { isPlaceholder } from './placeholders.ts';
 import { reasoningIn } from './reasoning.ts';
 import { isCutContainer } from './truncation.ts';
-import { readArguments, readResult } from './values.ts';
+import { addArguments, readArguments, readResult } from './values.ts';
 
 /** A conversation longer than this is cut at its beginning: what counts for a run stands at the end. */
 export const messagesMax = 10_000;
 
+/** Lists begin with their first item: most messages have none of most. */
 interface Draft {
   role: Message['role'];
-  texts: string[];
-  reasoning: string[];
-  asked: AskedCall[];
-  told: ToldResult[];
+  /** It has some text, if only a placeholder. */
+  hasText: boolean;
+  text: string | undefined;
+  reasoning: string | undefined;
+  asked: AskedCall[] | undefined;
+  told: ToldResult[] | undefined;
 }
+
+const noCalls: readonly AskedCall[] = [];
+const noResults: readonly ToldResult[] = [];
+const noMessages: readonly Message[] = [];
 
 /** The messages of a conversation; empty when the value is none. `role` is taken for messages that name none. */
 export function readMessages(raw: AttributeValue | undefined, role: Message['role'] = 'user'): readonly Message[] {
   if (raw === undefined || raw === null) return [];
   let value = jsonOf(raw);
   if (typeof value === 'string') value = parseText(value);
-  if (typeof value === 'string') return value === '' || isPlaceholder(value) || isCutContainer(value) ? [] : [{ role, text: value, asked: [], told: [] }];
+  if (typeof value === 'string') return value === '' || isPlaceholder(value) || isCutContainer(value) ? [] : [{ role, text: value, asked: noCalls, told: noResults }];
   if (isJsonObject(value)) {
     const inner = member(value, 'messages') ?? member(value, 'contents');
     if (isJsonArray(inner)) value = inner;
@@ -40,7 +48,16 @@ export function readMessages(raw: AttributeValue | undefined, role: Message['rol
 
 /** The messages that a list of objects holds, one each. */
 export function messagesIn(list: readonly JsonValue[], role: Message['role']): readonly Message[] {
-  return list.slice(-messagesMax).flatMap((item) => readMessage(item, role) ?? []);
+  if (list.length === 1) {
+    const only = readMessage(list[0], role);
+    return only === undefined ? noMessages : [only];
+  }
+  const found: Message[] = [];
+  for (let at = Math.max(0, list.length - messagesMax); at < list.length; at++) {
+    const message = readMessage(list[at], role);
+    if (message !== undefined) found.push(message);
+  }
+  return found;
 }
 
 /** The text that a person would read in the messages' last one with text. */
@@ -52,21 +69,25 @@ export function systemText(messages: readonly Message[]): string | undefined {
   return messages.find((message) => message.role === 'system')?.text;
 }
 
-function isPair(item: JsonValue): item is readonly [string, string] {
+function isPair(item: JsonValue | undefined): item is readonly [string, string] {
   return isJsonArray(item) && item.length === 2 && typeof item[0] === 'string' && typeof item[1] === 'string' && roleOf(item[0]) !== undefined;
 }
 
-function readMessage(item: JsonValue, fallback: Message['role']): Message | undefined {
-  if (isPair(item)) return { role: roleOf(item[0]) ?? fallback, text: item[1], asked: [], told: [] };
-  if (typeof item === 'string') return { role: fallback, text: item, asked: [], told: [] };
+function readMessage(item: JsonValue | undefined, fallback: Message['role']): Message | undefined {
+  if (isPair(item)) return said(roleOf(item[0]) ?? fallback, item[1]);
+  if (typeof item === 'string') return said(fallback, item);
   if (!isJsonObject(item)) return undefined;
   const message = unwrapped(item);
-  const draft: Draft = { role: roleOfMessage(message) ?? fallback, texts: [], reasoning: [], asked: [], told: [] };
+  const draft: Draft = { role: roleOfMessage(message) ?? fallback, hasText: false, text: undefined, reasoning: undefined, asked: undefined, told: undefined };
   readItem(message, draft);
   const toolCalls = member(message, 'tool_calls') ?? member(message, 'toolCalls');
   if (isJsonArray(toolCalls)) for (const call of toolCalls) pushCall(call, draft);
-  if (draft.told.length > 0 && draft.texts.length === 0 && draft.role !== 'assistant') draft.role = 'tool';
+  if (draft.told !== undefined && !draft.hasText && draft.role !== 'assistant') draft.role = 'tool';
   return finished(draft);
+}
+
+function said(role: Message['role'], text: string): Message {
+  return { role, text, asked: noCalls, told: noResults };
 }
 
 /** LangChain's constructor and dictionary forms, and the frames of choices and candidates around a message. */
@@ -109,73 +130,117 @@ function roleOfMessage(message: JsonObject): Message['role'] | undefined {
 /** One message, item, block or part. The kinds are told apart by their members, for dialects share the shapes. */
 function readItem(item: JsonObject, draft: Draft): void {
   const type = member(item, 'type');
-  if (isCall(item, type)) return pushCall(item, draft);
-  if (isResult(item, type, draft.role)) return pushResult(item, draft);
+  const framed = hasFrame(item);
+  if (callTypes.has(type) || (framed && firstObject(item, callFrames) !== undefined)) return pushCall(item, draft);
+  if (isResult(item, type, framed) || (draft.role === 'tool' && hasOwnResult(item))) return pushResult(item, draft);
   const thought = reasoningIn(item, type);
   if (thought !== undefined) {
-    draft.reasoning.push(...thought.texts);
+    for (const one of thought.texts) draft.reasoning = draft.reasoning === undefined ? one : `${draft.reasoning}\n${one}`;
     if (thought.isAll) return;
   }
   const text = member(item, 'text');
-  if (typeof text === 'string') draft.texts.push(text);
+  if (typeof text === 'string') addText(text, draft);
   const parts = member(item, 'parts') ?? member(item, 'content');
-  if (typeof parts === 'string') draft.texts.push(parts);
+  if (typeof parts === 'string') addText(parts, draft);
   else if (isJsonArray(parts)) for (const part of parts) readPart(part, draft);
   else if (isJsonObject(parts)) readItem(parts, draft);
 }
 
 function readPart(part: JsonValue, draft: Draft): void {
-  if (typeof part === 'string') draft.texts.push(part);
+  if (typeof part === 'string') addText(part, draft);
   else if (isJsonObject(part)) readItem(part, draft);
 }
 
-
-function isCall(item: JsonObject, type: JsonValue | undefined): boolean {
-  return (
-    type === 'tool_call' || type === 'tool-call' || isJsonObject(member(item, 'tool_call')) || type === 'function_call' || type === 'tool_use' || type === 'tool_call_request' ||
-    isJsonObject(member(item, 'functionCall')) || isJsonObject(member(item, 'function_call')) || isJsonObject(member(item, 'toolUse')) ||
-    isJsonObject(member(item, 'toolRequest'))
-  );
+function addText(text: string, draft: Draft): void {
+  draft.hasText = true;
+  if (!isPlaceholder(text)) draft.text = draft.text === undefined ? text : draft.text + text;
 }
 
-function isResult(item: JsonObject, type: JsonValue | undefined, role: Message['role']): boolean {
-  return (
-    type === 'tool_call_response' || type === 'tool-result' || isJsonObject(member(item, 'tool_call_result')) || type === 'function_call_output' || type === 'tool_result' ||
-    isJsonObject(member(item, 'functionResponse')) || isJsonObject(member(item, 'function_response')) || isJsonObject(member(item, 'toolResult')) ||
-    isJsonObject(member(item, 'toolResponse')) ||
-    (role === 'tool' && hasOwnResult(item))
-  );
+const callTypes: ReadonlySet<unknown> = new Set(['tool_call', 'tool-call', 'function_call', 'tool_use', 'tool_call_request']);
+const resultTypes: ReadonlySet<unknown> = new Set(['tool_call_response', 'tool-result', 'function_call_output', 'tool_result']);
+/** Members that hold a call, and those that hold a result. */
+const callFrames = ['functionCall', 'function_call', 'toolUse', 'toolRequest', 'tool_call'] as const;
+const resultFrames = ['functionResponse', 'function_response', 'toolResult', 'toolResponse', 'tool_call_result'] as const;
+
+const frames: ReadonlySet<string> = new Set([...callFrames, ...resultFrames]);
+
+/** Most items have none, and few members of any kind. */
+function hasFrame(item: JsonObject): boolean {
+  for (const name in item) if (frames.has(name)) return true;
+  return false;
+}
+
+function isResult(item: JsonObject, type: JsonValue | undefined, framed = hasFrame(item)): boolean {
+  return resultTypes.has(type) || (framed && firstObject(item, resultFrames) !== undefined);
+}
+
+function firstObject(item: JsonObject, names: readonly string[]): JsonObject | undefined {
+  for (const name of names) {
+    const value = member(item, name);
+    if (isJsonObject(value)) return value;
+  }
+  return undefined;
 }
 
 /** A message of role tool is itself the result, unless its content is a list of result parts. Without content it still says that there was one. */
 function hasOwnResult(item: JsonObject): boolean {
   const content = member(item, 'content') ?? member(item, 'parts');
   if (content === undefined) return typeof (member(item, 'tool_call_id') ?? member(item, 'id')) === 'string';
-  return !isJsonArray(content) || !content.some((part) => isJsonObject(part) && isResult(part, member(part, 'type'), 'user'));
+  return !isJsonArray(content) || !content.some((part) => isJsonObject(part) && isResult(part, member(part, 'type')));
 }
 
 function pushCall(item: JsonValue, draft: Draft): void {
   if (!isJsonObject(item)) return;
-  const inner = [member(item, 'functionCall'), member(item, 'function_call'), member(item, 'toolUse'), member(item, 'toolRequest'), member(item, 'tool_call'), member(item, 'function')].find((value) => isJsonObject(value)) ?? {};
-  const from = { ...item, ...inner };
-  const name = firstText(from, ['name', 'toolName', 'tool_name']);
+  const from: Layers = { item, inner: firstObject(item, callFrames) ?? firstObject(item, functionFrame) ?? nothing, origin: nothing };
+  const name = firstText(from, names);
   if (name === undefined) return;
-  const id = firstText(item, ['call_id', 'id', 'toolCallId', 'tool_call_id', 'tool_use_id']) ?? firstText(from, ['id', 'toolUseId', 'toolCallId', 'ref']);
-  const given = ['arguments', 'args', 'input', 'parameters'].find((key) => Object.hasOwn(from, key));
-  draft.asked.push({ name, ...(id === undefined ? {} : { id }), ...(given === undefined ? {} : readArguments(from[given])) });
+  const id = firstText({ item, inner: nothing, origin: nothing }, outerCallIds) ?? firstText(from, innerCallIds);
+  const given = firstMember(from, argumentNames);
+  const call: Drafted<AskedCall> = id === undefined ? { name } : { name, id };
+  if (given !== undefined) addArguments(readArguments(given), call);
+  if (draft.asked === undefined) draft.asked = [call];
+  else draft.asked.push(call);
 }
 
+const functionFrame = ['function'] as const;
+const names = ['name', 'toolName', 'tool_name'] as const;
+const outerCallIds = ['call_id', 'id', 'toolCallId', 'tool_call_id', 'tool_use_id'] as const;
+const innerCallIds = ['id', 'toolUseId', 'toolCallId', 'ref'] as const;
+const argumentNames = ['arguments', 'args', 'input', 'parameters'] as const;
+const resultIds = ['tool_call_id', 'call_id', 'toolCallId', 'tool_use_id', 'toolUseId', 'id', 'ref'] as const;
+const resultNames = ['response', 'result', 'output', 'content'] as const;
+
 function pushResult(item: JsonObject, draft: Draft): void {
-  const inner: JsonObject = [member(item, 'functionResponse'), member(item, 'function_response'), member(item, 'toolResult'), member(item, 'toolResponse'), member(item, 'tool_call_result')].find((value) => isJsonObject(value)) ?? {};
+  const inner = firstObject(item, resultFrames) ?? nothing;
   const origin = member(inner, 'origin');
-  const from = { ...item, ...(isJsonObject(origin) ? origin : {}), ...inner };
-  const id = firstText(from, ['tool_call_id', 'call_id', 'toolCallId', 'tool_use_id', 'toolUseId', 'id', 'ref']);
-  const name = firstText(from, ['name', 'toolName', 'tool_name']);
-  const key = ['response', 'result', 'output', 'content'].find((candidate) => Object.hasOwn(from, candidate));
+  const from: Layers = { item, inner, origin: isJsonObject(origin) ? origin : nothing };
+  const id = firstText(from, resultIds);
+  const name = firstText(from, names);
+  const value = firstMember(from, resultNames);
   const isGemini = isJsonObject(member(item, 'functionResponse')) || isJsonObject(member(item, 'function_response'));
-  const read = key === undefined ? undefined : readResult(isGemini ? geminiOutput(from[key] ?? null) : typedOutput(from[key] ?? null));
-  const isError = read?.failed === true || member(from, 'is_error') === true || member(from, 'isError') === true || member(from, 'status') === 'error' || member(inner, 'error') === true;
-  draft.told.push({ ...(read?.result === undefined ? {} : { result: read.result }), ...(read?.resultPart === undefined ? {} : { resultPart: read.resultPart }), ...(id === undefined ? {} : { id }), ...(name === undefined ? {} : { name }), ...(isError ? { isError } : {}) });
+  const read = value === undefined ? undefined : readResult(isGemini ? geminiOutput(value) : typedOutput(value));
+  const isError = read?.failed === true || layered(from, 'is_error') === true || layered(from, 'isError') === true || layered(from, 'status') === 'error' || member(inner, 'error') === true;
+  const told: Drafted<ToldResult> = {};
+  if (read?.result !== undefined) told.result = read.result;
+  if (read?.resultPart !== undefined) told.resultPart = read.resultPart;
+  if (id !== undefined) told.id = id;
+  if (name !== undefined) told.name = name;
+  if (isError) told.isError = true;
+  if (draft.told === undefined) draft.told = [told];
+  else draft.told.push(told);
+}
+
+/** A call or result, and what its frames hold: the innermost that has a member tells it. */
+interface Layers {
+  readonly inner: JsonObject;
+  readonly origin: JsonObject;
+  readonly item: JsonObject;
+}
+
+const nothing: JsonObject = {};
+
+function layered({ inner, origin, item }: Layers, key: string): JsonValue | undefined {
+  return Object.hasOwn(inner, key) ? inner[key] : Object.hasOwn(origin, key) ? origin[key] : member(item, key);
 }
 
 /** The AI SDK writes `{type: 'text' | 'json' | 'error-text', value}`. */
@@ -192,21 +257,25 @@ function geminiOutput(value: JsonValue): JsonValue {
   return isJsonObject(value) && keys.length === 1 && (keys[0] === 'result' || keys[0] === 'output') ? (value[keys[0]] ?? null) : value;
 }
 
-function firstText(object: JsonObject, keys: readonly string[]): string | undefined {
+function firstText(from: Layers, keys: readonly string[]): string | undefined {
   for (const key of keys) {
-    const value = member(object, key);
+    const value = layered(from, key);
     if (typeof value === 'string' && value !== '') return value;
   }
   return undefined;
 }
 
-function finished(draft: Draft): Message {
-  const texts = draft.texts.filter((text) => !isPlaceholder(text));
-  return {
-    role: draft.role,
-    ...(texts.length > 0 ? { text: texts.join('') } : {}),
-    ...(draft.reasoning.length > 0 ? { reasoning: draft.reasoning.join('\n') } : {}),
-    asked: draft.asked,
-    told: draft.told,
-  };
+function firstMember(from: Layers, keys: readonly string[]): JsonValue | undefined {
+  for (const key of keys) {
+    const value = layered(from, key);
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}
+
+function finished({ role, text, reasoning, asked: calls, told: results }: Draft): Message {
+  const asked = calls ?? noCalls;
+  const told = results ?? noResults;
+  if (text === undefined) return reasoning === undefined ? { role, asked, told } : { role, reasoning, asked, told };
+  return reasoning === undefined ? { role, text, asked, told } : { role, text, reasoning, asked, told };
 }

@@ -5,9 +5,14 @@ import { readArguments } from './values.ts';
 
 const beginning = 'ResponseFunctionToolCall(';
 
+/** True: the text consists of such calls. */
+export function isPythonCalls(text: string): boolean {
+  return text.startsWith(beginning) && text.length <= pythonLiteralCharsMax;
+}
+
 /** The calls that a text consists of; undefined for any other text. A call that is cut short is left out. */
 export function readPythonCalls(text: string): readonly AskedCall[] | undefined {
-  if (!text.startsWith(beginning) || text.length > pythonLiteralCharsMax) return undefined;
+  if (!isPythonCalls(text)) return undefined;
   const calls: AskedCall[] = [];
   for (let at = 0; at !== -1; at = text.indexOf(beginning, at)) {
     const { members, end } = membersFrom(text, at + beginning.length);

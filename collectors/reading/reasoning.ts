@@ -15,13 +15,18 @@ const wrappersMax = 4;
 
 /** Undefined: the item holds no thought. `type` is the item's own. */
 export function reasoningIn(item: JsonObject, type: JsonValue | undefined): Thought | undefined {
-  const named = memberNames.flatMap((name) => textsOf(member(item, name)));
+  const named = hasThought(item) ? memberNames.flatMap((name) => textsOf(member(item, name))) : [];
   if (types.has(type)) return { texts: named.length > 0 ? named : [...textsOf(member(item, 'content') ?? member(item, 'text')), ...textsOf(member(item, 'summary'))], isAll: true };
   // Gemini marks the part.
   if (member(item, 'thought') === true) return { texts: textsOf(member(item, 'text')), isAll: true };
   if (named.length === 0) return undefined;
   const speaks = ['content', 'text', 'parts', 'tool_calls', 'toolCalls'].some((name) => Object.hasOwn(item, name));
   return { texts: named, isAll: !speaks };
+}
+
+function hasThought(item: JsonObject): boolean {
+  for (const name of memberNames) if (Object.hasOwn(item, name)) return true;
+  return false;
 }
 
 /** A text, a list of them, or an object that holds one under a telling name. */

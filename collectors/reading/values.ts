@@ -1,4 +1,5 @@
 /** Arguments and results as SDKs write them: JSON text, Python notation, texts in texts, and the frameworks' wrappers around them. */
+import type { Drafted } from '../../src/model/drafted.ts';
 import { isJsonArray, isJsonObject, jsonText, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import type { AttributeValue } from '../../src/model/span.ts';
 import type { ToolFacts } from '../collector.ts';
@@ -48,6 +49,13 @@ export function readArguments(raw: AttributeValue | undefined): ReadArguments {
   return { arguments: null, argumentsText: typeof raw === 'string' ? raw : jsonText(value) };
 }
 
+/** Sets what was read of the arguments of a call. */
+export function addArguments(read: ReadArguments, call: Drafted<ReadArguments>): void {
+  if (read.arguments !== undefined) call.arguments = read.arguments;
+  if (read.argumentsText !== undefined) call.argumentsText = read.argumentsText;
+  if (read.argumentsPart !== undefined) call.argumentsPart = read.argumentsPart;
+}
+
 /** The arguments in a frame; nameless: they were given by their places, and which is which the span does not tell. */
 function argumentsInside(object: JsonObject): { readonly value: JsonValue } | 'nameless' | undefined {
   const kwargs = member(object, 'kwargs');
@@ -67,29 +75,42 @@ function mayHoldObject(value: JsonValue): boolean {
 
 /** A tool's result without the message objects that frameworks put around it. */
 export function readResult(raw: AttributeValue): ReadResult {
-  let found: { result: JsonValue; callId?: string; toolName?: string; failed?: boolean } = { result: jsonOf(raw) };
+  let result = jsonOf(raw);
+  let about: Omit<ReadResult, 'result'> | undefined;
   for (let level = 0; level < wrappersMax; level++) {
-    const value = found.result;
-    const inner = typeof value === 'string' ? { result: parseText(value) } : isJsonArray(value) ? textOfParts(value) : isJsonObject(value) ? resultInside(value) : undefined;
-    if (inner === undefined || inner.result === value) break;
-    found = { ...found, ...inner };
+    const value: JsonValue = result;
+    if (typeof value === 'string') result = parseText(value);
+    else {
+      const inner: Inside = isJsonArray(value) ? textOfParts(value) : isJsonObject(value) ? resultInside(value) : undefined;
+      if (inner === undefined || inner.result === value) break;
+      const { result: unwrapped, ...more } = inner;
+      about = { ...about, ...more };
+      result = unwrapped;
+    }
+    if (result === value) break;
   }
-  const { result, ...about } = found;
-  if (isPlaceholder(result)) return about;
-  return typeof result === 'string' && isCutShort(result) ? { ...about, resultPart: result } : found;
+  if (isPlaceholder(result)) return { ...about };
+  return typeof result === 'string' && isCutShort(result) ? { ...about, resultPart: result } : about === undefined ? { result } : { ...about, result };
 }
 
 /** What a tool's span tells of its outcome: the result, and whether the wrapper around it says that the call failed. */
-export function readOutcome(raw: AttributeValue | undefined): Pick<ToolFacts, 'result' | 'resultPart' | 'failed'> {
+export function readOutcome(raw: AttributeValue | undefined): Outcome {
   return raw === undefined ? {} : outcomeOf(readResult(raw));
 }
 
-export function outcomeOf({ result, resultPart, failed }: ReadResult): Pick<ToolFacts, 'result' | 'resultPart' | 'failed'> {
-  return {
-    ...(result === undefined ? {} : { result }),
-    ...(resultPart === undefined ? {} : { resultPart }),
-    ...(failed === true ? { failed: { message: typeof result === 'string' ? result : (resultPart ?? '') } } : {}),
-  };
+type Outcome = Pick<ToolFacts, 'result' | 'resultPart' | 'failed'>;
+
+export function outcomeOf(read: ReadResult): Outcome {
+  const outcome: Drafted<Outcome> = {};
+  addOutcome(read, outcome);
+  return outcome;
+}
+
+/** Sets what was read of a call's outcome. */
+export function addOutcome({ result, resultPart, failed }: ReadResult, outcome: Drafted<Outcome>): void {
+  if (result !== undefined) outcome.result = result;
+  if (resultPart !== undefined) outcome.resultPart = resultPart;
+  if (failed === true) outcome.failed = { message: typeof result === 'string' ? result : (resultPart ?? '') };
 }
 
 interface Framed extends ReadResult {
@@ -121,12 +142,21 @@ const frames: readonly ((object: JsonObject) => Inside)[] = [
   (object) => (Object.hasOwn(object, 'content') && hasOnly(object, ['content', 'isError', 'is_error', 'structuredContent', 'meta', '_meta']) ? mcpResult(object) : undefined),
 ];
 
+/** Each frame has one of these members. */
+const signs = ['lc', 'data', 'content', 'output', 'response', 'blocks', 'text'] as const;
+
 function resultInside(object: JsonObject): Inside {
+  if (!hasAny(object, signs)) return undefined;
   for (const frame of frames) {
     const inside = frame(object);
     if (inside !== undefined) return inside;
   }
   return undefined;
+}
+
+function hasAny(object: JsonObject, names: readonly string[]): boolean {
+  for (const name of names) if (Object.hasOwn(object, name)) return true;
+  return false;
 }
 
 function isToolMessage(object: JsonObject): boolean {
