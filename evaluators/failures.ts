@@ -1,11 +1,11 @@
 /** What a tool's own result says about failure, read as text conventions have it. */
-import { isJsonArray, isJsonObject, member, parseJson, plainText } from '../src/model/json.ts';
+import { isJsonArray, isJsonObject, member, parseJson } from '../src/model/json.ts';
 import type { JsonObject, JsonValue } from '../src/model/json.ts';
 import { balancedEnd } from './brackets.ts';
 
 /** No visible character: no-break and ideographic spaces are blank, a zero-width space is not. */
 export function isBlank(result: JsonValue): boolean {
-  return result === null || plainText(result).trim() === '';
+  return result === null || (typeof result === 'string' && result.trim() === '');
 }
 
 /** What stands under `error` in a result that is an object, or a text that begins with one; undefined when it means no error. */

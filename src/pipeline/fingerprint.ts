@@ -9,6 +9,7 @@
 export type Printable = null | undefined | boolean | number | bigint | string | readonly Printable[] | { readonly [key: string]: Printable };
 
 interface Lanes {
+  /** Always 32-bit integers: a number beyond them is slower to keep. */
   a: number;
   b: number;
   /** One 64-bit integer, and the same as two halves. */
@@ -18,7 +19,7 @@ interface Lanes {
 
 export function fingerprint(value: Printable): string {
   const whole = new BigInt64Array(1);
-  const lanes: Lanes = { a: 0x9e3779b9, b: 0x7f4a7c15, whole, halves: new Int32Array(whole.buffer) };
+  const lanes: Lanes = { a: 0x9e3779b9 | 0, b: 0x7f4a7c15, whole, halves: new Int32Array(whole.buffer) };
   print(value, lanes);
   return hex(finished(lanes.a)) + hex(finished(lanes.b));
 }
@@ -53,20 +54,23 @@ function printList(list: readonly Printable[], lanes: Lanes): void {
 
 /** Each member by itself, then their sum: no order among them. A member that is undefined is absent. */
 function printMembers(object: { readonly [key: string]: Printable }, lanes: Lanes): void {
-  const { whole, halves } = lanes;
-  const member: Lanes = { a: 0, b: 0, whole, halves };
-  let [a, b, count] = [0, 0, 0];
-  for (const key of Object.keys(object)) {
+  const { a: outerA, b: outerB } = lanes;
+  let a = 0;
+  let b = 0;
+  let count = 0;
+  for (const key in object) {
     const value = object[key];
     if (value === undefined) continue;
-    member.a = 0x2545f491;
-    member.b = 0x4f6cdd1d;
-    printText(key, member);
-    print(value, member);
-    a = (a + finished(member.a)) | 0;
-    b = (b + finished(member.b)) | 0;
+    lanes.a = 0x2545f491;
+    lanes.b = 0x4f6cdd1d;
+    printText(key, lanes);
+    print(value, lanes);
+    a = (a + finished(lanes.a)) | 0;
+    b = (b + finished(lanes.b)) | 0;
     count++;
   }
+  lanes.a = outerA;
+  lanes.b = outerB;
   mix(lanes, kinds.object);
   lanes.a ^= a;
   lanes.b ^= b;
