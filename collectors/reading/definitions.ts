@@ -46,8 +46,18 @@ function readDefinition(item: JsonValue): readonly ToolDefinition[] {
   }];
 }
 
+/** Comparing each with each is quick only for so many. */
+const comparedMax = 32;
+
+function namesDiffer(list: readonly ToolDefinition[]): boolean {
+  return list.length <= comparedMax && list.every(({ name }, at) => list.findIndex((other) => other.name === name) === at);
+}
+
 /** One list out of several: the first that names a tool counts, later ones fill in what it lacks. */
 export function unitedDefinitions(lists: readonly (readonly ToolDefinition[])[]): readonly ToolDefinition[] {
+  const [only] = lists;
+  // Mostly every request of an agent offers the same tools, and the same list tells them.
+  if (only !== undefined && lists.every((list) => list === only) && namesDiffer(only)) return only;
   const byName = new Map<string, ToolDefinition>();
   for (const definition of lists.flat()) {
     const known = byName.get(definition.name);

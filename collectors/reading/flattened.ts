@@ -12,6 +12,8 @@ export const flattenedDepthMax = 12;
 export interface Outline {
   /** In the order of their indexes; gaps are closed up. */
   readonly items: readonly Shape[];
+  /** The keys of each item. */
+  readonly keys: readonly (readonly string[])[];
   /** Undefined: the items do not lie one after the other with nothing between them, or nothing tells how they lie. */
   readonly row: Row | undefined;
 }
@@ -24,7 +26,7 @@ export interface Row {
 }
 
 /** A value as the keys tell it. */
-export type Shape = { readonly key: string } | { readonly list: readonly Shape[] } | { readonly members: readonly (readonly [string, Shape])[] };
+type Shape = { readonly key: string } | { readonly list: readonly Shape[] } | { readonly members: readonly (readonly [string, Shape])[] };
 
 export function flattened(prefix: string): Flattened {
   return { prefix };
@@ -49,7 +51,7 @@ function outlineIn({ keys, place }: KeyShape, list: Flattened): Outline {
 
 export function valueOf(shape: Shape, from: Attributed): JsonValue {
   if ('key' in shape) return jsonOf(from.attribute(shape.key) ?? null);
-  if ('list' in shape) return shape.list.map((item) => valueOf(item, from));
+  if ('list' in shape) return shape.list.length === 1 ? [valueOf(shape.list[0] ?? noMembers, from)] : shape.list.map((item) => valueOf(item, from));
   const object: { [name: string]: JsonValue } = {};
   for (const [name, inner] of shape.members) {
     // An ordinary name here, and not in JavaScript.
@@ -59,12 +61,12 @@ export function valueOf(shape: Shape, from: Attributed): JsonValue {
   return object;
 }
 
-/** True: it holds of every key that is part of the value. */
-export function everyKey(shape: Shape, holds: (key: string) => boolean): boolean {
-  if ('key' in shape) return holds(shape.key);
-  if ('list' in shape) return shape.list.every((item) => everyKey(item, holds));
-  return shape.members.every(([, inner]) => everyKey(inner, holds));
+function keysOf(shape: Shape): readonly string[] {
+  if ('key' in shape) return [shape.key];
+  return 'list' in shape ? shape.list.flatMap(keysOf) : shape.members.flatMap(([, inner]) => keysOf(inner));
 }
+
+const noMembers: Shape = { members: [] };
 
 type Branch = Map<string, Branch | { readonly key: string }>;
 
@@ -81,7 +83,7 @@ function outline(keys: readonly string[], { prefix }: Flattened, placeOf?: (key:
   }
   const grown = shapeOf(root);
   const items = 'list' in grown ? grown.list : [];
-  return { items, row: placeOf === undefined || items.length === 0 ? undefined : rowOf(firsts, items.length, placeOf) };
+  return { items, keys: items.map(keysOf), row: placeOf === undefined || items.length === 0 ? undefined : rowOf(firsts, items.length, placeOf) };
 }
 
 /** Of equal keys the last one counts, so it is the places that must follow each other. */

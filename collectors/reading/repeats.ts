@@ -2,7 +2,7 @@
 import { exactCharsMax, isJsonArray, isJsonObject, parseJson, type JsonValue } from '../../src/model/json.ts';
 import type { Attributed, WrittenText } from '../../src/model/span.ts';
 import type { Flattened, Message, Repeats } from '../collector.ts';
-import { everyKey, outlineOf, valueOf, type Outline } from './flattened.ts';
+import { outlineOf, valueOf, type Outline } from './flattened.ts';
 import { messagesIn, messagesMax, readMessages } from './messages.ts';
 import { sharedValues, type SharedValues } from './shared-values.ts';
 
@@ -14,7 +14,7 @@ export const noRepeats: Repeats = {
   conversation: (from, key, role) => readMessages(from.attribute(key), role),
   same: (_from, _key, read) => read(),
   items: (from, list, read) => outlineOf(from, list).items.flatMap((item) => read(valueOf(item, from))),
-  every: (from, list, holds) => outlineOf(from, list).items.every((item) => everyKey(item, holds)),
+  every: (from, list, holds) => outlineOf(from, list).keys.every((keys) => keys.every(holds)),
   value: (_from, _where, read) => read(),
 };
 
@@ -56,13 +56,13 @@ export function repeats(shared: SharedValues = sharedValues()): Repeats {
     },
     every(from, list, holds) {
       const outline = outlineOf(from, list);
-      const { items } = outline;
-      if (items.length === 0) return true;
+      const { keys } = outline;
+      if (keys.length === 0) return true;
       const row = writtenRow(from, outline);
       if (row === undefined) return noRepeats.every(from, list, holds);
       const known = begunWith(held.of(list.prefix), from, outline);
-      if (known?.items === items.length) return true;
-      for (let at = known?.items ?? 0; at < items.length; at++) if (!everyKey(items[at] ?? nothing, holds)) return false;
+      if (known?.items === keys.length) return true;
+      for (let at = known?.items ?? 0; at < keys.length; at++) if (keys[at]?.every(holds) === false) return false;
       held.keep(list.prefix, row);
       return true;
     },

@@ -9,7 +9,13 @@ const markerCharsMax = 200;
 
 /** True: the text says that its end is missing, or it is JSON that breaks off in its middle exactly where a limit would cut it. */
 export function isCutShort(text: string): boolean {
-  return MARKER.test(text.slice(-markerCharsMax)) || isCutContainer(text);
+  return endsInBracket(text) && MARKER.test(text.slice(-markerCharsMax)) ? true : isCutContainer(text);
+}
+
+/** As a marker does; most texts do not. */
+function endsInBracket(text: string): boolean {
+  const end = text.trimEnd();
+  return end.endsWith(']') || end.endsWith('>');
 }
 
 /** JSON, or a value in Python notation, that breaks off in its middle at the length of a limit. A text in words never is one. */

@@ -21,33 +21,40 @@ export function askedCalls(models: readonly Node[]): readonly Asked[] {
   const found: Asked[] = [];
   const starts = models.map((node) => node.span.startUnixNano);
   const known = new Map<string, number>();
-  const history = models[0]?.told.facts.inputMessages ?? [];
-  for (const message of history) for (const call of message.asked) if (call.id !== undefined) count(known, identity(call));
-  for (const message of messagesAfterUser(history)) for (const call of message.asked) if (call.id === undefined) count(known, identity(call));
+  const history = models[0]?.told.facts.inputMessages ?? none;
+  const present = afterUser(history);
+  history.forEach(({ asked }, at) => {
+    for (const call of asked) if (call.id !== undefined || at >= present) count(known, identity(call));
+  });
   models.forEach((node, index) => {
-    const facts = node.told.facts;
-    const next = nextAfter(models, index, starts);
-    const times = { turn: index, askedAtUnixNano: node.span.endUnixNano, answeredAtUnixNano: next?.span.startUnixNano };
-    if (index > 0) {
-      const seen = new Map<string, number>();
-      for (const message of messagesAfterUser(facts.inputMessages ?? [])) {
-        for (const call of message.asked) {
-          if (count(seen, identity(call)) <= (known.get(identity(call)) ?? 0)) continue;
-          count(known, identity(call));
-          // An earlier model span did not carry its answer; this request repeats it.
-          found.push({ call, order: found.length, ...times, askedAtUnixNano: node.span.startUnixNano, answeredAtUnixNano: node.span.startUnixNano, turn: index - 1, fromLogs: node.told.fromLogs.has('inputMessages') });
-        }
-      }
-    }
-    for (const message of facts.outputMessages ?? []) {
+    if (index > 0) addRepeated(node, index, known, found);
+    const answeredAtUnixNano = nextAfter(models, index, starts)?.span.startUnixNano;
+    for (const message of node.told.facts.outputMessages ?? none) {
       for (const call of message.asked) {
-        if (call.id !== undefined && known.has(identity(call))) continue;
-        count(known, identity(call));
-        found.push({ call, order: found.length, ...times, fromLogs: node.told.fromLogs.has('outputMessages') });
+        const key = identity(call);
+        if (call.id !== undefined && known.has(key)) continue;
+        count(known, key);
+        found.push({ call, turn: index, order: found.length, askedAtUnixNano: node.span.endUnixNano, answeredAtUnixNano, fromLogs: node.told.fromLogs.has('outputMessages') });
       }
     }
   });
   return found;
+}
+
+const none: readonly never[] = [];
+
+/** Calls that an earlier model span asked for without carrying its answer: this request repeats it. */
+function addRepeated({ told: { facts, fromLogs }, span: { startUnixNano } }: Node, index: number, known: Map<string, number>, found: Asked[]): void {
+  const messages = facts.inputMessages ?? none;
+  const seen = new Map<string, number>();
+  for (let at = afterUser(messages); at < messages.length; at++) {
+    for (const call of messages[at]?.asked ?? none) {
+      const key = identity(call);
+      if (count(seen, key) <= (known.get(key) ?? 0)) continue;
+      count(known, key);
+      found.push({ call, turn: index - 1, order: found.length, askedAtUnixNano: startUnixNano, answeredAtUnixNano: startUnixNano, fromLogs: fromLogs.has('inputMessages') });
+    }
+  }
 }
 
 /** The first model that began when this one had ended. */
@@ -71,24 +78,44 @@ export function canonical(call: { readonly arguments?: AskedCall['arguments']; r
 
 /** The messages of the present turn: those after the last thing that the user said. */
 export function messagesAfterUser(messages: readonly Message[]): readonly Message[] {
-  const last = messages.findLastIndex((message) => message.role === 'user' && message.told.length === 0);
-  return messages.slice(last + 1);
+  return messages.slice(afterUser(messages));
+}
+
+/** Where they begin. */
+function afterUser(messages: readonly Message[]): number {
+  return messages.findLastIndex((message) => message.role === 'user' && message.told.length === 0) + 1;
 }
 
 /** Results by call id, from everything that the models of a trace were told. The first telling counts. */
 export function toldById(nodes: readonly Node[]): ReadonlyMap<string, ToldResult> {
   const found = new Map<string, ToldResult>();
   for (const node of nodes) {
+    const { inputMessages, outputMessages } = node.told.facts;
+    if (inputMessages !== undefined) addTold(inputMessages, found);
     // An SDK that runs the tools by itself tells the results beside the calls.
-    for (const message of [...(node.told.facts.inputMessages ?? []), ...(node.told.facts.outputMessages ?? [])]) for (const one of message.told) if (one.id !== undefined && !found.has(one.id)) found.set(one.id, one);
+    if (outputMessages !== undefined) addTold(outputMessages, found);
   }
   return found;
 }
 
+function addTold(messages: readonly Message[], found: Map<string, ToldResult>): void {
+  for (const message of messages) for (const one of message.told) if (one.id !== undefined && !found.has(one.id)) found.set(one.id, one);
+}
+
 /** Results without an id, in order; only the longest telling, for every request repeats the history. */
 export function toldWithoutId(models: readonly Node[]): readonly ToldResult[] {
-  const anonymous = (messages: readonly Message[]): ToldResult[] => messages.flatMap((message) => message.told.filter((one) => one.id === undefined));
-  const lists = models.slice(1).map((node) => anonymous(messagesAfterUser(node.told.facts.inputMessages ?? [])));
-  const longest = lists.reduce((found, list) => (list.length > found.length ? list : found), [] as ToldResult[]);
-  return [...longest, ...models.flatMap((node) => anonymous(node.told.facts.outputMessages ?? []))];
+  let longest: readonly ToldResult[] = none;
+  for (let at = 1; at < models.length; at++) {
+    const messages = models[at]?.told.facts.inputMessages ?? none;
+    const list = anonymous(messages, afterUser(messages));
+    if (list.length > longest.length) longest = list;
+  }
+  const beside = models.flatMap(({ told: { facts } }) => anonymous(facts.outputMessages ?? none, 0));
+  return beside.length === 0 ? longest : [...longest, ...beside];
+}
+
+function anonymous(messages: readonly Message[], from: number): readonly ToldResult[] {
+  let found: ToldResult[] | undefined;
+  for (let at = from; at < messages.length; at++) for (const one of messages[at]?.told ?? none) if (one.id === undefined) (found ??= []).push(one);
+  return found ?? none;
 }

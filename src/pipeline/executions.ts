@@ -19,21 +19,37 @@ export function executionsOf(tools: readonly Node[]): readonly Execution[] {
   const byPlace = new Map<Node | undefined, Node[]>();
   for (const node of tools) {
     const id = node.told.facts.tool?.id;
-    const beside = byPlace.get(node.parent) ?? [];
-    const twin = beside.findLast((other) => isTwin(other, node));
+    const beside = byPlace.get(node.parent);
+    const twin = beside === undefined ? undefined : twinAmong(beside, node);
     const group = (id === undefined ? undefined : byId.get(id)) ?? outerGroup(node, groupOf) ?? (twin === undefined ? undefined : groupOf.get(twin));
-    const members = group ?? [];
+    const members = group ?? [node];
     if (group === undefined) groups.push(members);
-    members.push(node);
+    else group.push(node);
     groupOf.set(node, members);
     if (id !== undefined) byId.set(id, members);
-    // Only neighbours in time can be twins: older ones need not be kept.
-    byPlace.set(node.parent, [...beside.slice(-outerSpansMax), node]);
+    if (beside === undefined) byPlace.set(node.parent, [node]);
+    else beside.push(node);
   }
-  return groups.map((nodes) => {
-    const facts = nodes.map((node) => node.told.facts.tool);
-    return { nodes, name: facts.find((tool) => tool?.name !== undefined)?.name ?? nodes[0]?.span.name ?? '', id: facts.find((tool) => tool?.id !== undefined)?.id };
-  });
+  return groups.map(executionOf);
+}
+
+function executionOf(nodes: readonly Node[]): Execution {
+  let name: string | undefined;
+  let id: string | undefined;
+  for (const { told: { facts: { tool } } } of nodes) {
+    name ??= tool?.name;
+    id ??= tool?.id;
+  }
+  return { nodes, name: name ?? nodes[0]?.span.name ?? '', id };
+}
+
+/** Only neighbours in time can be twins. */
+function twinAmong(beside: readonly Node[], node: Node): Node | undefined {
+  for (let at = beside.length - 1; at >= Math.max(0, beside.length - 1 - outerSpansMax); at--) {
+    const other = beside[at];
+    if (other !== undefined && isTwin(other, node)) return other;
+  }
+  return undefined;
 }
 
 function outerGroup(node: Node, groupOf: ReadonlyMap<Node, Node[]>): Node[] | undefined {

@@ -114,10 +114,11 @@ function joinedTool(first: ToolFacts, second: ToolFacts): ToolFacts {
 /** The sign of a failure on a tool's span: status, exception event, `error.type`, or what the dialect says. */
 export function errorOf(span: Span, tool: ToolFacts | undefined): ToolError | undefined {
   const exception = span.events.find((event) => event.name === 'exception');
-  const exceptionMessage = exception === undefined ? undefined : textAttribute(exception, 'exception.message');
-  const type = (exception === undefined ? undefined : textAttribute(exception, 'exception.type')) ?? textAttribute(span, 'error.type') ?? tool?.failed?.type;
-  const sign = span.status.code === 'error' ? 'span_status' : exception !== undefined ? 'exception_event' : textAttribute(span, 'error.type') !== undefined ? 'error_type' : tool?.failed !== undefined ? 'result_status' : undefined;
+  const errorType = textAttribute(span, 'error.type');
+  const sign = span.status.code === 'error' ? 'span_status' : exception !== undefined ? 'exception_event' : errorType !== undefined ? 'error_type' : tool?.failed !== undefined ? 'result_status' : undefined;
   if (sign === undefined) return undefined;
+  const type = (exception === undefined ? undefined : textAttribute(exception, 'exception.type')) ?? errorType ?? tool?.failed?.type;
+  const exceptionMessage = exception === undefined ? undefined : textAttribute(exception, 'exception.message');
   const message = [exceptionMessage, span.status.message, tool?.failed?.message, resultText(tool)].find((text) => text !== undefined && text !== '') ?? '';
   return { message, sign, ...(type === undefined ? {} : { type }) };
 }

@@ -14,16 +14,18 @@ import type { Node } from './tree.ts';
 export function keyPlace(scope: AgentScope, parent: RunKey | undefined): Pick<RunKey, 'traceId' | 'spanId'> & { readonly spanTraceId: TraceId } {
   const { traceId, spanId } = scope;
   if (parent !== undefined) return { traceId: parent.traceId, spanId, spanTraceId: traceId };
-  const answer = answersIn(scope).sort((a, b) => compare(a.span.startUnixNano, b.span.startUnixNano) || (a.span.spanId < b.span.spanId ? -1 : 1)).at(-1)?.span;
+  const answer = answersIn(scope, []).sort((a, b) => compare(a.span.startUnixNano, b.span.startUnixNano) || (a.span.spanId < b.span.spanId ? -1 : 1)).at(-1)?.span;
   return answer === undefined ? { traceId, spanId, spanTraceId: traceId } : { traceId: answer.traceId, spanId: answer.spanId, spanTraceId: answer.traceId };
 }
 
-/** What spans tell that pass messages on. */
-export function toldByMessages(own: readonly Node[]): readonly SpanFacts[] {
-  return own.flatMap(({ told: { facts } }) => (facts.followsLinks === true ? [facts] : []));
+/** What the first span that passes messages on and knows the input tells. */
+export function toldByMessages(own: readonly Node[]): SpanFacts | undefined {
+  return own.find(({ told: { facts } }) => facts.followsLinks === true && facts.input !== undefined)?.told.facts;
 }
 
-function answersIn({ own, subAgents }: AgentScope): Node[] {
-  const answers = own.filter(({ told: { facts } }) => facts.followsLinks === true && lastText(facts.outputMessages ?? [], 'assistant') !== undefined);
-  return [...answers, ...subAgents.flatMap(answersIn)];
+/** Adds them to what is found. */
+function answersIn({ own, subAgents }: AgentScope, found: Node[]): Node[] {
+  for (const node of own) if (node.told.facts.followsLinks === true && lastText(node.told.facts.outputMessages ?? [], 'assistant') !== undefined) found.push(node);
+  for (const sub of subAgents) answersIn(sub, found);
+  return found;
 }

@@ -2,7 +2,7 @@
 import type { SpanFacts } from '../../collectors/collector.ts';
 import type { AgentTrace, ModelCall } from '../model/agent-trace.ts';
 import { joined } from './facts.ts';
-import { compare } from './times.ts';
+import { compare, sortedBy } from './times.ts';
 import type { Node } from './tree.ts';
 
 interface Enclosed {
@@ -18,6 +18,7 @@ interface Enclosed {
  * `own` has parents before their children.
  */
 export function withoutNestedModels(own: readonly Node[]): readonly Node[] {
+  if (!own.some(isInsideModel)) return own;
   const enclosed = new Map<Node, Enclosed>();
   const requests = new Map<Node, Node[]>();
   const dropped = new Set<Node>();
@@ -50,21 +51,32 @@ function enclosedBy(parent: Node | undefined, enclosed: ReadonlyMap<Node, Enclos
   return isModel(parent) ? { outer: above.outer ?? parent, depth: above.depth + 1 } : above;
 }
 
+/** Anything that has a model span inside it has something whose parent is a model span. */
+function isInsideModel({ parent }: Node): boolean {
+  return parent !== undefined && isModel(parent);
+}
+
 function isModel(node: Node): boolean {
   return node.told.facts.role === 'model';
 }
 
 /** In order of start time. */
 export function modelSpans(own: readonly Node[]): readonly Node[] {
-  return own.filter(isModel).sort((a, b) => compare(a.span.startUnixNano, b.span.startUnixNano));
+  return sortedBy(own.filter(isModel), byStartAlone);
+}
+
+function byStartAlone(a: Node, b: Node): number {
+  return compare(a.span.startUnixNano, b.span.startUnixNano);
 }
 
 /** What the calls tell together; a number that none of them tells is absent. */
 export function tokensOf(calls: readonly ModelCall[]): AgentTrace['tokens'] {
-  const sum = (key: 'inputTokens' | 'outputTokens'): number | undefined => {
-    const told = calls.flatMap((call) => call[key] ?? []);
-    return told.length === 0 ? undefined : told.reduce((total, number) => total + number, 0);
-  };
-  const [input, output] = [sum('inputTokens'), sum('outputTokens')];
-  return input === undefined && output === undefined ? undefined : { ...(input === undefined ? {} : { input }), ...(output === undefined ? {} : { output }) };
+  let input: number | undefined;
+  let output: number | undefined;
+  for (const { inputTokens, outputTokens } of calls) {
+    if (inputTokens !== undefined) input = (input ?? 0) + inputTokens;
+    if (outputTokens !== undefined) output = (output ?? 0) + outputTokens;
+  }
+  if (input === undefined) return output === undefined ? undefined : { output };
+  return output === undefined ? { input } : { input, output };
 }

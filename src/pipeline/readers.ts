@@ -1,6 +1,6 @@
 /** Which collectors read a span. Mostly the span's keys and its scope decide, so it is found out once for all spans that share them. */
 import { recognises, type Collector, type Flattened } from '../../collectors/collector.ts';
-import { everyKey, flattened, outlineOf } from '../../collectors/reading/flattened.ts';
+import { flattened, outlineOf } from '../../collectors/reading/flattened.ts';
 import type { KeyShape, Span } from '../model/span.ts';
 
 export interface Readers {
@@ -51,7 +51,6 @@ function found(collectors: readonly Collector[], span: Span, known: readonly Fla
   const keys = new Set(own.flatMap(({ wants }) => wants.keys));
   const items = span.attributeKeys().filter((key) => startsWithAny(key, prefixes));
   const lists = prefixes.map((prefix) => known.find((list) => list.prefix === prefix) ?? flattened(prefix));
-  const inLists = new Set<string>();
-  for (const list of lists) for (const item of outlineOf(span, list).items) everyKey(item, (key) => inLists.add(key).size > 0);
+  const inLists = new Set(lists.flatMap((list) => outlineOf(span, list).keys.flat()));
   return { collectors: own, ids: own.map(({ id }) => id), read: [...items, ...span.attributeKeys().filter((key) => keys.has(key))], lists, others: items.filter((key) => !inLists.has(key)) };
 }

@@ -1,11 +1,12 @@
 /** The tool calls of one agent, told once: tool spans joined with what its models asked for and were told. */
-import type { AskedCall, ToldResult } from '../../collectors/collector.ts';
+import type { AskedCall, ToldResult, ToolFacts } from '../../collectors/collector.ts';
 import type { Provenance, ToolCall, ToolError } from '../model/agent-trace.ts';
+import type { Drafted } from '../model/drafted.ts';
 import { isJsonObject, plainText } from '../model/json.ts';
 import { askedCalls, canonical, toldWithoutId, type Asked } from './asked-calls.ts';
 import { executionsOf, type Execution } from './executions.ts';
 import { errorOf } from './facts.ts';
-import { compare } from './times.ts';
+import { compare, sortedBy } from './times.ts';
 import type { Node } from './tree.ts';
 
 export interface ToolCallsOf {
@@ -19,43 +20,46 @@ export interface ToolCallsOf {
  * agent's span and its frames: where no model span tells a call, they may.
  */
 export function toolCalls(own: readonly Node[], toldAnywhere: ReadonlyMap<string, ToldResult>, enclosing: readonly Node[]): ToolCallsOf {
-  const requests = own.filter((node) => node.told.facts.role === 'model').sort(byBeginning);
+  const requests = sortedBy(own.filter(isModel), byBeginning);
   const models = requests.some(asks) ? requests : [...requests, ...enclosing.filter(asks)];
   const asked = askedCalls(models);
-  const executions = executionsOf(own.filter((node) => node.told.facts.role === 'tool'));
-  const pairs = pair(asked, executions);
+  const executions = executionsOf(own.filter(isTool));
+  const { pairs, taken } = pair(asked, executions);
   const answers = answersOf(asked, toldAnywhere, models);
   const drafts: { readonly call: ToolCall; readonly order: number }[] = [];
   let unanswered = 0;
   for (const execution of executions) {
     const partner = pairs.get(execution);
-    const answer = partner === undefined ? undefined : answers.get(partner);
+    const answer = partner === undefined ? undefined : answers[partner.order];
     const told = answer ?? (execution.id === undefined ? undefined : toldAnywhere.get(execution.id));
     drafts.push({ call: executed(execution, partner, told), order: partner?.order ?? Number.MAX_SAFE_INTEGER });
   }
-  const joinedCalls = new Set(pairs.values());
   for (const one of asked) {
-    if (joinedCalls.has(one)) continue;
-    const answer = answers.get(one);
+    if (taken.has(one)) continue;
+    const answer = answers[one.order];
     if (answer === undefined) unanswered++;
     drafts.push({ call: onlyAsked(one, answer), order: one.order });
   }
-  return { calls: drafts.sort(byTrajectory).map((draft) => draft.call), unanswered };
+  return { calls: sortedBy(drafts, byTrajectory).map((draft) => draft.call), unanswered };
+}
+
+function isModel(node: Node): boolean {
+  return node.told.facts.role === 'model';
+}
+
+function isTool(node: Node): boolean {
+  return node.told.facts.role === 'tool';
 }
 
 function asks(node: Node): boolean {
   return node.told.facts.outputMessages?.some((message) => message.asked.length > 0) ?? false;
 }
 
-/** What the models were told about each call: by its id, else the next result of its name, or without a name, that nobody claimed yet. */
-function answersOf(asked: readonly Asked[], toldAnywhere: ReadonlyMap<string, ToldResult>, models: readonly Node[]): ReadonlyMap<Asked, ToldResult> {
-  const unclaimed = queuesOf(toldWithoutId(models).map((told, place) => ({ told, place })), ({ told }) => told.name);
-  const answers = new Map<Asked, ToldResult>();
-  for (const one of asked) {
-    const answer = (one.call.id === undefined ? undefined : toldAnywhere.get(one.call.id)) ?? earlier(unclaimed.get(one.call.name), unclaimed.get(undefined))?.told;
-    if (answer !== undefined) answers.set(one, answer);
-  }
-  return answers;
+/** What the models were told about each call, in their order: by its id, else the next result of its name, or without a name, that nobody claimed yet. */
+function answersOf(asked: readonly Asked[], toldAnywhere: ReadonlyMap<string, ToldResult>, models: readonly Node[]): readonly (ToldResult | undefined)[] {
+  const withoutId = toldWithoutId(models);
+  const unclaimed = withoutId.length === 0 ? undefined : queuesOf(withoutId.map((told, place) => ({ told, place })), ({ told }) => told.name);
+  return asked.map(({ call }) => (call.id === undefined ? undefined : toldAnywhere.get(call.id)) ?? earlier(unclaimed?.get(call.name), unclaimed?.get(undefined))?.told);
 }
 
 interface Queue<T> {
@@ -64,7 +68,14 @@ interface Queue<T> {
 }
 
 function queuesOf<K, T>(items: readonly T[], keyOf: (item: T) => K): ReadonlyMap<K, Queue<T>> {
-  return new Map([...Map.groupBy(items, keyOf)].map(([key, group]) => [key, { items: group, next: 0 }]));
+  const queues = new Map<K, { readonly items: T[]; next: number }>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const queue = queues.get(key);
+    if (queue === undefined) queues.set(key, { items: [item], next: 0 });
+    else queue.items.push(item);
+  }
+  return queues;
 }
 
 /** Takes the first of two queues' heads. */
@@ -88,12 +99,18 @@ const rules: readonly Rule[] = [
   { byId: false, left: (execution) => execution.name, right: (one) => one.call.name },
 ];
 
-function pair(asked: readonly Asked[], executions: readonly Execution[]): ReadonlyMap<Execution, Asked> {
+interface Pairs {
+  readonly pairs: ReadonlyMap<Execution, Asked>;
+  /** Calls that have an execution. */
+  readonly taken: ReadonlySet<Asked>;
+}
+
+function pair(asked: readonly Asked[], executions: readonly Execution[]): Pairs {
   const pairs = new Map<Execution, Asked>();
   const taken = new Set<Asked>();
   for (const { byId, left, right } of rules) {
     if (pairs.size === executions.length) break;
-    const free = asked.filter((one) => !taken.has(one));
+    const free = taken.size === 0 ? asked : asked.filter((one) => !taken.has(one));
     if (free.length === 0) break;
     const all = queuesOf(free, right);
     const withoutId = byId ? all : queuesOf(free.filter((one) => one.call.id === undefined), right);
@@ -110,85 +127,115 @@ function pair(asked: readonly Asked[], executions: readonly Execution[]): Readon
       taken.add(one);
     }
   }
-  return pairs;
+  return { pairs, taken };
 }
 
 function argumentsOf(execution: Execution): string {
-  const tool = execution.nodes.map((node) => node.told.facts.tool).find((facts) => facts?.arguments !== undefined);
+  const tool = telling(execution.nodes, 'arguments');
   return tool === undefined ? '' : canonical(tool);
 }
 
 function executed(execution: Execution, partner: Asked | undefined, answer: ToldResult | undefined): ToolCall {
   const first = execution.nodes[0];
   if (first === undefined) throw new Error('an execution has at least one span');
-  const tools = execution.nodes.map((node) => node.told.facts.tool);
-  const pick = <K extends 'arguments' | 'result' | 'toolId'>(key: K) => tools.find((tool) => tool?.[key] !== undefined);
+  const { nodes } = execution;
   // Frameworks also write the one argument of a call as plain text: then the model's own words are better.
-  const given = tools.find((tool) => isJsonObject(tool?.arguments)) ?? (isJsonObject(partner?.call.arguments) ? undefined : pick('arguments'));
+  const given = objectGiven(nodes) ?? (isJsonObject(partner?.call.arguments) ? undefined : telling(nodes, 'arguments'));
   const source = given ?? (partner?.call.arguments === undefined ? undefined : partner.call);
-  const result = pick('result')?.result ?? (pick('result') === undefined ? answer?.result : null);
-  const argumentsPart = source === undefined ? (tools.find((tool) => tool?.argumentsPart !== undefined) ?? partner?.call)?.argumentsPart : undefined;
-  const resultPart = result === undefined ? (tools.find((tool) => tool?.resultPart !== undefined) ?? answer)?.resultPart : undefined;
-  const errors = execution.nodes.map((node) => errorOf(node.span, node.told.facts.tool)).filter((error) => error !== undefined);
-  const error = errors.find((candidate) => candidate.message !== '') ?? errors[0] ?? (answer?.isError === true ? toldError(answer) : undefined);
-  const id = execution.id ?? partner?.call.id;
-  const toolId = pick('toolId')?.toolId;
+  const returned = telling(nodes, 'result');
+  const result = returned === undefined ? answer?.result : (returned.result ?? null);
+  const spanError = errorTold(nodes);
+  const error = spanError ?? (answer?.isError === true ? toldError(answer) : undefined);
   const model: Provenance = partner?.fromLogs === true ? 'log_record' : 'model_message';
-  return {
-    name: execution.name,
-    ...(id === undefined ? {} : { id }),
-    ...(toolId === undefined ? {} : { toolId }),
-    ...argumentMembers(source),
-    ...(result === undefined ? {} : { result }),
-    ...truncatedMembers(argumentsPart, resultPart),
-    ...(error === undefined ? {} : { error }),
-    executed: true,
-    spanId: first.span.spanId,
-    startUnixNano: first.span.startUnixNano,
-    endUnixNano: first.span.endUnixNano,
-    ...(partner === undefined ? {} : { turn: partner.turn }),
-    provenance: {
-      name: 'tool_span',
-      ...(id === undefined ? {} : { id: execution.id === undefined ? model : ('tool_span' as const) }),
-      ...(source === undefined ? {} : { arguments: given === undefined ? model : ('tool_span' as const) }),
-      ...(result === undefined ? {} : { result: pick('result') === undefined ? model : ('tool_span' as const) }),
-      ...(error === undefined ? {} : { error: errors.length > 0 ? ('tool_span' as const) : model }),
-    },
-  };
+  const provenance: Drafted<NonNullable<ToolCall['provenance']>> = { name: 'tool_span' };
+  const call: Drafted<Partial<ToolCall>> = { name: execution.name };
+  const id = execution.id ?? partner?.call.id;
+  if (id !== undefined) {
+    call.id = id;
+    provenance.id = execution.id === undefined ? model : 'tool_span';
+  }
+  const toolId = telling(nodes, 'toolId')?.toolId;
+  if (toolId !== undefined) call.toolId = toolId;
+  if (source !== undefined) {
+    addArguments(source, call);
+    provenance.arguments = given === undefined ? model : 'tool_span';
+  }
+  if (result !== undefined) {
+    call.result = result;
+    provenance.result = returned === undefined ? model : 'tool_span';
+  }
+  addTruncated(source === undefined ? (telling(nodes, 'argumentsPart') ?? partner?.call)?.argumentsPart : undefined, result === undefined ? (telling(nodes, 'resultPart') ?? answer)?.resultPart : undefined, call);
+  if (error !== undefined) {
+    call.error = error;
+    provenance.error = spanError === undefined ? model : 'tool_span';
+  }
+  call.executed = true;
+  call.spanId = first.span.spanId;
+  call.startUnixNano = first.span.startUnixNano;
+  call.endUnixNano = first.span.endUnixNano;
+  if (partner !== undefined) call.turn = partner.turn;
+  call.provenance = provenance;
+  return call as ToolCall;
 }
 
-function onlyAsked(one: Asked, answer: ToldResult | undefined): ToolCall {
-  const source: Provenance = one.fromLogs ? 'log_record' : 'model_message';
-  const id = one.call.id;
-  return {
-    name: one.call.name,
-    ...(id === undefined ? {} : { id }),
-    ...argumentMembers(one.call),
-    ...(answer?.result === undefined ? {} : { result: answer.result }),
-    ...truncatedMembers(one.call.argumentsPart, answer?.resultPart),
-    ...(answer?.isError === true ? { error: toldError(answer) } : {}),
-    executed: answer !== undefined,
-    startUnixNano: one.askedAtUnixNano,
-    endUnixNano: one.answeredAtUnixNano ?? one.askedAtUnixNano,
-    turn: one.turn,
-    provenance: { name: source, ...(id === undefined ? {} : { id: source }), ...(one.call.arguments === undefined ? {} : { arguments: source }), ...(answer?.result === undefined ? {} : { result: source }) },
-  };
+/** What the first span tells that tells it at all. */
+function telling(nodes: readonly Node[], key: 'arguments' | 'argumentsPart' | 'result' | 'resultPart' | 'toolId'): ToolFacts | undefined {
+  for (const { told: { facts: { tool } } } of nodes) if (tool?.[key] !== undefined) return tool;
+  return undefined;
+}
+
+function objectGiven(nodes: readonly Node[]): ToolFacts | undefined {
+  for (const { told: { facts: { tool } } } of nodes) if (isJsonObject(tool?.arguments)) return tool;
+  return undefined;
+}
+
+/** The first error of a span's that says something, else the first. */
+function errorTold(nodes: readonly Node[]): ToolError | undefined {
+  let found: ToolError | undefined;
+  for (const { span, told: { facts: { tool } } } of nodes) {
+    const error = errorOf(span, tool);
+    if (error !== undefined && error.message !== '') return error;
+    found ??= error;
+  }
+  return found;
+}
+
+function onlyAsked({ call: asked, fromLogs, askedAtUnixNano, answeredAtUnixNano, turn }: Asked, answer: ToldResult | undefined): ToolCall {
+  const source: Provenance = fromLogs ? 'log_record' : 'model_message';
+  const provenance: Drafted<NonNullable<ToolCall['provenance']>> = { name: source };
+  const call: Drafted<Partial<ToolCall>> = { name: asked.name };
+  if (asked.id !== undefined) {
+    call.id = asked.id;
+    provenance.id = source;
+  }
+  addArguments(asked, call);
+  if (asked.arguments !== undefined) provenance.arguments = source;
+  if (answer?.result !== undefined) {
+    call.result = answer.result;
+    provenance.result = source;
+  }
+  addTruncated(asked.argumentsPart, answer?.resultPart, call);
+  if (answer?.isError === true) call.error = toldError(answer);
+  call.executed = answer !== undefined;
+  call.startUnixNano = askedAtUnixNano;
+  call.endUnixNano = answeredAtUnixNano ?? askedAtUnixNano;
+  call.turn = turn;
+  call.provenance = provenance;
+  return call as ToolCall;
 }
 
 function toldError(answer: ToldResult): ToolError {
   return { message: plainText(answer.result ?? answer.resultPart ?? ''), sign: 'is_error' };
 }
 
-function truncatedMembers(argumentsPart: string | undefined, resultPart: string | undefined): Pick<ToolCall, 'truncated'> {
-  if (argumentsPart === undefined && resultPart === undefined) return {};
-  return { truncated: { ...(argumentsPart === undefined ? {} : { arguments: argumentsPart }), ...(resultPart === undefined ? {} : { result: resultPart }) } };
+function addTruncated(argumentsPart: string | undefined, resultPart: string | undefined, call: Drafted<Pick<ToolCall, 'truncated'>>): void {
+  if (argumentsPart === undefined && resultPart === undefined) return;
+  call.truncated = { ...(argumentsPart === undefined ? {} : { arguments: argumentsPart }), ...(resultPart === undefined ? {} : { result: resultPart }) };
 }
 
-function argumentMembers(from: { readonly arguments?: AskedCall['arguments']; readonly argumentsText?: string } | undefined): Pick<ToolCall, 'arguments' | 'argumentsText'> {
-  return {
-    ...(from?.arguments === undefined ? {} : { arguments: from.arguments }),
-    ...(from?.argumentsText === undefined ? {} : { argumentsText: from.argumentsText }),
-  };
+function addArguments(from: Pick<AskedCall, 'arguments' | 'argumentsText'>, call: Drafted<Pick<ToolCall, 'arguments' | 'argumentsText'>>): void {
+  if (from.arguments !== undefined) call.arguments = from.arguments;
+  if (from.argumentsText !== undefined) call.argumentsText = from.argumentsText;
 }
 
 function byBeginning(a: Node, b: Node): number {

@@ -2,7 +2,7 @@
 import type { SpanId } from '../model/ids.ts';
 import type { Span } from '../model/span.ts';
 import type { Told } from './facts.ts';
-import { compare } from './times.ts';
+import { compare, sortedBy } from './times.ts';
 
 export interface Node {
   readonly span: Span;
@@ -26,6 +26,8 @@ interface Draft extends Node {
   parent: Draft | undefined;
   children: Draft[];
   awaits: Awaited | undefined;
+  /** Its place in the order of start time. */
+  place: number;
 }
 
 export interface Tree {
@@ -37,12 +39,16 @@ export interface Tree {
 /** Builds the tree. Noise spans are taken out and their children given to their parent; a cycle of parents is cut. */
 export function tree(held: readonly { readonly span: Span; readonly told: Told; readonly arrivedMs: number }[]): Tree {
   const byId = new Map<SpanId, Draft>();
-  for (const { span, told, arrivedMs } of held) byId.set(span.spanId, { span, told, arrivedMs, parent: undefined, children: [], awaits: undefined });
-  const nodes = [...byId.values()].filter((node) => !isNoise(node)).sort(byStart);
+  for (const { span, told, arrivedMs } of held) byId.set(span.spanId, { span, told, arrivedMs, parent: undefined, children: [], awaits: undefined, place: 0 });
+  const nodes: Draft[] = [];
+  for (const node of byId.values()) if (!isNoise(node)) nodes.push(node);
+  sortedBy(nodes, byStart);
   const aboveNoise = new Map<Draft, Above>();
-  for (const node of nodes) Object.assign(node, livingParent(node, byId, aboveNoise));
+  for (const node of nodes) hang(node, byId, aboveNoise);
   handOver(nodes);
-  cutCycles(nodes);
+  nodes.forEach((node, place) => void (node.place = place));
+  // Below what began before it nothing goes round in a circle.
+  if (!nodes.every((node) => node.parent === undefined || node.parent.place < node.place)) cutCycles(nodes);
   const roots: Draft[] = [];
   for (const node of nodes) (node.parent?.children ?? roots).push(node);
   for (const root of roots) if (root.awaits !== undefined) for (const node of below(root)) (node as Draft).awaits = root.awaits;
@@ -78,6 +84,14 @@ function isNoise(node: Draft): boolean {
 type Above = Pick<Draft, 'parent' | 'awaits'>;
 
 const top: Above = { parent: undefined, awaits: undefined };
+
+function hang(node: Draft, byId: ReadonlyMap<SpanId, Draft>, aboveNoise: Map<Draft, Above>): void {
+  const id = node.span.parentSpanId ?? linkedSpan(node);
+  const named = id === undefined ? undefined : byId.get(id);
+  const { parent, awaits } = named === undefined || isNoise(named) ? livingParent(node, byId, aboveNoise) : { parent: named, awaits: undefined };
+  node.parent = parent;
+  node.awaits = awaits;
+}
 
 /** The nearest parent that is not noise. A chain of noise is walked once: every link of it remembers the end. */
 function livingParent(node: Draft, byId: ReadonlyMap<SpanId, Draft>, aboveNoise: Map<Draft, Above>): Above {

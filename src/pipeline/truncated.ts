@@ -5,14 +5,17 @@ import type { JsonValue } from '../model/json.ts';
 import type { Node } from './tree.ts';
 
 /** `telling` are the agent's span, its frames and its requests to models. */
-export function truncatedParts({ input, finalResponse, systemPrompt }: Pick<AgentTrace, 'input' | 'finalResponse' | 'systemPrompt'>, telling: readonly (Node | undefined)[]): Pick<AgentTrace, 'truncated'> {
-  const parts: readonly TruncatedPart[] = [
-    ...(isCut(input) ? ['input' as const] : []),
-    ...(isCut(finalResponse) ? ['final_response' as const] : []),
-    ...(isCut(systemPrompt) ? ['system_prompt' as const] : []),
-    ...(telling.some((node) => node?.told.facts.truncated === true) ? ['spans' as const] : []),
-  ];
-  return parts.length === 0 ? {} : { truncated: parts };
+export function truncatedParts({ input, finalResponse, systemPrompt }: Pick<AgentTrace, 'input' | 'finalResponse' | 'systemPrompt'>, ...telling: readonly (readonly Node[])[]): readonly TruncatedPart[] {
+  const parts: TruncatedPart[] = [];
+  if (isCut(input)) parts.push('input');
+  if (isCut(finalResponse)) parts.push('final_response');
+  if (isCut(systemPrompt)) parts.push('system_prompt');
+  if (telling.some((nodes) => nodes.some(isTruncated))) parts.push('spans');
+  return parts;
+}
+
+function isTruncated({ told: { facts } }: Node): boolean {
+  return facts.truncated === true;
 }
 
 function isCut(value: JsonValue | undefined): boolean {
