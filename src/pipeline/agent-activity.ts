@@ -25,13 +25,17 @@ function countCalls(run: Run, labels: Labels, calls: readonly ToolCall[], teleme
 /** Of single model calls where they tell, else what the agent's own span tells of all of them. */
 function countTokens({ trace }: Run, agent: Labels, telemetry: Telemetry): void {
   const telling = trace.modelCalls.filter(({ inputTokens, outputTokens }) => inputTokens !== undefined || outputTokens !== undefined);
-  const all: ModelCall = { ...(trace.model === undefined ? {} : { model: trace.model }), ...(trace.tokens?.input === undefined ? {} : { inputTokens: trace.tokens.input }), ...(trace.tokens?.output === undefined ? {} : { outputTokens: trace.tokens.output }) };
-  for (const [model, calls] of Map.groupBy(telling.length > 0 ? telling : [all], (call) => call.model ?? '')) {
-    const labels = { ...agent, [wire.requestModel]: model };
-    for (const [type, tokens] of [['input', sum(calls, 'inputTokens')], ['output', sum(calls, 'outputTokens')]] as const) {
-      if (tokens > 0) telemetry.add('tracejury.agent.tokens', tokens, { ...labels, [wire.tokenType]: type });
-    }
+  for (const [model, calls] of Map.groupBy(telling.length > 0 ? telling : [wholeOf(trace)], (call) => call.model ?? '')) {
+    const input = sum(calls, 'inputTokens');
+    const output = sum(calls, 'outputTokens');
+    if (input > 0) telemetry.add('tracejury.agent.tokens', input, { ...agent, [wire.requestModel]: model, [wire.tokenType]: 'input' });
+    if (output > 0) telemetry.add('tracejury.agent.tokens', output, { ...agent, [wire.requestModel]: model, [wire.tokenType]: 'output' });
   }
+}
+
+/** All requests of a run as one. */
+function wholeOf({ model, tokens }: Run['trace']): ModelCall {
+  return { ...(model === undefined ? {} : { model }), ...(tokens?.input === undefined ? {} : { inputTokens: tokens.input }), ...(tokens?.output === undefined ? {} : { outputTokens: tokens.output }) };
 }
 
 function sum(calls: readonly ModelCall[], key: 'inputTokens' | 'outputTokens'): number {

@@ -59,20 +59,20 @@ export function metricRegistry({ labelSetsMax = 2000, labelCharsMax = 200, clock
   const families = new Map<string, Map<string, Series>>();
   for (const [name, row] of Object.entries(metricRows)) {
     // A metric without labels is there from the start: zero is not the same as unknown.
-    const first: [string, Series][] = row.labels.length === 0 ? [['[]', emptySeries(row, [])]] : [];
+    const first: [string, Series][] = row.labels.length === 0 ? [[keyOf([]), emptySeries(row, [])]] : [];
     families.set(name, new Map(first));
   }
 
   function seriesOf(metric: MetricName, row: Metric, labels: Labels): Series {
     const family = families.get(metric) ?? new Map<string, Series>();
-    const values = row.labels.map((label) => cut(Object.hasOwn(labels, label) ? (labels[label] ?? '') : '', labelCharsMax));
-    const known = family.get(JSON.stringify(values));
+    const known = family.get(writtenKey(row, labels, labelCharsMax));
     if (known !== undefined) return known;
+    const values = row.labels.map((label) => valueOf(labels, label, labelCharsMax));
     if (family.size < labelSetsMax || row.labels.length === 0) return added(family, row, values);
     if (metric !== 'tracejury.metrics.folded') telemetry.add('tracejury.metrics.folded', 1, { 'tracejury.metric': metric });
     const partly = values.map((value, at) => (foreignLabels.has(row.labels[at] ?? '') ? foldedLabelValue : value));
-    const folded = family.has(JSON.stringify(partly)) || (partly.includes(foldedLabelValue) && family.size < labelSetsMax * 2) ? partly : values.map(() => foldedLabelValue);
-    return family.get(JSON.stringify(folded)) ?? added(family, row, folded);
+    const folded = family.has(keyOf(partly)) || (partly.includes(foldedLabelValue) && family.size < labelSetsMax * 2) ? partly : values.map(() => foldedLabelValue);
+    return family.get(keyOf(folded)) ?? added(family, row, folded);
   }
 
   const telemetry: MetricRegistry = {
@@ -110,8 +110,28 @@ export function metricRegistry({ labelSetsMax = 2000, labelCharsMax = 200, clock
 
 function added(family: Map<string, Series>, row: Metric, values: readonly string[]): Series {
   const series = emptySeries(row, values);
-  family.set(JSON.stringify(values), series);
+  family.set(keyOf(values), series);
   return series;
+}
+
+/** Another text for other values: it is made for everything that is counted. */
+function keyOf(values: readonly string[]): string {
+  return values.reduce(withValue, '');
+}
+
+/** The key of the values that some labels have, without a list of them. */
+function writtenKey(row: Metric, labels: Labels, charsMax: number): string {
+  let key = '';
+  for (const label of row.labels) key = withValue(key, valueOf(labels, label, charsMax));
+  return key;
+}
+
+function withValue(key: string, value: string): string {
+  return `${key}${value.length}:${value}`;
+}
+
+function valueOf(labels: Labels, label: string, charsMax: number): string {
+  return cut(Object.hasOwn(labels, label) ? (labels[label] ?? '') : '', charsMax);
 }
 
 function emptySeries(row: Metric, values: readonly string[]): Series {
