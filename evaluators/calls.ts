@@ -1,5 +1,6 @@
 /** What every evaluator of tool calls asks before it scores: is there anything to score, and is it small enough? */
 import type { AgentTrace, ToolCall } from '../src/model/agent-trace.ts';
+import type { Drafted } from '../src/model/drafted.ts';
 import type { SpanId } from '../src/model/ids.ts';
 import type { JsonObject } from '../src/model/json.ts';
 import type { Outcome, PartVerdict } from '../src/model/verdict.ts';
@@ -24,7 +25,11 @@ export function placedCalls(trace: AgentTrace): readonly PlacedCall[] {
 
 /** Calls that a model asked for and that nothing shows to have run are left out. */
 export function executedCalls(trace: AgentTrace): readonly PlacedCall[] {
-  return placedCalls(trace).filter(({ call }) => call.executed);
+  const found: PlacedCall[] = [];
+  trace.toolCalls.forEach((call, index) => {
+    if (call.executed) found.push({ index, call });
+  });
+  return found;
 }
 
 /** The spans tell what was sent, if only as a text. */
@@ -94,13 +99,11 @@ export function callDetails({ index, call }: PlacedCall): JsonObject {
 
 /** The verdict on one call below the verdict on the run. */
 export function partOf({ index, call }: PlacedCall, passed: boolean, explanation: string): PartVerdict {
-  return {
-    index,
-    tool: call.name,
-    ...(call.id === undefined ? {} : { callId: call.id }),
-    ...(call.spanId === undefined ? {} : { spanId: call.spanId }),
-    score: passed ? 1 : 0,
-    passed,
-    explanation,
-  };
+  const part: Drafted<Partial<PartVerdict>> = { index, tool: call.name };
+  if (call.id !== undefined) part.callId = call.id;
+  if (call.spanId !== undefined) part.spanId = call.spanId;
+  part.score = passed ? 1 : 0;
+  part.passed = passed;
+  part.explanation = explanation;
+  return part as PartVerdict;
 }

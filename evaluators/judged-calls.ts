@@ -47,7 +47,7 @@ export function judgedCalls(calls: readonly PlacedCall[], options: FailureOption
   const patterns = options.errorPatterns.map((source) => context.pattern(source));
   const errorsShow = calls.some(({ call }) => signOf(call, options) !== undefined);
   const known = calls.filter(({ call }) => call.result !== undefined || signOf(call, options) !== undefined || (errorsShow && call.endUnixNano !== undefined));
-  return { judged: known.map((placed) => ({ ...placed, failure: signOf(placed.call, options) ?? failureOf(placed.call.result, options, patterns) })), unknown: calls.length - known.length };
+  return { judged: known.map(({ index, call }) => ({ index, call, failure: signOf(call, options) ?? failureOf(call.result, options, patterns) })), unknown: calls.length - known.length };
 }
 
 /** Writing a result down costs more than most of what is asked about it. */

@@ -43,6 +43,7 @@ function problemsOf(check: Check, value: JsonValue, work: Work): readonly Schema
 
 /** Each problem once, however many parts of the schema come to it. */
 function told(failures: readonly Failure[]): readonly SchemaProblem[] {
+  if (failures.length === 0) return [];
   const once = new Map<string, SchemaProblem>();
   for (const { keyword, place, name, params, message } of failures) {
     const path = [...stepsTo(place), ...(name === undefined ? [] : [name])];

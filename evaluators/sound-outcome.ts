@@ -33,13 +33,13 @@ function scoredFault({ score, label, explanation, evidence, parts = [], details 
   if (!(typeof score === 'number' && score >= 0 && score <= 1)) return { kind: 'failed', error: 'score_out_of_range', explanation: `The evaluator gave the score ${typeof score === 'number' ? score : `of type ${typeof score}`}, which is not a number between 0 and 1.` };
   if (!Array.isArray(evidence) || !evidence.every((id) => typeof id === 'string')) return unsound('a score whose evidence is no list of span ids');
   if (!Array.isArray(parts) || !parts.every(isPart)) return unsound('a score whose parts are no list of verdicts on tool calls');
-  return textFault({ explanation, ...(label === undefined ? {} : { label }) }) ?? detailsFault(details);
+  return textFault(label === undefined ? { explanation } : { explanation, label }) ?? detailsFault(details);
 }
 
 function isPart(part: unknown): boolean {
   if (!isJsonObject(part)) return false;
   const { index, tool, callId, spanId, score, passed, explanation } = part;
-  const texts = [tool, explanation, callId ?? '', spanId ?? ''].every((text) => typeof text === 'string');
+  const texts = typeof tool === 'string' && typeof explanation === 'string' && typeof (callId ?? '') === 'string' && typeof (spanId ?? '') === 'string';
   return texts && typeof index === 'number' && typeof score === 'number' && score >= 0 && score <= 1 && typeof passed === 'boolean';
 }
 
@@ -58,8 +58,8 @@ function isJson(value: unknown, depth: number): boolean {
 }
 
 function textFault(texts: { readonly [name: string]: unknown }): Outcome | undefined {
-  const fault = Object.entries(texts).find(([, text]) => typeof text !== 'string');
-  return fault === undefined ? undefined : unsound(`an outcome whose ${fault[0]} is no text`);
+  for (const name of Object.keys(texts)) if (typeof texts[name] !== 'string') return unsound(`an outcome whose ${name} is no text`);
+  return undefined;
 }
 
 function unsound(what: string): Outcome {

@@ -77,7 +77,7 @@ function evaluate({ trace }: Subject, options: ToolCallValidityOptions, context:
   const schemaOf = schemasOf(options, context, work);
   const judged: Judged[] = [];
   for (const placed of carried) {
-    judged.push({ ...placed, problems: problemsOf(placed, definitions, schemaOf, { notes, work }) });
+    judged.push({ index: placed.index, call: placed.call, problems: problemsOf(placed, definitions, schemaOf, { notes, work }) });
     if (work.steps <= 0) return skipped('too_large', `After ${judged.length} of ${carried.length} tool calls the work of checking arguments was more than one run may take.`, { tool_calls: carried.length, checked_calls: judged.length });
   }
   return verdict(judged, { arguments_not_carried: known.length - carried.length, definitions_truncated: calls.length - known.length }, notes);
@@ -113,7 +113,7 @@ function problemsOf({ call }: PlacedCall, definitions: ReadonlyMap<string, ToolD
   if (schema.faults.length > 0) notes.set(call.name, schema.faults);
   const problems = schema.problems(call.arguments, work);
   if (problems === undefined) notes.set(call.name, [...schema.faults, 'the schema asks for too much work on these arguments, so they were not checked to the end']);
-  return (problems ?? []).map((problem) => inWords(problem, call.arguments ?? null));
+  return problems === undefined || problems.length === 0 ? [] : problems.map((problem) => inWords(problem, call.arguments ?? null));
 }
 
 function inWords(problem: SchemaProblem, argumentsSent: JsonValue): Problem {

@@ -81,7 +81,7 @@ function evaluate({ trace }: Subject, options: ToolEfficiencyOptions, context: E
 function preparedCall(placed: PlacedCall, options: ArgumentOptions): Prepared {
   const rule = argumentRule(options, placed.call.name);
   const sent = argumentsOf(placed.call);
-  return { ...placed, rule, sent: sent === undefined ? undefined : preparedArguments(sent ?? { unreadable: placed.call.argumentsText ?? '' }, rule) };
+  return { index: placed.index, call: placed.call, rule, sent: sent === undefined ? undefined : preparedArguments(sent ?? { unreadable: placed.call.argumentsText ?? '' }, rule) };
 }
 
 /** Arguments are needed only where one tool was called twice. */
@@ -96,18 +96,18 @@ function walked(calls: readonly Prepared[]): Walked {
   const repeats: Repeat[] = [];
   const consecutive: PlacedCall[] = [];
   const classes: number[] = [];
-  for (const [at, call] of calls.entries()) {
-    const known = distinct.get(call.call.name) ?? [];
-    const equal = known.find((earlier) => repeatsCall(earlier.call, call));
+  calls.forEach((call, at) => {
+    const known = distinct.get(call.call.name);
+    const equal = known?.find((earlier) => repeatsCall(earlier.call, call));
     const before = calls[at - 1];
     if (before !== undefined && repeatsCall(before, call)) consecutive.push(call);
-    if (equal === undefined) distinct.set(call.call.name, [...known, { first: at, call, last: call }]);
-    else {
+    if (equal !== undefined) {
       repeats.push({ index: call.index, call: call.call, of: equal.last, kind: repeatKind(equal.last, call) });
       equal.last = call;
-    }
+    } else if (known !== undefined) known.push({ first: at, call, last: call });
+    else distinct.set(call.call.name, [{ first: at, call, last: call }]);
     classes.push(equal?.first ?? at);
-  }
+  });
   return { repeats, classes, consecutive };
 }
 

@@ -7,7 +7,7 @@ import { callDetails, evidenceOf, executedCalls, notCarried, noToolCalls, onEmpt
 import type { OnEmpty } from './calls.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
 import { failureDefaults, failureProperties, judgedCalls } from './judged-calls.ts';
-import type { FailureOptions, Judged } from './judged-calls.ts';
+import type { Failure, FailureOptions, Judged } from './judged-calls.ts';
 import { callName, count, listed } from './wording.ts';
 
 export interface ToolErrorOptions extends FailureOptions {
@@ -46,7 +46,7 @@ function evaluate({ trace }: Subject, options: ToolErrorOptions, context: Evalua
 }
 
 function verdict(judged: readonly Judged[], unknown: number): Outcome {
-  const failed = judged.flatMap(({ failure, ...placed }) => (failure === undefined ? [] : [{ ...placed, failure }]));
+  const failed = judged.filter(hasFailed);
   const succeeded = judged.length - failed.length;
   const culprits = failed.map((call) => `${callName(call)}: ${call.failure.message}`);
   return {
@@ -62,6 +62,14 @@ function verdict(judged: readonly Judged[], unknown: number): Outcome {
       ...(unknown === 0 ? {} : { unknown_outcome: unknown }),
     },
   };
+}
+
+interface Failed extends Judged {
+  readonly failure: Failure;
+}
+
+function hasFailed(judged: Judged): judged is Failed {
+  return judged.failure !== undefined;
 }
 
 function succeededInWords(succeeded: number): string {

@@ -60,7 +60,9 @@ export function argumentRule(options: ArgumentOptions, tool: string): ArgumentRu
 export function preparedArguments(value: JsonObject | null, rule: ArgumentRule): PreparedArguments {
   if (value === null) return { members: undefined };
   const selected = selectedArguments(value, rule);
-  return { members: new Map(Object.keys(selected).map((key) => [key, canonicalText(selected[key] ?? null, rule)])) };
+  const members = new Map<string, string>();
+  for (const key of Object.keys(selected)) members.set(key, canonicalText(selected[key] ?? null, rule));
+  return { members };
 }
 
 /** The arguments that a rule looks at: all, or the values at its paths under the paths as they are written. */

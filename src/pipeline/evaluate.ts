@@ -5,6 +5,7 @@ import { readExpectation } from '../../evaluators/expectation.ts';
 import type { RunDecision } from '../exporters/exporter.ts';
 import type { Run, RunKey } from '../model/agent-trace.ts';
 import type { BudgetLimits } from '../model/budget.ts';
+import type { Drafted } from '../model/drafted.ts';
 import type { Expectation } from '../model/expectation.ts';
 import { wire } from '../model/attributes.ts';
 import { targetKey } from '../model/target-key.ts';
@@ -74,17 +75,18 @@ export function evaluateRun(run: Run, whole: readonly PlannedEvaluator[], option
   const wanted = plan.filter(({ when }) => when === undefined || when(run));
   // Rules first, wherever they stand: what they find says how many of such runs are asked about.
   const evaluations = ruleEvaluations(run, wanted, expected, options);
-  const verdicts = new Map(evaluations.map(({ key, verdict }) => [key.name, verdict] as const));
+  const verdicts = new Map<string, Verdict>();
+  for (const { key, verdict } of evaluations) verdicts.set(key.name, verdict);
   const decisions: RunDecision[] = [];
   const toJudge: ToJudge[] = [];
   for (const planned of plan) {
     const { configured, sampleRate, raise = [] } = planned;
-    const asked = whoIsAsked(planned);
     const verdict = verdicts.get(configured.name);
     if (!wanted.includes(planned)) decisions.push(decision(configured, 'filtered', 'when'));
     else if (configured.kind === 'rule') {
       if (verdict !== undefined) decisions.push(decisionOf(configured, verdict));
     } else {
+      const asked = whoIsAsked(planned);
       const rate = raisedRate(sampleRate, raise, verdicts);
       const { left, by } = options.pace?.(planned) ?? unpaced;
       const { sampled, probability } = sampleDecision({ traceId: run.traceId, traceState: run.traceState, rate: rate * left });
@@ -110,13 +112,15 @@ export function expectedOf({ expected }: Run): Expectation {
 }
 
 function ruleEvaluations(run: Run, wanted: readonly PlannedEvaluator[], expected: Expectation, { context, clock, telemetry }: EvaluateWith): readonly Evaluation[] {
-  return wanted.flatMap(({ configured }) => {
-    if (configured.kind !== 'rule') return [];
+  const found: Evaluation[] = [];
+  for (const { configured } of wanted) {
+    if (configured.kind !== 'rule') continue;
     const startMs = clock.nowMs();
     const evaluation = evaluationOf(run, configured, configured.evaluate(run.trace, expected, context), 1);
     recordDuration(telemetry, evaluation, clock.nowMs() - startMs);
-    return [evaluation];
-  });
+    found.push(evaluation);
+  }
+  return found;
 }
 
 /** Every verdict on a run that turned out to be part of another one is replaced: there is nothing of its own to score. */
@@ -143,8 +147,8 @@ export function evaluationOf(run: Run, configured: ConfiguredEvaluator, verdict:
 
 /** From the beginning of an evaluation to its verdict; for a judge with the time in the queue. */
 export function recordDuration(telemetry: Telemetry, { key, evaluatorKind, verdict }: Evaluation, ms: number): void {
-  const failed = verdict.kind === 'failed' ? { [wire.errorType]: errorWord(verdict.error) } : {};
-  telemetry.record('tracejury.evaluation.duration', ms / 1000, { [wire.evaluationName]: key.name, [wire.evaluatorKind]: evaluatorKind, ...failed });
+  const labels = { [wire.evaluationName]: key.name, [wire.evaluatorKind]: evaluatorKind };
+  telemetry.record('tracejury.evaluation.duration', ms / 1000, verdict.kind === 'failed' ? { ...labels, [wire.errorType]: errorWord(verdict.error) } : labels);
 }
 
 /** Errors read `word: sentence`; only the word is fit for a label. */
@@ -159,5 +163,8 @@ export function decisionOf(configured: ConfiguredEvaluator, verdict: Verdict): R
 
 /** `probability`: with which it was chosen to be asked about, where nothing came of that. */
 export function decision(configured: ConfiguredEvaluator, ended: Decision, reason?: string, probability?: number): RunDecision {
-  return { name: configured.name, evaluator: configured.evaluator.id, evaluatorKind: configured.kind, decision: ended, ...(reason === undefined ? {} : { reason }), ...(probability === undefined ? {} : { probability }) };
+  const made: Drafted<RunDecision> = { name: configured.name, evaluator: configured.evaluator.id, evaluatorKind: configured.kind, decision: ended };
+  if (reason !== undefined) made.reason = reason;
+  if (probability !== undefined) made.probability = probability;
+  return made;
 }
