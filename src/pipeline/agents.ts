@@ -131,12 +131,13 @@ function agentScope(node: Node, marks: Marks, strays: readonly Draft[] = []): Dr
 
 /** The agents below a span that have no other agent between them and it. */
 function outermostAgents(node: Node, agents: ReadonlySet<Node>): Node[] {
+  if (agents.size === 0 || (agents.size === 1 && agents.has(node))) return [];
   return below(node, (child) => child.parent === node || child.parent === undefined || !agents.has(child.parent)).filter((child) => agents.has(child));
 }
 
 /** Nodes below that no inner agent claims. */
 function ownNodes(node: Node, agents: ReadonlySet<Node>): Node[] {
-  return below(node, (child) => !agents.has(child)).slice();
+  return below(node, (child) => !agents.has(child));
 }
 
 /** A span around agents that does no work of its own and has no name of its own is their frame, not another agent. */
@@ -173,6 +174,7 @@ function gathered(agents: readonly Draft[], chains: readonly Chain[]): Draft[] {
     const whole = agent.node === undefined || agent.implicit || agent.subAgents.length > 0 || agent.own.some(isWork) ? undefined : wholeOf(agent.node);
     if (whole !== undefined) wholes.set(whole, agent);
   }
+  if (wholes.size === 0 && chains.length === 0) return [...agents];
   const { within, alone } = placed(chains, [...wholes.keys()]);
   for (const [whole, agent] of wholes) {
     const parts = (within.get(whole) ?? []).flatMap(({ pieces }) => pieces);
@@ -193,7 +195,7 @@ function bareScope({ pieces }: Chain): Draft[] {
 function implicitScope(root: Node, marks: Marks): Draft {
   const node = innermostWhole(root, marks);
   // A model or tool span that stands alone is its own run: there is nothing else to hang it on.
-  const own = isWork(node) ? [node, ...below(node)] : below(node).slice();
+  const own = isWork(node) ? [node, ...below(node)] : below(node);
   return { node, traceId: node.span.traceId, spanId: node.span.spanId, frames: [], own, subAgents: [], implicit: true };
 }
 

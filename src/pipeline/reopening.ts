@@ -5,7 +5,7 @@
 import type { SpanId, Tenant, TraceId } from '../model/ids.ts';
 import type { LogRecord, Span } from '../model/span.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import { contentHash } from './run.ts';
+import { contentHash, expectedOf } from './run.ts';
 import type { Draft } from './assemble.ts';
 import type { Standing } from './standing.ts';
 import type { Trace, TraceTable } from './traces.ts';
@@ -117,7 +117,7 @@ function noteClosed(trace: Trace, { traceId, runs }: StoredTrace, drafts: readon
   const known = new Map(drafts.map((draft) => [draft.key.spanId, draft]));
   for (const { spanId, revision, partOf } of runs) {
     const draft = known.get(spanId);
-    const hash = partOf !== undefined ? `part of ${partOf}` : draft === undefined ? '' : contentHash(draft);
+    const hash = partOf !== undefined ? `part of ${partOf}` : draft === undefined ? '' : contentHash(draft, expectedOf(draft));
     trace.closed.set(spanId, { traceId: draft?.key.traceId ?? traceId, spanTraceId: draft?.spanTraceId ?? traceId, revision, contentHash: hash });
   }
 }

@@ -4,14 +4,15 @@ import type { SpanId } from '../model/ids.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Draft } from './assemble.ts';
 import type { Lasting } from './lasting-keys.ts';
-import { contentHash, partOf, runOf } from './run.ts';
+import { contentHash, expectedOf, partOf, runOf } from './run.ts';
 import type { Trace } from './traces.ts';
 
 /** The draft as a run that closes. Undefined: it has already closed with this content. */
 export function closedRun(trace: Trace, draft: Draft, completeness: Completeness): Run | undefined {
-  const hash = contentHash(draft);
+  const expected = expectedOf(draft);
+  const hash = contentHash(draft, expected);
   const revision = nextRevision(trace, draft, hash);
-  return revision === undefined ? undefined : runOf(draft, { completeness, revision, contentHash: hash });
+  return revision === undefined ? undefined : runOf(draft, { completeness, revision, contentHash: hash }, expected);
 }
 
 /** Runs that turned out to be part of another one, once that has closed. */

@@ -7,17 +7,16 @@ import { textAttribute, type Attributed, type AttributeValue, type Resource } fr
 import type { Draft } from './assemble.ts';
 import { fingerprint, type Printable } from './fingerprint.ts';
 
-/** Hash of everything that a verdict can depend on: a revision with the same hash says nothing new. */
-export function contentHash({ trace, parent, spans, span }: Draft): string {
-  const content: object = { trace, parent, expected: expected(spans, span.resource) };
+/** Hash of everything that a verdict can depend on: a revision with the same hash says nothing new. `expected` is what `expectedOf` finds. */
+export function contentHash({ trace, parent }: Draft, expected: JsonValue | undefined): string {
+  const content: object = { trace, parent, expected };
   return fingerprint(content as Printable);
 }
 
-export function runOf(draft: Draft, closed: { readonly completeness: Completeness; readonly revision: number; readonly contentHash: string }): Run {
+export function runOf(draft: Draft, closed: { readonly completeness: Completeness; readonly revision: number; readonly contentHash: string }, expected: JsonValue | undefined): Run {
   const resource = draft.span.resource;
   const service = textAttribute(resource, wire.serviceName);
   const serviceVersion = textAttribute(resource, wire.serviceVersion);
-  const expectation = expected(draft.spans, resource);
   return {
     ...draft.key,
     ...(draft.spanTraceId === draft.key.traceId ? {} : { spanTraceId: draft.spanTraceId }),
@@ -31,7 +30,7 @@ export function runOf(draft: Draft, closed: { readonly completeness: Completenes
     startUnixNano: draft.startUnixNano,
     endUnixNano: draft.endUnixNano,
     ...closed,
-    ...(expectation === undefined ? {} : { expected: expectation }),
+    ...(expected === undefined ? {} : { expected }),
   };
 }
 
@@ -40,14 +39,14 @@ export function partOf(whole: Draft, part: Pick<RunKey, 'traceId' | 'spanId'> & 
   const { agent, sessionId, status } = whole.trace;
   const trace: AgentTrace = { ...(agent === undefined ? {} : { agent }), ...(sessionId === undefined ? {} : { sessionId }), ...nothing, status };
   const { spanTraceId, revision, contentHash: hash, ...place } = part;
-  const { expected: _expected, ...run } = runOf({ ...whole, key: { ...whole.key, ...place }, spanTraceId, parent: undefined, trace }, { completeness: 'complete', revision, contentHash: hash });
+  const run = runOf({ ...whole, key: { ...whole.key, ...place }, spanTraceId, parent: undefined, trace }, { completeness: 'complete', revision, contentHash: hash }, undefined);
   return { ...run, partOf: whole.key };
 }
 
 const nothing = { toolCalls: [], toolDefinitions: [], modelCalls: [], documents: [], reasoningSteps: [], subAgents: [], toolCallsCarried: false } as const;
 
 /** What the agent's span, its frames or its resource say is expected of the run. */
-function expected(spans: readonly Attributed[], resource: Resource): JsonValue | undefined {
+export function expectedOf({ spans, span: { resource } }: Draft): JsonValue | undefined {
   const told = toldIn(spans) ?? resource.attribute(wire.expected) ?? undefined;
   if (told === undefined) return undefined;
   return typeof told === 'string' ? (parseJson(told) ?? told) : (told as JsonValue);

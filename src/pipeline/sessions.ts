@@ -31,8 +31,8 @@ interface Session<Trace> {
 
 /** Null: turns contradict each other. */
 interface KnownTool {
-  description?: string | null;
-  inputSchema?: JsonValue | null;
+  description: string | null | undefined;
+  inputSchema: JsonValue | null | undefined;
 }
 
 export function sessionTools<Trace>(): SessionTools<Trace> {
@@ -62,7 +62,8 @@ export function sessionTools<Trace>(): SessionTools<Trace> {
         const { toolDefinitions } = draft.trace;
         if (key === undefined || toolDefinitions.length === 0) continue;
         const session = sessionOf(key);
-        const isNew = toolDefinitions.map((definition) => learned(session.tools, definition)).includes(true);
+        let isNew = false;
+        for (const definition of toolDefinitions) if (learned(session.tools, definition)) isNew = true;
         if (isNew) for (const other of session.wanting) if (other !== trace) told.add(other);
         if (toolDefinitions.some(isBare)) wants(trace, session);
       }
@@ -70,9 +71,9 @@ export function sessionTools<Trace>(): SessionTools<Trace> {
     },
     filled: (drafts) =>
       drafts.map((draft) => {
-        const key = sessionKey(draft);
+        const key = draft.trace.toolDefinitions.some(isBare) ? sessionKey(draft) : undefined;
         const session = key === undefined ? undefined : sessions.get(key);
-        if (session === undefined || !draft.trace.toolDefinitions.some(isBare)) return draft;
+        if (session === undefined) return draft;
         return { ...draft, trace: { ...draft.trace, toolDefinitions: draft.trace.toolDefinitions.map((definition) => completed(definition, session.tools.get(definition.name))) } };
       }),
     forget(trace) {
@@ -95,10 +96,10 @@ function isBare({ description, inputSchema }: ToolDefinition): boolean {
 /** True: something was not known before, or is not believed any more. */
 function learned(tools: Map<string, KnownTool>, { name, description, inputSchema }: ToolDefinition): boolean {
   if (description === undefined && inputSchema === undefined) return false;
-  const known = tools.get(name) ?? {};
+  const known = tools.get(name) ?? { description: undefined, inputSchema: undefined };
   if (!tools.has(name) && tools.size >= toolsPerSessionMax) return false;
   tools.set(name, known);
-  const before = { ...known };
+  const before = { description: known.description, inputSchema: known.inputSchema };
   if (description !== undefined) known.description = known.description === undefined || known.description === description ? description : null;
   if (inputSchema !== undefined) known.inputSchema = known.inputSchema === undefined || isSame(known.inputSchema, inputSchema) ? inputSchema : null;
   return (before.description === null) !== (known.description === null) || (before.inputSchema === null) !== (known.inputSchema === null) || (before.description === undefined) !== (known.description === undefined) || (before.inputSchema === undefined) !== (known.inputSchema === undefined);

@@ -148,9 +148,9 @@ export function byStart(a: { readonly span: Span }, b: { readonly span: Span }):
 }
 
 /** All nodes below one, without itself, parents before children. `enter` may refuse a subtree. */
-export function below(node: Node, enter: (child: Node) => boolean = () => true): readonly Node[] {
+export function below(node: Node, enter: (child: Node) => boolean = () => true): Node[] {
   const found: Node[] = [];
-  const waiting = [...node.children].reverse();
+  const waiting = node.children.toReversed();
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     if (!enter(next)) continue;
     found.push(next);
