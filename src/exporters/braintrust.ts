@@ -4,14 +4,13 @@
  */
 import { chunks } from '../model/chunks.ts';
 import { isJsonArray, isJsonObject, member, parseJson, type JsonObject, type JsonValue } from '../model/json.ts';
-import type { ExportOutcome } from './exporter.ts';
 import { exportOutcome } from './export-outcome.ts';
 import type { NativeAccount, NativeBackend, NativeCall, NativeOutcome, NativeRequest } from './native-backend.ts';
 import type { NativeScore } from './native-score.ts';
 import { oneAName } from './one-a-name.ts';
 import { oneByOne } from './one-by-one.ts';
 import type { Answer } from './post.ts';
-import { isUuid } from './uuid-text.ts';
+import { projectId } from './project-id.ts';
 
 /** Spans of one query; a request of these stays at some kilobytes. */
 const spansMax = 500;
@@ -50,7 +49,7 @@ interface Placed {
 async function write(scores: readonly NativeScore[], call: NativeCall, account: NativeAccount): Promise<NativeOutcome> {
   const placed = oneAName(scores.flatMap((score): readonly Placed[] => (score.place.kind === 'session' ? [] : [{ spanId: score.place.spanId, score }])), ({ spanId }) => spanId);
   if (placed.length === 0) return { kind: 'sent' };
-  const project = await projectId(call, account);
+  const project = await projectId({ call, account, path: (name) => `/v1/project?${new URLSearchParams({ project_name: name, limit: '1' }).toString()}`, listIn: (told) => (isJsonObject(told) ? member(told, 'objects') : undefined) });
   if (typeof project === 'object') return project;
   const rows = new Map<string, string>();
   const since = new Date(Math.min(...placed.map(({ score }) => score.timeMs)) - beforeMs).toISOString();
@@ -64,20 +63,6 @@ async function write(scores: readonly NativeScore[], call: NativeCall, account: 
   const outcome = await oneByOne(chunks(there, scoresMax), async (some) => exportOutcome(await call({ method: 'POST', path: `/v1/project_logs/${project}/insert`, body: { events: merges(some, rows) } })));
   if (outcome.kind === 'failed' || there.length === placed.length) return outcome;
   return { kind: 'failed', retryable: true, isMissing: true, error: 'its span is not there', only: new Set(placed.filter(({ spanId }) => !rows.has(spanId)).map(({ score }) => score.id)) };
-}
-
-async function projectId(call: NativeCall, { keys: { project = '' }, known }: NativeAccount): Promise<string | ExportOutcome> {
-  const found = isUuid(project) ? project : known.get(project);
-  if (found !== undefined) return found;
-  const answer = await call({ method: 'GET', path: `/v1/project?${new URLSearchParams({ project_name: project, limit: '1' }).toString()}` });
-  const outcome = exportOutcome(answer);
-  if (outcome.kind === 'failed') return outcome;
-  const [first] = listIn(answer, 'objects');
-  const id = first === undefined ? undefined : member(first, 'id');
-  // Projects are made with their first span. The id becomes part of a path and of a query.
-  if (typeof id !== 'string' || !isUuid(id)) return { kind: 'failed', retryable: true, isMissing: true, error: 'its project is not there' };
-  known.set(project, id);
-  return id;
 }
 
 /** Ids are hexadecimal, so nothing has to be escaped. */

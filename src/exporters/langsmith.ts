@@ -2,14 +2,15 @@
  * Feedback of LangSmith: https://docs.langchain.com/langsmith/feedback-data-format. A run there has the id that LangSmith makes of the id of its span. Feedback
  * is made under an id of ours; whether a second one of that id replaces the first is not documented, so a revision changes what is there.
  */
-import { isJsonArray, isJsonObject, member, parseJson, type JsonObject } from '../model/json.ts';
+import { isJsonObject, member, parseJson, type JsonObject } from '../model/json.ts';
 import type { ExportOutcome } from './exporter.ts';
 import { exportOutcome } from './export-outcome.ts';
 import type { NativeAccount, NativeBackend, NativeCall } from './native-backend.ts';
 import type { NativeScore } from './native-score.ts';
 import { oneByOne } from './one-by-one.ts';
 import type { Answer } from './post.ts';
-import { isUuid, uuidText } from './uuid-text.ts';
+import { projectId } from './project-id.ts';
+import { uuidText } from './uuid-text.ts';
 
 /** The API refuses scores with more. */
 const digits = 4;
@@ -38,25 +39,9 @@ export const langsmith = {
 async function write(scores: readonly NativeScore[], call: NativeCall, account: NativeAccount): Promise<ExportOutcome> {
   const placed = scores.flatMap((score) => (score.place.kind === 'session' ? [] : [{ score, runId: uuidText(score.place.spanId.padStart(32, '0')) }]));
   if (placed.length === 0) return { kind: 'sent' };
-  const project = await projectId(call, account);
+  const project = await projectId({ call, account, path: (name) => `/sessions?${new URLSearchParams({ name, limit: '1' }).toString()}`, listIn: (told) => told });
   if (typeof project === 'object') return project;
   return oneByOne(placed, ({ score, runId }) => written({ score, call, feedback: feedback(score), place: { run_id: runId, ...(project === '' ? {} : { session_id: project }) } }));
-}
-
-/** Empty: none is named. */
-async function projectId(call: NativeCall, { keys: { project = '' }, known }: NativeAccount): Promise<string | ExportOutcome> {
-  const found = project === '' || isUuid(project) ? project : known.get(project);
-  if (found !== undefined) return found;
-  const answer = await call({ method: 'GET', path: `/sessions?${new URLSearchParams({ name: project, limit: '1' }).toString()}` });
-  const outcome = exportOutcome(answer);
-  if (outcome.kind === 'failed' || answer.kind === 'unanswered') return outcome;
-  const list = parseJson(answer.body.toString());
-  const first = list !== undefined && isJsonArray(list) ? list[0] : undefined;
-  const id = first !== undefined && isJsonObject(first) ? member(first, 'id') : undefined;
-  // Projects are made with their first run.
-  if (typeof id !== 'string') return { kind: 'failed', retryable: true, isMissing: true, error: 'its project is not there' };
-  known.set(project, id);
-  return id;
 }
 
 interface Writing {
