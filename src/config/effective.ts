@@ -6,7 +6,7 @@ import { filledOptions } from '../../evaluators/options.ts';
 import type { Price } from '../../evaluators/prices.ts';
 import type { ToolDefinition } from '../model/agent-trace.ts';
 import { natives } from '../exporters/index.ts';
-import { otlpProtocols, type OtlpProtocol } from '../exporters/otlp-wire.ts';
+import { otlpProtocols, type OtlpProtocol } from '../exporters/otlp-protocol.ts';
 import { isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
 import type { BudgetLimits } from '../model/budget.ts';
 import { quantityOf, type QuantityKind } from '../model/quantities.ts';

@@ -2,7 +2,7 @@
 import { isIP } from 'node:net';
 import { isPublicAddress } from '../exporters/public-address.ts';
 import { secretBytes } from '../exporters/webhook-signature.ts';
-import { verdictOutcomes, type WebhookSettings } from '../exporters/webhook.ts';
+import { verdictOutcomes, type WebhookSettings } from '../exporters/webhook-settings.ts';
 import { isJsonObject, member, type JsonObject } from '../model/json.ts';
 import type { Finding, Path } from './fault.ts';
 import { nearest } from './nearest.ts';

@@ -6,15 +6,15 @@
  */
 import http2, { type ClientHttp2Session, type ClientHttp2Stream, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http2';
 import { retryDelayMs } from '../otlp/responses.ts';
+import type { ClientTls } from './client-tls.ts';
 import type { Answer } from './post.ts';
-import type { ExporterSettings } from './settings.ts';
 
 export interface GrpcClientOptions {
   readonly origin: string;
   /** Of every call. */
   readonly headers: { readonly [name: string]: string };
   readonly timeoutMs: number;
-  readonly tls?: NonNullable<ExporterSettings['tls']>;
+  readonly tls?: ClientTls;
 }
 
 export interface GrpcClient {

@@ -1,6 +1,4 @@
 /** Our metrics over OTLP/HTTP, under the names of the table. What a push could not bring, the next one does: counters count on, and nothing waits. */
-import http from 'node:http';
-import https from 'node:https';
 import { ProtobufMetricsSerializer } from '@opentelemetry/otlp-transformer';
 import type { Clock } from '../model/clock.ts';
 import type { JsonObject } from '../model/json.ts';
@@ -8,7 +6,8 @@ import type { MetricFamily } from '../telemetry/registry.ts';
 import { since } from '../telemetry/since.ts';
 import { exportOutcome } from './export-outcome.ts';
 import type { ExportOutcome } from './exporter.ts';
-import { post, type Answer } from './post.ts';
+import { httpClient } from './http-client.ts';
+import type { Answer } from './post.ts';
 import { metricsRequest } from './write-metrics-protobuf.ts';
 
 export interface MetricsPushSettings {
@@ -49,16 +48,15 @@ export interface MetricsPush {
 const pointsMaxDefault = 2_000;
 
 export function metricsPush({ url, headers, temporality, resource, snapshot, clock, startMs, timeoutMs, fromNow = false, pointsMax = pointsMaxDefault }: MetricsPushOptions): MetricsPush {
-  const isTls = url.startsWith('https:');
-  const agent = isTls ? new https.Agent({ keepAlive: true }) : new http.Agent({ keepAlive: true });
-  const options = { url, headers: { ...headers, 'content-type': 'application/x-protobuf' }, timeoutMs, request: isTls ? https.request : http.request, agent };
+  const client = httpClient({ url, timeoutMs });
+  const request = { url, headers: { ...headers, 'content-type': 'application/x-protobuf' } };
   /** What the backend has: of deltas only what came after it is sent. */
   let taken: { readonly families: readonly MetricFamily[]; readonly atMs: number } = fromNow && temporality === 'delta' ? { families: snapshot(), atMs: clock.nowMs() } : { families: [], atMs: startMs };
   let isOver = false;
 
   async function send(families: readonly MetricFamily[], nowMs: number): Promise<PushOutcome> {
     const sinceMs = temporality === 'delta' ? taken.atMs : startMs;
-    return outcomeOf(await post(options, metricsRequest({ resource, families, temporality, sinceMs, nowMs, exemplarsSinceMs: taken.atMs })));
+    return outcomeOf(await client.send(request, metricsRequest({ resource, families, temporality, sinceMs, nowMs, exemplarsSinceMs: taken.atMs })));
   }
 
   return {
@@ -77,19 +75,16 @@ export function metricsPush({ url, headers, temporality, resource, snapshot, clo
     },
     stop() {
       isOver = true;
-      agent.destroy();
+      client.stop();
     },
   };
 }
 
-const probeTimeoutMs = 10_000;
-
 /** A request without metrics. Resolves, never rejects. */
 export async function probeMetrics({ url, headers }: Pick<MetricsPushSettings, 'url' | 'headers'>): Promise<ExportOutcome> {
-  const isTls = url.startsWith('https:');
-  const agent = isTls ? new https.Agent() : new http.Agent();
-  const answer = await post({ url, headers: { ...headers, 'content-type': 'application/x-protobuf' }, timeoutMs: probeTimeoutMs, request: isTls ? https.request : http.request, agent }, new Uint8Array());
-  agent.destroy();
+  const client = httpClient({ url });
+  const answer = await client.send({ url, headers: { ...headers, 'content-type': 'application/x-protobuf' } }, new Uint8Array());
+  client.stop();
   return exportOutcome(answer);
 }
 

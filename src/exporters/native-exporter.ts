@@ -1,6 +1,4 @@
 /** Exporters for backends with scores of their own: connections, headers and what goes together are the same for all of them. */
-import http from 'node:http';
-import https from 'node:https';
 import { setTimeout as timer } from 'node:timers/promises';
 import type { Sleep } from '../model/clock.ts';
 import { chunks } from '../model/chunks.ts';
@@ -8,16 +6,15 @@ import { JuryError } from '../model/errors.ts';
 import { jsonText } from '../model/json.ts';
 import { exportOutcome } from './export-outcome.ts';
 import type { Exporter, ExportItem, ExportOutcome, PlannedRequest } from './exporter.ts';
+import { httpClient } from './http-client.ts';
 import type { NativeAccount, NativeBackend, NativeCall, NativeOutcome, NativeRequest, NativeSettings } from './native-backend.ts';
 import { nativeScores, type NativeScore } from './native-score.ts';
-import { post } from './post.ts';
 import type { ExporterParts, ExporterSettings } from './settings.ts';
 import { together } from './together.ts';
 
 type MakeExporter = (settings: ExporterSettings, parts?: Pick<ExporterParts, 'sleep'>) => Exporter;
 
 const sleepFor: Sleep = async (ms) => await timer(ms);
-const timeoutMsDefault = 10_000;
 const requestsMax = 4;
 
 export function nativeExporter(backend: NativeBackend): MakeExporter {
@@ -62,18 +59,16 @@ function requestsOf(backend: NativeBackend, own: NativeSettings, settings: Expor
   };
 }
 
-function caller(requestOf: (request: NativeRequest) => PlannedRequest, own: NativeSettings, settings: ExporterSettings): { readonly call: NativeCall; stop(): void } {
-  const isTls = own.endpoint.startsWith('https:');
-  const agent = isTls ? new https.Agent({ keepAlive: true, ...settings.tls }) : new http.Agent({ keepAlive: true });
-  const common = { timeoutMs: settings.timeoutMs ?? timeoutMsDefault, request: isTls ? https.request : http.request, agent };
+function caller(requestOf: (request: NativeRequest) => PlannedRequest, own: NativeSettings, { tls, timeoutMs }: ExporterSettings): { readonly call: NativeCall; stop(): void } {
+  const client = httpClient({ url: own.endpoint, ...(tls === undefined ? {} : { tls }), ...(timeoutMs === undefined ? {} : { timeoutMs }) });
   return {
     call: (request) => {
       const { method, url: address, query, headers, body } = requestOf(request);
       const { answerBytesMax } = request;
       const url = query === undefined ? address : `${address}?${query}`;
-      return post({ ...common, ...(answerBytesMax === undefined ? {} : { answerBytesMax }), method, url, headers }, Buffer.from(body === undefined ? '' : jsonText(body)));
+      return client.send({ ...(answerBytesMax === undefined ? {} : { answerBytesMax }), method, url, headers }, Buffer.from(body === undefined ? '' : jsonText(body)));
     },
-    stop: () => agent.destroy(),
+    stop: client.stop,
   };
 }
 

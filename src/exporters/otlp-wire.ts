@@ -1,20 +1,21 @@
 /** Requests over OTLP: to a URL of each signal, or to methods of gRPC at one host. */
-import http from 'node:http';
-import https from 'node:https';
 import { gzip } from 'node:zlib';
 import type { OtlpSignal } from '../otlp/responses.ts';
+import type { ClientTls } from './client-tls.ts';
 import { grpcClient } from './grpc-client.ts';
-import { post, type Answer } from './post.ts';
-import type { ExporterSettings } from './settings.ts';
+import { httpClient, timeoutMsDefault } from './http-client.ts';
+import type { OtlpProtocol } from './otlp-protocol.ts';
+import type { Answer } from './post.ts';
 
-/** How spans are encoded, and what carries them. */
-export const otlpProtocols = ['http/protobuf', 'http/json', 'grpc'] as const;
-export type OtlpProtocol = (typeof otlpProtocols)[number];
-
-export interface OtlpWireSettings extends Pick<ExporterSettings, 'headers' | 'protocol' | 'tls' | 'timeoutMs'> {
+export interface OtlpWireSettings {
   /** The whole URL of each signal. Of gRPC only the host and the port of the first count. */
   readonly urls: { readonly [signal in OtlpSignal]: string };
+  readonly headers?: { readonly [name: string]: string };
+  readonly protocol?: OtlpProtocol;
   readonly compression?: 'none' | 'gzip';
+  readonly tls?: ClientTls;
+  /** Longest time for one request. */
+  readonly timeoutMs?: number;
 }
 
 export interface OtlpWire {
@@ -26,7 +27,6 @@ export interface OtlpWire {
   stop(): void;
 }
 
-const timeoutMsDefault = 10_000;
 /** The fastest: what stands between agents and a backend must cost little. */
 const gzipLevel = 1;
 
@@ -49,13 +49,11 @@ interface Carried {
   stop(): void;
 }
 
-function overHttp({ urls, headers, tls, timeoutMs = timeoutMsDefault }: OtlpWireSettings): Carried {
-  const isTls = urls.traces.startsWith('https:');
-  const agent = isTls ? new https.Agent({ keepAlive: true, ...tls }) : new http.Agent({ keepAlive: true });
-  const common = { timeoutMs, request: isTls ? https.request : http.request, agent };
+function overHttp({ urls, headers, tls, timeoutMs }: OtlpWireSettings): Carried {
+  const client = httpClient({ url: urls.traces, ...(tls === undefined ? {} : { tls }), ...(timeoutMs === undefined ? {} : { timeoutMs }) });
   return {
-    send: ({ signal, contentType, isGzip }, body) => post({ ...common, url: urls[signal], headers: { ...headers, 'content-type': contentType, ...(isGzip ? { 'content-encoding': 'gzip' } : {}) } }, body),
-    stop: () => agent.destroy(),
+    send: ({ signal, contentType, isGzip }, body) => client.send({ url: urls[signal], headers: { ...headers, 'content-type': contentType, ...(isGzip ? { 'content-encoding': 'gzip' } : {}) } }, body),
+    stop: client.stop,
   };
 }
 

@@ -1,10 +1,11 @@
 /** What a configuration entry says about one exporter, and what the service hands in. */
 import type { lookup } from 'node:dns';
-import type { NativeSettings } from './native-backend.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
-import type { OtlpProtocol } from './otlp-wire.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import type { WebhookSettings } from './webhook.ts';
+import type { ClientTls } from './client-tls.ts';
+import type { NativeSettings } from './native-backend.ts';
+import type { OtlpProtocol } from './otlp-protocol.ts';
+import type { WebhookSettings } from './webhook-settings.ts';
 
 export interface ExporterSettings {
   /** Of the entry, in metrics. */
@@ -20,8 +21,7 @@ export interface ExporterSettings {
   readonly compression?: 'none' | 'gzip';
   /** False: calls to judges are not told as spans. */
   readonly judgeCalls?: boolean;
-  /** PEM texts. */
-  readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string };
+  readonly tls?: ClientTls;
   /** Longest time for one request, with everything that belongs to it. */
   readonly timeoutMs?: number;
   /** Of a backend with scores of its own: its key and what else names the account. */

@@ -6,18 +6,13 @@ import { evaluationKeyText, type Evaluation, type Verdict } from '../model/verdi
 import { cutText } from './cut-text.ts';
 import { errorType } from './error-type.ts';
 import { itemRevision, type ExportedRun } from './exporter.ts';
+import type { MessageSettings } from './webhook-settings.ts';
 
 /** What is told of one run: at least one evaluation. */
 export interface Notice {
   readonly run: ExportedRun;
   readonly evaluations: readonly Evaluation[];
 }
-
-export type MessageSettings = {
-  readonly body: 'json' | 'slack';
-  /** Where a person sees the run; `{trace_id}` and `{span_id}` are replaced. */
-  readonly link?: string;
-};
 
 export interface Message {
   /** The same for the same runs, revisions and evaluators. */

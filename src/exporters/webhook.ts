@@ -1,6 +1,4 @@
 /** Tells a program or a channel of runs: those that the entry asks for, signed, to public addresses alone unless it says otherwise, and so many messages a minute at most. */
-import http from 'node:http';
-import https from 'node:https';
 import { isIP } from 'node:net';
 import { chunks } from '../model/chunks.ts';
 import type { Clock } from '../model/clock.ts';
@@ -12,33 +10,14 @@ import { evaluationId } from './evaluation-id.ts';
 import { exportOutcome } from './export-outcome.ts';
 import type { Exporter, ExportItem, ExportOutcome, PlannedRequest } from './exporter.ts';
 import { paced } from './paced.ts';
-import { post, type Answer } from './post.ts';
+import { httpClient } from './http-client.ts';
+import type { Answer } from './post.ts';
 import { isPublicAddress, notPublic, publicLookup } from './public-address.ts';
 import type { ExporterParts, ExporterSettings } from './settings.ts';
-import { messageOf, type MessageSettings, type Notice } from './webhook-message.ts';
+import { messageOf, type Notice } from './webhook-message.ts';
+import type { WebhookFilter, WebhookSettings } from './webhook-settings.ts';
 import { signatureHeaders } from './webhook-signature.ts';
 
-export type WebhookSettings = MessageSettings & {
-  readonly url: string;
-  readonly secret?: string;
-  readonly only: WebhookFilter;
-  readonly perMinute: number;
-  /** True: it may be inside, where nobody from outside comes. */
-  readonly privateAddresses: boolean;
-};
-
-/** A verdict is told when its outcome or its label is named; empty lists of evaluators and agents are all of them. */
-export type WebhookFilter = {
-  readonly verdicts: readonly VerdictOutcome[];
-  readonly labels: readonly string[];
-  readonly evaluators: readonly string[];
-  readonly agents: readonly string[];
-};
-
-export const verdictOutcomes = ['fail', 'pass', 'error'] as const;
-type VerdictOutcome = (typeof verdictOutcomes)[number];
-
-const timeoutMsDefault = 10_000;
 /** Messages that may go at once after a quiet time. */
 const messagesAtOnce = 3;
 /** Runs of one message; what is beyond goes with the next one. */
@@ -100,16 +79,14 @@ function headersOf(settings: ExporterSettings, signature: { readonly [name: stri
 
 function caller(webhook: WebhookSettings, settings: ExporterSettings, { lookup }: ExporterParts): { readonly call: (body: string, headers: { readonly [name: string]: string }) => Promise<Answer>; stop(): void } {
   const { url, privateAddresses } = webhook;
-  const isTls = url.startsWith('https:');
-  const options = { keepAlive: true, ...(privateAddresses ? {} : { lookup: publicLookup(lookup) }), ...(isTls ? settings.tls : {}) };
-  const agent = isTls ? new https.Agent(options) : new http.Agent(options);
+  const { tls, timeoutMs } = settings;
+  const client = httpClient({ url, ...(tls === undefined ? {} : { tls }), ...(timeoutMs === undefined ? {} : { timeoutMs }), ...(privateAddresses ? {} : { lookup: publicLookup(lookup) }) });
   const host = new URL(url).hostname.replace(/^\[|\]$/g, '');
   // What is no name is not looked up.
   const isRefused = !privateAddresses && isIP(host) !== 0 && !isPublicAddress(host);
-  const common = { url, timeoutMs: settings.timeoutMs ?? timeoutMsDefault, request: isTls ? https.request : http.request, agent };
   return {
-    call: async (body, headers) => (isRefused ? { kind: 'unanswered', fault: notPublic } : post({ ...common, headers: headersOf(settings, headers) }, Buffer.from(body))),
-    stop: () => agent.destroy(),
+    call: async (body, headers) => (isRefused ? { kind: 'unanswered', fault: notPublic } : client.send({ url, headers: headersOf(settings, headers) }, Buffer.from(body))),
+    stop: client.stop,
   };
 }
 

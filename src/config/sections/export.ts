@@ -1,6 +1,6 @@
 import { natives } from '../../exporters/index.ts';
 import type { NativeBackend, NativeKeyName } from '../../exporters/native-backend.ts';
-import { otlpProtocols } from '../../exporters/otlp-wire.ts';
+import { otlpProtocols } from '../../exporters/otlp-protocol.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { Section } from './section.ts';
 
