@@ -1,0 +1,48 @@
+/**
+ * `npm run trial:mlflow -- [--url URL | --mlflow COMMAND] [--python COMMAND]`: docs/mlflow.md with a real MLflow; one that runs, or one that is started with the command (`mlflow`). What
+ * stands there is read with MLflow's own client, by a Python (`python3`) that can import it: `pip install mlflow`. Exit code 1 when a condition is missed.
+ */
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { parseArgs, promisify } from 'node:util';
+import { tell } from '../../bench/overload/conditions.ts';
+import { startedServer, type BackendServer } from '../server.ts';
+import { scoresTrial, type Found } from '../trial.ts';
+
+const { values } = parseArgs({ options: { url: { type: 'string' }, mlflow: { type: 'string', default: 'mlflow' }, python: { type: 'string', default: 'python3' } } });
+const server: BackendServer =
+  values.url === undefined
+    ? await startedServer({
+        command: values.mlflow,
+        args: ({ port, folder }) => ['server', '--host', '127.0.0.1', '--port', String(port), '--workers', '1', '--backend-store-uri', `sqlite:///${join(folder, 'mlflow.db')}`],
+        healthPath: '/health',
+      })
+    : { url: values.url.replace(/\/+$/, ''), stop: async () => undefined };
+
+/** What the script beside this file prints. */
+interface Read {
+  readonly assessments: readonly { readonly id: string; readonly name: string; readonly span_id: string | null; readonly value: number | null; readonly rationale: string; readonly source: string }[];
+  readonly searched: readonly string[];
+}
+
+const run = promisify(execFile);
+let last: { readonly read: Read; readonly trace: string } | undefined;
+
+async function scores(traceId: string): Promise<readonly Found[]> {
+  const { stdout } = await run(values.python, [join(import.meta.dirname, 'read.py'), server.url, `tr-${traceId}`]);
+  last = { read: JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Read, trace: `tr-${traceId}` };
+  return last.read.assessments.map(({ id, name, span_id: span, value, rationale }) => ({ id, name, spanId: span ?? undefined, score: value, explanation: rationale }));
+}
+
+try {
+  const conditions = await scoresTrial({ page: 'mlflow.md', url: server.url, headers: { 'x-mlflow-experiment-id': '0' }, scores, runScoresOn: ['trace'] });
+  const [found, source] = [last?.read.searched.includes(last.trace), [...new Set(last?.read.assessments.map((one) => one.source))].join(', ')];
+  const holds = tell('Scores in MLflow, read with its own client', [
+    ...conditions,
+    { what: 'a search for feedback.tool_error = 0.5 finds the trace', wanted: 'true', measured: String(found), holds: found === true },
+    { what: 'their source', wanted: 'CODE', measured: source, holds: source === 'CODE' },
+  ]);
+  process.exitCode = holds ? 0 : 1;
+} finally {
+  await server.stop();
+}
