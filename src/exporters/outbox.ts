@@ -70,8 +70,6 @@ export interface Outbox {
 const attemptsMaxDefault = 100;
 const missingMsDefault = 600_000;
 const tendEveryMs = 1_000;
-/** Turns after which the rows are counted anew. */
-const turnsPerCount = 600;
 
 export function outbox(options: OutboxOptions): Outbox {
   const { name = options.exporter.id, telemetry, clock, sleep, itemsMax = 10_000, bytesMax = 128 * 1024 * 1024, sendingMax = options.exporter.itemsAtOnce ?? 4 } = options;
@@ -164,6 +162,8 @@ export function outbox(options: OutboxOptions): Outbox {
   }
 
   function turned(): void {
+    // What it was to be tried with is sent or gone, also out of the store: it is as unknown as at the beginning.
+    if (backend.circuit() === 'half_open' && backend.sending() === 0 && held.size() === 0 && (rows?.waiting() ?? 0) === 0) backend.forget();
     // What a durable store keeps is left to the next process.
     if (stopped === undefined || rows?.isDurable !== true) void shelf?.fill();
     if (drained !== undefined && isDrained()) drained();
@@ -180,10 +180,10 @@ export function outbox(options: OutboxOptions): Outbox {
   }
 
   async function tend(own: StoredRows): Promise<void> {
-    for (let turn = 1; !over.signal.aborted; turn++) {
+    while (!over.signal.aborted) {
       await sleep(tendEveryMs, over.signal);
-      // Rows that a newer revision has taken the place of are still counted. A store that cannot be used is told of by whoever writes the runs.
-      await (shelf?.isDry() === true || turn % turnsPerCount === 0 ? count(own) : own.flush()).catch(() => undefined);
+      // A store that cannot be used is told of by whoever writes the runs.
+      counted(await own.tend(shelf?.isDry() === true).catch(() => 0));
       shelf?.lookAgain();
       observe();
       account.dead(own);
@@ -192,13 +192,12 @@ export function outbox(options: OutboxOptions): Outbox {
   }
 
   /** Rows that somebody else has made wait, and rows that another one, of a newer revision or scored again after a restart, has taken the place of. */
-  async function count(own: StoredRows): Promise<void> {
-    const more = await own.count();
+  function counted(more: number): void {
     if (more !== 0) account.count(more > 0 ? 'resumed' : 'replaced', Math.abs(more));
   }
 
   async function recount(): Promise<void> {
-    if (rows !== undefined) await count(rows);
+    if (rows !== undefined) counted(await rows.count());
     shelf?.lookAgain();
     backend.pump();
   }
@@ -254,7 +253,7 @@ export function outbox(options: OutboxOptions): Outbox {
     },
     async open(store) {
       const own = storedRows(name, store, clock);
-      await count(own);
+      counted(await own.count());
       rows = own;
       shelf = rowWindow({ rows: own, held, through, backend, account, isOver: () => over.signal.aborted });
       account.circuit(backend.circuit());
@@ -273,7 +272,7 @@ export function outbox(options: OutboxOptions): Outbox {
     written(item, row) {
       const entry = held.of(item);
       const isDead = through.of(item) !== undefined;
-      if (row !== undefined) rows?.added(isDead ? 'dead' : 'waiting');
+      rows?.written({ state: row === undefined ? undefined : isDead ? 'dead' : 'waiting', revision: itemRevision(item) });
       if (through.remove(item)) return account.dead(rows);
       // It was sent, or had to go, while it was written.
       if (entry === undefined) return row === undefined ? undefined : rows?.sent(row);

@@ -27,6 +27,8 @@ export interface Sender {
   sending(): number;
   /** Tries a backend that is left alone at once. */
   wake(): void;
+  /** Nothing is known of the backend any more. */
+  forget(): void;
   /** Nothing is sent any more. */
   stop(): Promise<void>;
 }
@@ -99,6 +101,11 @@ export function sender(options: SenderOptions): Sender {
     fault: () => fault,
     sending: () => sending,
     wake: () => rest.abort(),
+    forget() {
+      fault = undefined;
+      backend.succeeded();
+      switched(backend.circuit());
+    },
     async stop() {
       isStopped = true;
       rest.abort();

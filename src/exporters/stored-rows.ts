@@ -11,7 +11,8 @@ export type RowStore = Pick<Store, 'exports' | 'isDurable'>;
 
 export interface StoredRows {
   readonly isDurable: boolean;
-  added(state: 'waiting' | 'dead'): void;
+  /** A run is written. `state`: that of its row; undefined: it has none. */
+  written(of: { readonly state: 'waiting' | 'dead' | undefined; readonly revision: number }): void;
   sent(row: number): void;
   putBack(row: number, attempts: number, restMs: number): void;
   dead(row: number, attempts: number, reason: string): void;
@@ -22,6 +23,8 @@ export interface StoredRows {
   take(limit: number, held: readonly number[]): Promise<readonly WaitingExport[]>;
   /** Writes what is noted. Rejects when it cannot, and keeps it. */
   flush(): Promise<void>;
+  /** Once a second: writes what is noted, and counts anew when that is due. `isDry`: there is nothing to be sent. Gives what `count` does. */
+  tend(isDry: boolean): Promise<number>;
   /** Counts anew. Gives by how many more rows wait than was known, below 0 by how many fewer. Rejects when the store cannot be read. */
   count(): Promise<number>;
   /** Rows of items that are not sent, also of those that are held. */
@@ -40,6 +43,9 @@ const notesPerFlush = 500;
 const triedMax = 100;
 /** Times that rows are counted while they change. */
 const countTriesMax = 5;
+/** Turns after which rows are counted, and after which they are when some may have been replaced: a count reads an index over all of them. */
+const turnsPerCount = 600;
+const turnsPerDoubt = 10;
 /** Rows that one look takes. */
 const takeMax = 200;
 
@@ -54,6 +60,11 @@ export function storedRows(exporter: string, { exports, isDurable }: RowStore, c
   let oldestMs: number | undefined;
   /** Of the numbers above; a count that was read before one of them would undo it. */
   let changes = 0;
+  let turns = 0;
+  /** True: rows were there at the start. Runs that an earlier process has not finished are written again and take their place. */
+  let isInherited: boolean | undefined;
+  /** True: what was written may have taken the place of a row that is still counted. */
+  let isDoubtful = false;
   /** One after the other. */
   let flushing: Promise<void> = Promise.resolve();
 
@@ -90,12 +101,31 @@ export function storedRows(exporter: string, { exports, isDurable }: RowStore, c
     }
   }
 
+  async function count(): Promise<number> {
+    isDoubtful = false;
+    for (let tries = 1; ; tries++) {
+      await flush();
+      const before = changes;
+      const own = (await exports.counts()).find((one) => one.exporter === exporter);
+      if (changes !== before && tries < countTriesMax) continue;
+      // Too many heal by themselves, for a look that finds nothing counts anew; too few would be left where they are.
+      const counted = own?.waiting ?? 0;
+      const more = changes === before ? counted - waiting : Math.max(0, counted - waiting);
+      waiting += more;
+      dead = own?.dead ?? 0;
+      oldestMs = own?.oldestAt === undefined ? undefined : own.oldestAt / 1_000;
+      isInherited ??= counted > 0;
+      return more;
+    }
+  }
+
   return {
     isDurable,
-    added(state) {
+    written({ state, revision }) {
       changes++;
       if (state === 'waiting') waiting++;
-      else dead++;
+      else if (state === 'dead') dead++;
+      isDoubtful ||= revision > 1 || (isInherited === true && turns < turnsPerCount);
     },
     sent: (row) => note(row, { kind: 'sent' }),
     putBack: (row, attempts, restMs) => note(row, { kind: 'put_back', attempts, dueAt: Math.floor((clock.nowMs() + restMs) * 1_000) }),
@@ -115,21 +145,13 @@ export function storedRows(exporter: string, { exports, isDurable }: RowStore, c
       return rows;
     },
     flush,
-    async count() {
-      for (let tries = 1; ; tries++) {
-        await flush();
-        const before = changes;
-        const own = (await exports.counts()).find((one) => one.exporter === exporter);
-        if (changes !== before && tries < countTriesMax) continue;
-        // Too many heal by themselves, for a look that finds nothing counts anew; too few would be left where they are.
-        const counted = own?.waiting ?? 0;
-        const more = changes === before ? counted - waiting : Math.max(0, counted - waiting);
-        waiting += more;
-        dead = own?.dead ?? 0;
-        oldestMs = own?.oldestAt === undefined ? undefined : own.oldestAt / 1_000;
-        return more;
-      }
+    async tend(isDry) {
+      turns++;
+      if (isDry || turns % turnsPerCount === 0 || (isDoubtful && turns % turnsPerDoubt === 0)) return await count();
+      await flush();
+      return 0;
     },
+    count,
     waiting: () => waiting,
     deadLetters: () => dead,
     oldestMs: () => oldestMs,

@@ -248,3 +248,39 @@ test('outbox: a backend that is left alone is tried at once when something has c
   await own.answer(fine);
   expect([own.box.circuit(), own.count('sent')]).toEqual(['closed', 1]);
 });
+
+test('outbox: a circuit with nothing left to try it with is closed, and nothing is said against the backend any more', async () => {
+  const of = shelf();
+  const own = await started(of, { sendingMax: 1 });
+  for (let run_ = 1; run_ <= 3; run_++) own.offer(item(run_));
+  await own.write();
+  for (let at = 0; at < 3; at++) {
+    await own.answer(later);
+    if (at < 2) await own.sleep.wakeAll();
+  }
+  expect([own.box.circuit(), own.box.fault(), own.gauge('tracejury.exporter.queue')]).toEqual(['open', 'busy', 3]);
+  await of.store.prune({ runsBefore: 0, contentBefore: 0, exportsBefore: Number.MAX_SAFE_INTEGER, exportsMax: 0, bytesMax: Infinity, stepRuns: 200 });
+  for (let turn = 0; turn < 3; turn++) await own.tick();
+  expect([own.box.circuit(), own.box.fault(), own.gauge('tracejury.exporter.circuit'), own.gauge('tracejury.exporter.queue')]).toEqual(['closed', undefined, 0, 0]);
+  // Who comes next is sent as ever.
+  own.offer(item(4));
+  expect(own.sending()).toBe(1);
+});
+
+test('outbox: rows that were replaced after a restart, or by a newer revision, are soon no longer counted', async () => {
+  const of = shelf();
+  const first = await started(of, { failuresMax: 1 });
+  for (let run_ = 1; run_ <= 5; run_++) first.offer(item(run_));
+  await first.answer(later);
+  await first.write();
+  // The runs come once more out of the journal, while the backend is down.
+  const second = await started(of, { failuresMax: 1, firstRestMs: 3_600_000, longestRestMs: 3_600_000 });
+  second.offer(item(1));
+  await second.answer(later);
+  for (let run_ = 2; run_ <= 5; run_++) second.offer(item(run_));
+  await second.write();
+  second.offer(item(1, 2));
+  await second.write();
+  for (let turn = 0; turn < 11; turn++) await second.tick();
+  expect([(await rowsOf(of)).length, second.gauge('tracejury.exporter.queue'), second.count('replaced')]).toEqual([5, 5, 6]);
+});
