@@ -12,6 +12,8 @@ interface Kept extends Omit<WaitingExport, 'item'>, ExportRow {
 
 export interface MemoryExports extends ExportStore {
   write(exports: readonly NewExport[]): readonly (number | undefined)[];
+  /** Whether a backend waits for scores of this run. */
+  awaited(): (run: RunKey) => boolean;
   /** Those of runs that are gone; what of them went is told by the next `prune`. */
   forget(runs: readonly RunKey[]): void;
   prune(limits: Pick<Retention, 'exportsBefore' | 'exportsMax' | 'stepRuns'>): { readonly exports: { readonly [exporter: string]: number }; readonly more: boolean };
@@ -55,6 +57,10 @@ export function memoryExports(): MemoryExports {
     write(exports) {
       const written = exports.map(put);
       return written.map((id) => (id !== undefined && rows.has(id) ? id : undefined));
+    },
+    awaited() {
+      const places = new Set(all().filter(waits).map((row) => `${row.tenant}/${runTargetId(row)}`));
+      return (run) => places.has(`${run.tenant}/${runTargetId(run)}`);
     },
     forget(runs) {
       const places = new Set(runs.map((run) => `${run.tenant}/${runTargetId(run)}`));

@@ -68,7 +68,7 @@ export function memoryStore({ runsMax = runsMaxDefault, contentBytesMax = conten
       if (kind !== undefined) after.kinds.set(name, kind);
     },
   });
-  const { write: writeExports, forget, prune: pruneExports, ...exports } = memoryExports();
+  const { write: writeExports, awaited, forget, prune: pruneExports, ...exports } = memoryExports();
   let ids = 0;
   let contentBytes = 0;
   const ordered = (): readonly Kept[] => [...kept.values()].sort((one, other) => startOf(other) - startOf(one) || other.id - one.id);
@@ -206,7 +206,8 @@ export function memoryStore({ runsMax = runsMaxDefault, contentBytesMax = conten
     },
     async prune({ runsBefore, contentBefore, stepRuns, ...limits }) {
       const oldest = ordered().toReversed();
-      const gone = oldest.slice(0, stepRuns).filter((one) => startOf(one) < runsBefore);
+      const isAwaited = awaited();
+      const gone = oldest.filter((one) => startOf(one) < runsBefore && !isAwaited(one.version.row)).slice(0, stepRuns);
       const pieces = drop(gone) + spans.expire(contentBefore, stepRuns);
       const waiting = pruneExports({ ...limits, stepRuns });
       const emptied = oldest.filter((one) => one.version.content !== undefined && !gone.includes(one) && startOf(one) < contentBefore).slice(0, stepRuns);

@@ -262,6 +262,7 @@ export interface ToolRow {
 }
 
 export interface Retention {
+  /** A run that a backend still waits for scores of stays until it has them, or they are too old themselves. */
   readonly runsBefore: Micros;
   readonly contentBefore: Micros;
   /** By the time at which it was scored. */

@@ -151,8 +151,22 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     expect(await left()).toEqual([2, 3, 5]);
     expect(await store.prune({ ...limits, exportsMax: 0, stepRuns: 2 })).toMatchObject({ exports: { x: 2 }, more: true });
     expect(await left()).toEqual([5]);
+    await store.exports.note({ sent: [], putBack: [], dead: [{ id: ids[5] ?? 0, attempts: 1, reason: 'no' }] });
     expect(await store.prune({ ...limits, runsBefore: 1e18 })).toMatchObject({ runs: 6, exports: { x: 1 } });
     expect(await left()).toEqual([]);
+  });
+
+  test('stores: what waits for a backend keeps its run, however old that is, until it is sent or too old itself', async () => {
+    const { store, ids } = await filled(5);
+    const limits = { runsBefore: 1e18, contentBefore: 0, exportsBefore: 0, exportsMax: 100, bytesMax: Infinity, stepRuns: 2 };
+    await store.exports.note({ sent: [ids[3] ?? 0], putBack: [], dead: [{ id: ids[4] ?? 0, attempts: 1, reason: 'no' }] });
+    // Those that must stay are older than the others, and no step stops at them.
+    expect(await store.prune(limits)).toMatchObject({ runs: 2, exports: { x: 1 } });
+    expect((await store.exports.list({ limit: 10 })).exports.map(({ id }) => id)).toEqual([ids[0], ids[1], ids[2]]);
+    await store.exports.note({ sent: [ids[0] ?? 0], putBack: [], dead: [] });
+    expect(await store.prune(limits)).toMatchObject({ runs: 1, exports: {} });
+    expect(await store.prune({ ...limits, exportsBefore: 1e18 })).toMatchObject({ runs: 0, exports: { x: 2 } });
+    expect(await store.prune(limits)).toMatchObject({ runs: 2, exports: {} });
   });
 });
 

@@ -23,10 +23,10 @@ export const store: Section = {
         additionalProperties: false,
         default: {},
         properties: {
-          runs: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '1h', maximum: '3650d' }, default: '30d', description: 'Age of runs and verdicts.' },
+          runs: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '1h', maximum: '3650d' }, default: '30d', description: 'Age of runs and verdicts, by the start of the run. A run of which a backend still waits for scores stays until it has them, or they are older than `exports`.' },
           content: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '0s', maximum: '3650d' }, default: '7d', description: 'Age of texts, arguments, results and spans.' },
           bytes: { type: ['string', 'integer'], 'x-quantity': { kind: 'bytes', minimum: '16MiB', maximum: '64TiB' }, default: '20GiB', description: 'Size of the whole.' },
-          exports: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '1m', maximum: '3650d' }, default: '14d', description: 'Age of scores that a backend has not taken, dead letters among them. They go with their run at the latest.' },
+          exports: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '1m', maximum: '3650d' }, default: '14d', description: 'Age of scores that a backend has not taken, dead letters among them, by the time at which they were made.' },
           annotations: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '1m', maximum: '3650d' }, default: '1d', description: 'How long an annotation waits for its run. Those of a run that is stored go with it.' },
           judge_age: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '1m', maximum: '3650d' }, default: '1d', description: 'Age of runs that wait for a judge; older ones end as `overload`.' },
           judge_rows: { type: 'integer', minimum: 1, maximum: 10_000_000, default: 100_000, 'x-unit': 'pairs', description: 'How many pairs of run and evaluator may wait for judges; beyond it they end as `overload`.' },

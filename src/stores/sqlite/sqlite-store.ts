@@ -8,7 +8,7 @@ import { batchOf } from './batch.ts';
 import { batchStore } from './batches.ts';
 import { connected, ownersOnly, type Connection } from './connection.ts';
 import { driftStore } from './drift.ts';
-import { countedByName, exportersOf, exportStore, pruneExports } from './exports.ts';
+import { countedByName, exportersOf, exportStore, isNotAwaited, pruneExports } from './exports.ts';
 import { jobStore } from './judge-jobs.ts';
 import { answerStore } from './judge-answers.ts';
 import { sessionStore } from './sessions.ts';
@@ -68,9 +68,9 @@ const vacuumPages = 256;
 
 async function pruned({ db, exec }: Connection, retention: Retention): Promise<Pruned> {
   const { runsBefore, contentBefore, bytesMax, stepRuns } = retention;
-  const oldest = await db.selectFrom('runs').select(['id', 'started_us', 'tenant', 'trace_id']).orderBy('started_us').orderBy('id').limit(stepRuns).execute();
   const isTooMuch = (await usedBytes(db)) > bytesMax;
-  const gone = oldest.filter(({ started_us: startedAt }) => isTooMuch || startedAt < runsBefore);
+  const oldest = db.selectFrom('runs').select(['id', 'started_us', 'tenant', 'trace_id']).orderBy('started_us').orderBy('id').limit(stepRuns);
+  const gone = await (isTooMuch ? oldest : oldest.where('started_us', '<', runsBefore).where(isNotAwaited)).execute();
   const goneIds = gone.map(({ id }) => id);
   // What still waits for a backend goes with its run, and is told of.
   const withRuns = await exportersOf(db, goneIds);
