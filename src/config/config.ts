@@ -1,6 +1,7 @@
 /** The configuration as the service reads it: camelCase, milliseconds, bytes, every default filled in. */
 import type { ConfiguredEvaluator } from '../../evaluators/configured.ts';
 import type { PriceTable } from '../../evaluators/prices.ts';
+import type { ClientTls } from '../exporters/client-tls.ts';
 import type { MetricsPushSettings } from '../exporters/metrics-push.ts';
 import type { ForwardSettings } from '../exporters/forward/forwarding.ts';
 import type { NativeId } from '../exporters/index.ts';
@@ -131,6 +132,7 @@ export type ExporterConfig =
       readonly protocol: OtlpProtocol;
       /** Calls to judges as spans. */
       readonly judgeCalls: boolean;
+      readonly tls?: ClientTls;
     }
   | (ForwardSettings & {
       /** Agents' own spans go on; scores that come too late for them wait under this name. */
@@ -148,6 +150,7 @@ export type ExporterConfig =
       /** Values are secret. */
       readonly headers: { readonly [name: string]: string };
       readonly protocol: OtlpProtocol;
+      readonly tls?: ClientTls;
     }
   | {
       readonly to: 'webhook';
@@ -156,6 +159,7 @@ export type ExporterConfig =
       /** Values are secret. */
       readonly headers: { readonly [name: string]: string };
       readonly webhook: WebhookSettings;
+      readonly tls?: ClientTls;
     }
   | {
       /** A backend with scores of its own. */
@@ -168,4 +172,5 @@ export type ExporterConfig =
       readonly headers: { readonly [name: string]: string };
       /** Secret. */
       readonly keys: NativeSettings['keys'];
+      readonly tls?: ClientTls;
     };

@@ -11,6 +11,7 @@ import { missingPrices } from './missing-prices.ts';
 import { addressOf, isLoopback } from './address.ts';
 import { signalEndpoint } from './endpoint.ts';
 import { exporterName } from './exporter-name.ts';
+import { exportTlsFindings } from './export-tls.ts';
 import type { Finding, Path } from './fault.ts';
 import { forwardFindings } from './forward-entry.ts';
 import { nativeFindings } from './native-entry.ts';
@@ -159,7 +160,8 @@ function exportFindings({ value, env }: CrossCheck): readonly Finding[] {
     if (namesake < index) return [{ path: isGiven(item, 'name') ? [...path, 'name'] : path, at: 'value', problem: `has the name of entry ${namesake + 1}, ${exporterName(item)}`, todo: 'Give it a name of its own: what waits for its backend in the store stands under it.' }];
     const ofWebhook = to === 'webhook' ? [] : surplusFindings(item, path, webhookKeys, `means nothing for ${exporterName({ to: to ?? null })}`, 'Leave it out: only webhook has it.');
     const ofForward = to === 'forward' || to === 'metrics' ? [] : surplusFindings(item, path, ['hold', 'compression'], `means nothing for ${exporterName({ to: to ?? null })}`, 'Leave it out: only forward holds spans.');
-    if (ofWebhook.length + ofForward.length > 0) return [...ofWebhook, ...ofForward];
+    const first = [...ofWebhook, ...ofForward, ...exportTlsFindings(item, path, env)];
+    if (first.length > 0) return first;
     if (to === 'metrics') return metricsFindings({ list, item, index, value, env });
     const backend = natives.find(({ id }) => id === to);
     if (backend !== undefined) return [...surplusFindings(item, path, ['interval', 'temporality', 'judge_calls'], `means nothing for ${backend.id}`, 'Leave it out.'), ...nativeFindings({ backend, entry: item, path, env })];
@@ -184,8 +186,8 @@ function metricsFindings({ list, item, index, value, env }: CrossCheckOf): reado
   const path = ['export', index];
   if (list.findIndex((other) => member(other, 'to') === 'metrics') < index) return [{ path, at: 'value', problem: 'is there twice', todo: 'Keep one entry.' }];
   const url = signalEndpoint('metrics', member(item, 'endpoint'), env);
-  const always = surplusFindings(item, path, [...nativeKeyNames, 'name', 'give_up', 'protocol', 'judge_calls', 'hold', 'compression', 'tls'], 'means nothing for metrics', 'Leave it out: the page is on the console listener.');
-  if (url === undefined) return [...always, ...surplusFindings(item, path, ['headers', 'interval', 'temporality'], 'means nothing without endpoint', 'Leave it out, or name the backend that metrics are pushed to.')];
+  const always = surplusFindings(item, path, [...nativeKeyNames, 'name', 'give_up', 'protocol', 'judge_calls', 'hold', 'compression'], 'means nothing for metrics', 'Leave it out: the page is on the console listener.');
+  if (url === undefined) return [...always, ...surplusFindings(item, path, ['headers', 'interval', 'temporality', 'tls'], 'means nothing without endpoint', 'Leave it out, or name the backend that metrics are pushed to.')];
   return isOwn(url, objectAt(value, 'listen')) ? [...always, { path: [...path, 'endpoint'], at: 'value', problem: 'leads back to listen.otlp_http', todo: 'Name the metrics backend.' }] : always;
 }
 

@@ -5,8 +5,6 @@ import { snakeMembers } from '../../evaluators/option-names.ts';
 import { filledOptions } from '../../evaluators/options.ts';
 import type { Price } from '../../evaluators/prices.ts';
 import type { ToolDefinition } from '../model/agent-trace.ts';
-import { natives } from '../exporters/index.ts';
-import { otlpProtocols, type OtlpProtocol } from '../exporters/otlp-protocol.ts';
 import { isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
 import type { BudgetLimits } from '../model/budget.ts';
 import { quantityOf, type QuantityKind } from '../model/quantities.ts';
@@ -20,19 +18,16 @@ import { storeAddress } from '../stores/index.ts';
 import { defaultTaskKey, taskPath } from '../pipeline/task-keys.ts';
 import { addressOf, type Address } from './address.ts';
 import { parseScoreCondition, runCondition } from './conditions.ts';
-import type { Config, DriftConfig, EvaluatorConfig, ExporterConfig, JudgeConfig } from './config.ts';
+import type { Config, DriftConfig, EvaluatorConfig, JudgeConfig } from './config.ts';
 import type { DriftFiles } from './drift-files.ts';
-import { environmentHeaders, signalEndpoint, type Signal } from './endpoint.ts';
+import { exporterEntry } from './exporter-entry.ts';
+import type { ExportTls } from './export-tls.ts';
 import { askable, askedBy, entryOf, evaluatorEntry } from './evaluator-entry.ts';
-import { exporterName } from './exporter-name.ts';
-import { nativeGiven } from './native-entry.ts';
 import { asObject, listAt, objectAt } from './reading.ts';
 import { ownMembers } from './schema.ts';
 import { sampleRateDefaults, whoIsAskedSchema } from './sections/evaluators.ts';
-import { forwardSettings } from './forward-entry.ts';
 import { answerTokensDefault } from './sections/judges.ts';
 import type { Environment } from './substitution.ts';
-import { webhookSettings } from './webhook-entry.ts';
 
 interface Checked {
   /** Without a fault, defaults filled in. */
@@ -42,9 +37,10 @@ interface Checked {
   readonly tools: readonly ToolDefinition[];
   readonly drift: DriftFiles;
   readonly tls: Tls | undefined;
+  readonly exportTls: ExportTls['tls'];
 }
 
-export function effectiveConfig({ value, members, env, tools, drift, tls }: Checked): Config {
+export function effectiveConfig({ value, members, env, tools, drift, tls, exportTls }: Checked): Config {
   const [listen, limits, closing] = [objectAt(value, 'listen'), objectAt(value, 'limits'), objectAt(value, 'closing')];
   return {
     listen: { otlpHttp: address(listen, 'otlp_http'), otlpGrpc: address(listen, 'otlp_grpc'), console: address(listen, 'console'), ...(tls === undefined ? {} : { tls }), insecure: member(listen, 'insecure') === true, tokens: listAt(listen, 'tokens').map(token) },
@@ -68,7 +64,7 @@ export function effectiveConfig({ value, members, env, tools, drift, tls }: Chec
     evaluators: listAt(value, 'evaluators').map((entry) => evaluator(entry, members, drift)),
     sessions: sessions(objectAt(value, 'sessions')),
     judges: Object.entries(objectAt(value, 'judges')).map(([name, judgeOf]) => judge(name, asObject(judgeOf), isBounded(name, value))),
-    exporters: listAt(value, 'export').map((entry) => exporter(asObject(entry), env)),
+    exporters: listAt(value, 'export').map((entry, index) => exporterEntry(asObject(entry), env, exportTls.get(index))),
     prices: Object.fromEntries(Object.entries(objectAt(value, 'prices')).map(([model, written]) => [model, price(asObject(written))])),
     groups: groups(objectAt(value, 'groups')),
     store: store(objectAt(value, 'store')),
@@ -77,7 +73,7 @@ export function effectiveConfig({ value, members, env, tools, drift, tls }: Chec
 }
 
 /** The same under the names of the file, every evaluator with all its options. */
-export function effectiveValue({ value, members }: Omit<Checked, 'env' | 'tools' | 'drift' | 'tls'>): JsonObject {
+export function effectiveValue({ value, members }: Omit<Checked, 'env' | 'tools' | 'drift' | 'tls' | 'exportTls'>): JsonObject {
   const evaluators = listAt(value, 'evaluators').map((entry) => {
     const written = entryOf(entry);
     const { kind, evaluator: used, name, threshold } = configured(entry, members);
@@ -233,42 +229,6 @@ function store(written: JsonObject): Config['store'] {
     annotationsWaitMs: quantity('duration', keep, 'annotations'),
     judgeJobs: { ageMs: quantity('duration', keep, 'judge_age'), rows: number(keep, 'judge_rows') },
   };
-}
-
-function exporter(written: JsonObject, env: Environment): ExporterConfig {
-  const name = exporterName(written);
-  const to = text(written, 'to');
-  const given = Object.fromEntries(Object.entries(objectAt(written, 'headers')).map(([header, value]) => [header, String(value)] as const));
-  const headers = (signal: Signal) => (Object.keys(given).length === 0 ? environmentHeaders(signal, env) : given);
-  const giveUp = objectAt(written, 'give_up');
-  const native = natives.find(({ id }) => id === to);
-  if (native !== undefined) {
-    const { endpoint = '', keys } = nativeGiven(native, written, env);
-    return { to: native.id, name, giveUp: { attempts: number(giveUp, 'attempts'), ageMs: quantity('duration', giveUp, 'age'), missingMs: quantity('duration', giveUp, 'missing') }, endpoint, headers: given, keys };
-  }
-  if (to === 'webhook') return { to, name, giveUp: { attempts: number(giveUp, 'attempts'), ageMs: quantity('duration', giveUp, 'age') }, headers: given, webhook: webhookSettings(written) };
-  if (to === 'log_events') {
-    return { to, name, giveUp: { attempts: number(giveUp, 'attempts'), ageMs: quantity('duration', giveUp, 'age') }, logsEndpoint: signalEndpoint('logs', member(written, 'endpoint'), env) ?? '', headers: headers('logs'), protocol: otlpProtocol(written) };
-  }
-  if (to !== 'span_events' && to !== 'forward') {
-    const url = signalEndpoint('metrics', member(written, 'endpoint'), env);
-    const temporality = text(written, 'temporality') === 'delta' ? 'delta' : 'cumulative';
-    return { to: 'metrics', name, ...(url === undefined ? {} : { push: { url, headers: headers('metrics'), intervalMs: quantity('duration', written, 'interval'), temporality } }) };
-  }
-  const entry = { name, giveUp: { attempts: number(giveUp, 'attempts'), ageMs: quantity('duration', giveUp, 'age') } };
-  const place = { tracesEndpoint: signalEndpoint('traces', member(written, 'endpoint'), env) ?? '', headers: headers('traces') };
-  if (to === 'forward') return { to, ...entry, ...forwardSettings(written, place) };
-  return {
-    to,
-    ...entry,
-    ...place,
-    protocol: otlpProtocol(written),
-    judgeCalls: member(written, 'judge_calls') !== false,
-  };
-}
-
-function otlpProtocol(written: JsonObject): OtlpProtocol {
-  return otlpProtocols.find((one) => one === text(written, 'protocol')) ?? 'http/protobuf';
 }
 
 function token(written: JsonValue): Config['listen']['tokens'][number] {

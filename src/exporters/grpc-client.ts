@@ -5,6 +5,7 @@
  *     answer  = headers, at most one message, and trailers with `grpc-status`; or headers with it alone
  */
 import http2, { type ClientHttp2Session, type ClientHttp2Stream, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http2';
+import { setImmediate as turn } from 'node:timers/promises';
 import { retryDelayMs } from '../otlp/responses.ts';
 import type { ClientTls } from './client-tls.ts';
 import type { Answer } from './post.ts';
@@ -31,6 +32,8 @@ const usualMessageBytesMax = 4 * 1024 * 1024;
 
 export function grpcClient({ origin, headers, timeoutMs, tls }: GrpcClientOptions): GrpcClient {
   let session: ClientHttp2Session | undefined;
+  /** Why a connection ended: calls are told no more than that it did. */
+  const faults = new WeakMap<ClientHttp2Session, string>();
   const own = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
   const common: OutgoingHttpHeaders = { ...own, ':method': 'POST', 'content-type': 'application/grpc', te: 'trailers', 'user-agent': 'tracejury', 'grpc-timeout': `${timeoutMs}m` };
 
@@ -38,7 +41,7 @@ export function grpcClient({ origin, headers, timeoutMs, tls }: GrpcClientOption
   function connected(): ClientHttp2Session {
     if (session !== undefined && !session.closed && !session.destroyed) return session;
     const next = http2.connect(origin, tls ?? {});
-    next.on('error', () => undefined);
+    next.on('error', (error) => faults.set(next, codeOf(error)));
     next.on('goaway', () => next.close());
     // What is under way keeps the process, not the connection.
     next.unref();
@@ -48,8 +51,8 @@ export function grpcClient({ origin, headers, timeoutMs, tls }: GrpcClientOption
 
   return {
     async call({ method, isGzip }, message) {
+      const at = connected();
       try {
-        const at = connected();
         const stream = at.request({ ...common, ':path': method, ...(isGzip ? { 'grpc-encoding': 'gzip' } : {}) });
         const answer = await answered(stream, timeoutMs, () => {
           stream.cork();
@@ -61,7 +64,9 @@ export function grpcClient({ origin, headers, timeoutMs, tls }: GrpcClientOption
         if (answer === 'late') at.destroy();
         return answer === 'late' ? { kind: 'unanswered', fault: `no answer within ${timeoutMs} ms` } : heard(answer, message.length);
       } catch (error) {
-        return { kind: 'unanswered', fault: codeOf(error) };
+        // The call ends before the connection tells why.
+        await turn();
+        return { kind: 'unanswered', fault: faults.get(at) ?? (at.destroyed ? 'ECONNRESET' : codeOf(error)) };
       }
     },
     stop: () => session?.destroy(),

@@ -4,6 +4,7 @@ import type { Clock } from '../model/clock.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { MetricFamily } from '../telemetry/registry.ts';
 import { since } from '../telemetry/since.ts';
+import type { ClientTls } from './client-tls.ts';
 import { exportOutcome } from './export-outcome.ts';
 import type { ExportOutcome } from './exporter.ts';
 import { httpClient } from './http-client.ts';
@@ -17,9 +18,10 @@ export interface MetricsPushSettings {
   readonly headers: { readonly [name: string]: string };
   readonly intervalMs: number;
   readonly temporality: 'cumulative' | 'delta';
+  readonly tls?: ClientTls;
 }
 
-export interface MetricsPushOptions extends Pick<MetricsPushSettings, 'url' | 'headers' | 'temporality'> {
+export interface MetricsPushOptions extends Pick<MetricsPushSettings, 'url' | 'headers' | 'temporality' | 'tls'> {
   /** Attributes of the resource: who counts. */
   readonly resource: JsonObject;
   readonly snapshot: () => readonly MetricFamily[];
@@ -47,8 +49,8 @@ export interface MetricsPush {
 /** About a megabyte of histograms. */
 const pointsMaxDefault = 2_000;
 
-export function metricsPush({ url, headers, temporality, resource, snapshot, clock, startMs, timeoutMs, fromNow = false, pointsMax = pointsMaxDefault }: MetricsPushOptions): MetricsPush {
-  const client = httpClient({ url, timeoutMs });
+export function metricsPush({ url, headers, tls, temporality, resource, snapshot, clock, startMs, timeoutMs, fromNow = false, pointsMax = pointsMaxDefault }: MetricsPushOptions): MetricsPush {
+  const client = httpClient({ url, timeoutMs, ...(tls === undefined ? {} : { tls }) });
   const request = { url, headers: { ...headers, 'content-type': 'application/x-protobuf' } };
   /** What the backend has: of deltas only what came after it is sent. */
   let taken: { readonly families: readonly MetricFamily[]; readonly atMs: number } = fromNow && temporality === 'delta' ? { families: snapshot(), atMs: clock.nowMs() } : { families: [], atMs: startMs };
@@ -81,8 +83,8 @@ export function metricsPush({ url, headers, temporality, resource, snapshot, clo
 }
 
 /** A request without metrics. Resolves, never rejects. */
-export async function probeMetrics({ url, headers }: Pick<MetricsPushSettings, 'url' | 'headers'>): Promise<ExportOutcome> {
-  const client = httpClient({ url });
+export async function probeMetrics({ url, headers, tls }: Pick<MetricsPushSettings, 'url' | 'headers' | 'tls'>): Promise<ExportOutcome> {
+  const client = httpClient({ url, ...(tls === undefined ? {} : { tls }) });
   const answer = await client.send({ url, headers: { ...headers, 'content-type': 'application/x-protobuf' } }, new Uint8Array());
   client.stop();
   return exportOutcome(answer);

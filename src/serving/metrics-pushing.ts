@@ -91,6 +91,6 @@ export function metricsPushing({ snapshot, telemetry, clock, sleep, logger, inst
   };
 }
 
-function textOf({ url, headers, intervalMs, temporality }: MetricsPushSettings): string {
-  return jsonText({ url, headers, intervalMs, temporality }, { sortKeys: true });
+function textOf({ url, headers, intervalMs, temporality, tls = {} }: MetricsPushSettings): string {
+  return jsonText({ url, headers, intervalMs, temporality, tls }, { sortKeys: true });
 }

@@ -3,7 +3,6 @@ import { evaluators } from '../../evaluators/index.ts';
 import { referenceRows, rowOf, type ReferenceRow } from '../../src/config/reference.ts';
 import { sections } from '../../src/config/sections/index.ts';
 import type { Section } from '../../src/config/sections/section.ts';
-import { unbuiltAt } from '../../src/config/unbuilt.ts';
 import { isJsonArray, isJsonObject, jsonText, member, type JsonValue } from '../../src/model/json.ts';
 
 export function configurationPage(): string {
@@ -29,20 +28,20 @@ or not, unless a text is wanted; it never becomes a list or a mapping. Inside \`
 work, merge keys (\`<<\`) do not.
 
 The service reads the file again on SIGHUP, and when it or a file that it names changes ([operations](operations.md#changing-the-configuration)).
-Keys that are marked with ↻ hold only after a restart; everything else is in force at once, or not at all when the file has a fault.
-
-A key whose feature is still to come is marked "not yet" and is refused: ignoring it would lose data, money or safety.`;
+Keys that are marked with ↻ hold only after a restart; everything else is in force at once, or not at all when the file has a fault.`;
 
 const closing = `## Environment
 
 \`OTEL_EXPORTER_OTLP_TRACES_ENDPOINT\` and \`OTEL_EXPORTER_OTLP_ENDPOINT\` are used by \`to: span_events\` without an \`endpoint\`,
-\`OTEL_EXPORTER_OTLP_TRACES_HEADERS\` and \`OTEL_EXPORTER_OTLP_HEADERS\` by one without \`headers\`.`;
+\`OTEL_EXPORTER_OTLP_TRACES_HEADERS\` and \`OTEL_EXPORTER_OTLP_HEADERS\` by one without \`headers\`, and \`OTEL_EXPORTER_OTLP_CERTIFICATE\`, \`OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE\` and
+\`OTEL_EXPORTER_OTLP_CLIENT_KEY\` by one without \`tls\` whose endpoint begins with https://; paths in them are relative to the folder in which the service starts. \`log_events\`, \`metrics\` and \`forward\` use those of
+their signal (\`LOGS\`, \`METRICS\`, \`TRACES\`) in the same way.`;
 
 function sectionText({ key, schema }: Section): string {
   const rows = referenceRows({ properties: { [key]: schema } }, [], '').slice(1);
   const own = rowOf({ key, path: [key], schema, required: false });
   const preset = member(schema, 'default');
-  const facts = [own.meaning, isEmpty(preset) ? '' : `Default: \`${jsonText(preset ?? null)}\`.`, mark([key])].filter((text) => text !== '');
+  const facts = [own.meaning, isEmpty(preset) ? '' : `Default: \`${jsonText(preset ?? null)}\`.`].filter((text) => text !== '');
   const table = rows.filter(isLeaf).map((row) => tableRow(row));
   return [`## ${key}`, facts.join(' '), ...(table.length === 0 ? [] : [['| key | type | default | meaning |', '|---|---|---|---|', ...table].join('\n')])].join('\n\n');
 
@@ -53,16 +52,10 @@ function sectionText({ key, schema }: Section): string {
   }
 }
 
-function tableRow({ key, path, type, preset, required, needsRestart, meaning }: ReferenceRow): string {
+function tableRow({ key, type, preset, required, needsRestart, meaning }: ReferenceRow): string {
   const shown = required ? 'required' : preset === undefined ? '' : `\`${preset === '' ? '""' : preset}\``;
   const restart = needsRestart ? ' ↻' : '';
-  return `| \`${key}\`${restart} | ${cell(type)} | ${cell(shown)} | ${cell([meaning, mark(path)].filter((text) => text !== '').join(' '))} |`;
-}
-
-function mark(path: readonly string[]): string {
-  const row = unbuiltAt(path);
-  if (row === undefined) return '';
-  return `*Not yet: ${row.why}*`;
+  return `| \`${key}\`${restart} | ${cell(type)} | ${cell(shown)} | ${cell(meaning)} |`;
 }
 
 function isEmpty(value: JsonValue | undefined): boolean {

@@ -91,12 +91,12 @@ export const exportSection: Section = {
         compression: { enum: ['none', 'gzip'], description: `What goes on is compressed, or not. Of \`forward\` alone; ${forwardDefaults.compression} when left out.` },
         tls: {
           type: 'object',
-          description: 'Certificates for the connection to the backend.',
+          description: 'Certificates for the connection to a backend over HTTPS, or gRPC over TLS. The files are named relative to the folder of the configuration; what they say holds for new connections when they change. Of what goes over OTLP, those of `OTEL_EXPORTER_OTLP_CERTIFICATE`, `OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE` and `OTEL_EXPORTER_OTLP_CLIENT_KEY` when left out.',
           additionalProperties: false,
           properties: {
-            ca_file: { type: 'string', minLength: 1, description: 'Path of the certificate authorities to trust, in PEM.' },
-            cert_file: { type: 'string', minLength: 1, description: 'Path of the client certificate in PEM.' },
-            key_file: { type: 'string', minLength: 1, description: 'Path of its private key in PEM.' },
+            ca_file: { type: 'string', minLength: 1, description: 'Path of the certificate authorities to trust, in PEM; these alone are trusted then.' },
+            cert_file: { type: 'string', minLength: 1, description: 'Path of the client certificate in PEM, followed by those that lead to its authority, for a backend that asks for one.' },
+            key_file: { type: 'string', minLength: 1, description: 'Path of its private key in PEM, without a passphrase.' },
           },
         },
       },

@@ -173,5 +173,5 @@ export function forwarding({ requestsMax = requestsMaxDefault, parcelsMax = parc
 const stepMs = 10;
 
 function placeText(settings: ForwardSettings | undefined): string {
-  return JSON.stringify([settings?.tracesEndpoint, settings?.headers, settings?.protocol, settings?.compression]);
+  return JSON.stringify([settings?.tracesEndpoint, settings?.headers, settings?.protocol, settings?.compression, settings?.tls]);
 }

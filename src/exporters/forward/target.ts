@@ -1,6 +1,7 @@
 /** Where spans and log records go on to: OTLP over HTTP or gRPC. */
 import { JsonLogsSerializer, ProtobufLogsSerializer, ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
 import type { OtlpEncoding } from '../../otlp/read.ts';
+import type { ClientTls } from '../client-tls.ts';
 import { exportOutcome } from '../export-outcome.ts';
 import type { ExportOutcome } from '../exporter.ts';
 import { logsUrl, otlpWire } from '../otlp-wire.ts';
@@ -13,6 +14,7 @@ export type TargetSettings = {
   readonly headers: { readonly [name: string]: string };
   readonly protocol: 'http/protobuf' | 'grpc';
   readonly compression: 'none' | 'gzip';
+  readonly tls?: ClientTls;
 };
 
 export type Passed = ExportOutcome & {
