@@ -104,7 +104,7 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
   };
   const bench = judgeBench(config.judges, telemetry, { onFault: (error) => told('what judges may spend, or what is in batches, could not be read or written')(error), waiting: (payer) => waiting.waiting(payer) });
   const waiting = judgeQueue({ bench, telemetry, config: () => inForce.config, flow: () => flow, keeper: () => keeping, pressed: () => pressed, onFault: (error) => told('what waits for judges could not be read')(error) });
-  const forward = inLine({ config, flow: () => flow, read: (position) => records.body(position), telemetry, clock, sleep, random: Math.random });
+  const forward = inLine({ config, flow: () => flow, read: (position) => records.body(position), telemetry, logger, clock, sleep, random: Math.random });
   const flow = pipeline({
     collectors,
     ...inForce.rules,

@@ -8,6 +8,7 @@ import http2, { type ClientHttp2Session, type ClientHttp2Stream, type IncomingHt
 import { setImmediate as turn } from 'node:timers/promises';
 import { retryDelayMs } from '../otlp/responses.ts';
 import type { ClientTls } from './client-tls.ts';
+import { noGrpcFault } from './fault-words.ts';
 import type { Answer } from './post.ts';
 
 export interface GrpcClientOptions {
@@ -120,7 +121,7 @@ function prefix(length: number, isGzip: boolean): Buffer {
 
 function heard({ httpStatus, grpcStatus, message, details, body }: Heard, sentBytes: number): Answer {
   if (grpcStatus === 0) return { kind: 'answered', status: 200, body };
-  if (grpcStatus === undefined) return httpStatus === 200 ? { kind: 'unanswered', fault: 'no status of gRPC' } : { kind: 'answered', status: httpStatus, body };
+  if (grpcStatus === undefined) return httpStatus === 200 ? { kind: 'unanswered', fault: noGrpcFault } : { kind: 'answered', status: httpStatus, body };
   const retryAfterMs = details === undefined ? undefined : retryDelayMs(Buffer.from(details, 'base64'));
   const status = grpcStatus === RESOURCE_EXHAUSTED && isTooLarge(message, sentBytes, retryAfterMs) ? 413 : (statuses.get(grpcStatus) ?? 500);
   return { kind: 'answered', status, ...(retryAfterMs === undefined ? {} : { retryAfterMs }), body };

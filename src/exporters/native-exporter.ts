@@ -4,7 +4,7 @@ import type { Sleep } from '../model/clock.ts';
 import { chunks } from '../model/chunks.ts';
 import { JuryError } from '../model/errors.ts';
 import { jsonText } from '../model/json.ts';
-import { exportOutcome } from './export-outcome.ts';
+import { exportOutcome, refusalNamed } from './export-outcome.ts';
 import type { Exporter, ExportItem, ExportOutcome, PlannedRequest } from './exporter.ts';
 import { httpClient } from './http-client.ts';
 import type { NativeAccount, NativeBackend, NativeCall, NativeOutcome, NativeRequest, NativeSettings } from './native-backend.ts';
@@ -37,7 +37,7 @@ export function nativeExporter(backend: NativeBackend): MakeExporter {
           return unwritable(error);
         }
       },
-      probe: async () => refusalNamed(exportOutcome(await call(backend.probe)), backend),
+      probe: async () => refusalNamed(exportOutcome(await call(backend.probe)), credentialsOf(backend)),
       plan: (items) => planned({ backend, items, own, requestOf }),
       async stop() {
         stop();
@@ -81,7 +81,7 @@ async function written(backend: NativeBackend, scores: readonly NativeScore[], c
   try {
     const outcome = await backend.write(scores, call, account);
     if (outcome.kind === 'failed') account.known.clear();
-    return refusalNamed(outcome, backend);
+    return refusalNamed(outcome, credentialsOf(backend));
   } catch (error) {
     return unwritable(error);
   }
@@ -89,11 +89,8 @@ async function written(backend: NativeBackend, scores: readonly NativeScore[], c
 
 const credentials = ['public_key', 'user', 'api_key'] as const;
 
-/** Whoever reads of a refusal looks at the keys, and not at the network. */
-function refusalNamed(outcome: NativeOutcome, { keys }: NativeBackend): NativeOutcome {
-  if (outcome.kind !== 'failed' || 'isMissing' in outcome || !/^status 40[13]$/.test(outcome.error)) return outcome;
-  const names = credentials.filter((name) => keys[name] !== undefined);
-  return { ...outcome, error: `${outcome.error}: ${names.join(' or ')} is refused` };
+function credentialsOf({ keys }: NativeBackend): readonly string[] {
+  return credentials.filter((name) => keys[name] !== undefined);
 }
 
 function unwritable(error: unknown): ExportOutcome {

@@ -2,7 +2,8 @@
 import { JsonLogsSerializer, JsonTraceSerializer, ProtobufLogsSerializer, ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
 import type { OtlpSignal } from '../otlp/responses.ts';
 import type { ExportOutcome, PlannedRequest } from './exporter.ts';
-import { exportOutcome } from './export-outcome.ts';
+import { exportOutcome, refusalNamed } from './export-outcome.ts';
+import { rejectedFault } from './fault-words.ts';
 import { otlpPlan } from './otlp-plan.ts';
 import type { OtlpProtocol } from './otlp-protocol.ts';
 import { otlpWire } from './otlp-wire.ts';
@@ -65,7 +66,7 @@ export function otlpExporter<Item>(url: string, settings: ExporterSettings, enco
 
   async function send(parts: readonly Buffer[]): Promise<ExportOutcome> {
     const answer = await wire.send(encodings.signal, writer.contentType, writer.request(parts));
-    return isRefused(answer, rejected) ? { kind: 'failed', retryable: false, error: 'refused by a partial success' } : exportOutcome(answer);
+    return isRefused(answer, rejected) ? { kind: 'failed', retryable: false, error: rejectedFault } : refusalNamed(exportOutcome(answer), ['a key in headers']);
   }
 
   const sendTogether = together({ itemsMax: itemsPerRequest, requestsMax, send });
@@ -79,7 +80,7 @@ export function otlpExporter<Item>(url: string, settings: ExporterSettings, enco
 
 /** A backend that has taken the request and not the item says so in its answer. One whose answer cannot be read has taken it. */
 function isRefused(answer: Answer, rejected: Encoding<unknown>['rejected']): boolean {
-  if (answer.kind === 'unanswered' || answer.status >= 300 || answer.body.length === 0) return false;
+  if (answer.kind === 'unanswered' || answer.status >= 300 || answer.isPage === true || answer.body.length === 0) return false;
   try {
     return Number(rejected(answer.body) ?? 0) > 0;
   } catch {

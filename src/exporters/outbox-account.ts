@@ -2,24 +2,26 @@
 import type { Clock } from '../model/clock.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Circuit } from '../pipeline/breaker.ts';
+import { backendNews, type BackendNews, type NewsLogger } from './backend-news.ts';
 import type { Lanes } from './lanes.ts';
 import type { StoredRows } from './stored-rows.ts';
 
 /** `replaced`: a newer revision took its place before it was sent; `passed`: it was sent in another way; `resumed`: it waited in the store, and was offered to an earlier process. */
 type ItemOutcome = 'sent' | 'retried' | 'failed' | 'dropped' | 'replaced' | 'passed' | 'resumed';
 
-export interface ExporterAccount {
+export interface ExporterAccount extends BackendNews {
   count(outcome: ItemOutcome, items?: number): void;
   queue(held: Lanes, rows: StoredRows | undefined): void;
   dead(rows: StoredRows | undefined): void;
-  circuit(circuit: Circuit): void;
 }
 
 const circuitLevels: { readonly [circuit in Circuit]: number } = { closed: 0, half_open: 1, open: 2 };
 
-export function exporterAccount(name: string, telemetry: Telemetry, clock: Clock): ExporterAccount {
+export function exporterAccount({ name, telemetry, clock, logger }: { readonly name: string; readonly telemetry: Telemetry; readonly clock: Clock; readonly logger?: NewsLogger | undefined }): ExporterAccount {
+  const news = backendNews({ name: () => name, what: 'scores', telemetry, clock, logger });
   const labels = { 'tracejury.exporter': name };
   return {
+    ...news,
     count: (outcome, items = 1) => telemetry.add('tracejury.exporter.items', items, { ...labels, 'tracejury.outcome': outcome }),
     queue(held, rows) {
       const nowMs = clock.nowMs();
@@ -31,6 +33,9 @@ export function exporterAccount(name: string, telemetry: Telemetry, clock: Clock
     dead(rows) {
       if (rows !== undefined) telemetry.set('tracejury.exporter.dead', rows.deadLetters(), labels);
     },
-    circuit: (circuit) => telemetry.set('tracejury.exporter.circuit', circuitLevels[circuit], labels),
+    circuit(circuit, isKnown) {
+      telemetry.set('tracejury.exporter.circuit', circuitLevels[circuit], labels);
+      news.circuit(circuit, isKnown);
+    },
   };
 }

@@ -8,6 +8,7 @@ import { roughBytes } from '../model/weight.ts';
 import type { NewExport } from '../model/export-store.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { restMs, type BreakerOptions, type Circuit } from '../pipeline/breaker.ts';
+import type { NewsLogger } from './backend-news.ts';
 import { itemRevision, type Exporter, type ExportItem, type ExportOutcome, type ScoredRun } from './exporter.ts';
 import { lanes, partOf, type Entry } from './lanes.ts';
 import { exporterAccount } from './outbox-account.ts';
@@ -23,6 +24,8 @@ export interface OutboxOptions extends BreakerOptions {
   readonly telemetry: Telemetry;
   readonly clock: Clock;
   readonly sleep: Sleep;
+  /** Told when the backend begins and ends to take nothing, and of what is given up. */
+  readonly logger?: NewsLogger | undefined;
   /** Items held; beyond it the oldest that is not being sent leaves: to its row, or, where it has none, for good. */
   readonly itemsMax?: number;
   /** Memory that the items held may take, roughly; beyond it the oldest leaves as well. */
@@ -73,7 +76,7 @@ const tendEveryMs = 1_000;
 
 export function outbox(options: OutboxOptions): Outbox {
   const { name = options.exporter.id, telemetry, clock, sleep, itemsMax = 10_000, bytesMax = 128 * 1024 * 1024, sendingMax = options.exporter.itemsAtOnce ?? 4 } = options;
-  const account = exporterAccount(name, telemetry, clock);
+  const account = exporterAccount({ name, telemetry, clock, logger: options.logger });
   const held = lanes();
   const through = passedThrough(itemsMax);
   let rows: StoredRows | undefined;
@@ -84,7 +87,7 @@ export function outbox(options: OutboxOptions): Outbox {
   let stopped: Promise<number> | undefined;
   let drained: (() => void) | undefined;
   const over = new AbortController();
-  const backend = sender({ ...options, held, sendingMax, ended, switched, turned });
+  const backend = sender({ ...options, held, sendingMax, failed: account.failed, ended, switched, turned });
 
   const observe = (): void => account.queue(held, rows);
 
@@ -110,10 +113,10 @@ export function outbox(options: OutboxOptions): Outbox {
       // An older revision may stand in the store, and must not be sent after this one.
       else if (!entry.isKept && itemRevision(entry.item) > 1 && rows !== undefined && rows.waiting() > held.rows()) through.add(entry, 'sent');
       leave(entry, 'sent');
-    } else if (!outcome.retryable) giveUp(entry, outcome.error);
-    else if (!isProbe && entry.attempts >= (options.attemptsMax ?? attemptsMaxDefault)) giveUp(entry, `tried ${entry.attempts} times: ${outcome.error}`);
-    else if ('isMissing' in outcome && clock.nowMs() - entry.offeredMs > (options.missingMs ?? missingMsDefault)) giveUp(entry, outcome.error);
-    else if (clock.nowMs() - entry.offeredMs > (options.giveUpMs ?? Infinity)) giveUp(entry, `too old: ${outcome.error}`);
+    } else if (!outcome.retryable) giveUp(entry, outcome);
+    else if (!isProbe && entry.attempts >= (options.attemptsMax ?? attemptsMaxDefault)) giveUp(entry, outcome, `tried ${entry.attempts} times: `);
+    else if ('isMissing' in outcome && clock.nowMs() - entry.offeredMs > (options.missingMs ?? missingMsDefault)) giveUp(entry, outcome);
+    else if (clock.nowMs() - entry.offeredMs > (options.giveUpMs ?? Infinity)) giveUp(entry, outcome, 'too old: ');
     else if (entry.row !== undefined && backend.circuit() !== 'closed') leaveToStore(entry.row, entry, isProbe);
     else void retry(entry);
   }
@@ -128,7 +131,9 @@ export function outbox(options: OutboxOptions): Outbox {
   }
 
   /** Makes a dead letter of it. */
-  function giveUp(entry: Entry, reason: string): void {
+  function giveUp(entry: Entry, outcome: Extract<ExportOutcome, { readonly kind: 'failed' }>, why = ''): void {
+    const reason = `${why}${outcome.error}`;
+    account.givenUp(outcome);
     if (entry.row !== undefined) rows?.dead(entry.row, entry.attempts, reason);
     else if (!entry.isKept && rows !== undefined) through.add(entry, { attempts: entry.attempts, reason });
     held.remove(entry);
@@ -154,8 +159,8 @@ export function outbox(options: OutboxOptions): Outbox {
     backend.pump();
   }
 
-  function switched(circuit: Circuit): void {
-    account.circuit(circuit);
+  function switched(circuit: Circuit, isKnown: boolean): void {
+    account.circuit(circuit, isKnown);
     if (circuit === 'closed') rows?.isBack();
     // While the backend takes nothing, what has a row is better left there.
     if (circuit === 'open') for (const entry of held.all()) if (entry.row !== undefined && entry.state !== 'sending') held.remove(entry);

@@ -3,7 +3,8 @@ import type http from 'node:http';
 import type { IncomingMessage } from 'node:http';
 
 export type Answer =
-  | { readonly kind: 'answered'; readonly status: number; readonly retryAfterMs?: number; readonly body: Buffer }
+  /** `isPage`: it is HTML. */
+  | { readonly kind: 'answered'; readonly status: number; readonly retryAfterMs?: number; readonly isPage?: true; readonly body: Buffer }
   /** `fault`: a code, never a message. */
   | { readonly kind: 'unanswered'; readonly fault: string };
 
@@ -32,7 +33,7 @@ export function post({ method = 'POST', url, headers, timeoutMs, request, agent,
         if (bytes < answerBytesMax) chunks.push(chunk);
         bytes += chunk.length;
       });
-      response.on('end', () => done({ kind: 'answered', status: response.statusCode ?? 0, ...retryAfter(response), body: Buffer.concat(chunks).subarray(0, answerBytesMax) }));
+      response.on('end', () => done({ kind: 'answered', status: response.statusCode ?? 0, ...retryAfter(response), ...(/^text\/html\b/i.test(response.headers['content-type'] ?? '') ? { isPage: true } : {}), body: Buffer.concat(chunks).subarray(0, answerBytesMax) }));
       response.on('error', failed);
     });
     const timer = setTimeout(() => {

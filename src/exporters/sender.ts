@@ -11,8 +11,10 @@ export interface SenderOptions extends BreakerOptions {
   readonly sendingMax: number;
   /** What became of an item; it is still in its lane. `isProbe`: it says more about the backend than about the item. */
   readonly ended: (entry: Entry, outcome: ExportOutcome, isProbe: boolean) => void;
-  /** The circuit is another one than before. */
-  readonly switched: (circuit: Circuit) => void;
+  /** Told first, of every failure. */
+  readonly failed: (outcome: Extract<ExportOutcome, { readonly kind: 'failed' }>) => void;
+  /** The circuit is another one than before. `isKnown`: false where nothing is known of the backend any more. */
+  readonly switched: (circuit: Circuit, isKnown: boolean) => void;
   /** After every turn: there may be room for more. */
   readonly turned: () => void;
 }
@@ -34,7 +36,7 @@ export interface Sender {
 }
 
 export function sender(options: SenderOptions): Sender {
-  const { exporter, held, sleep, sendingMax, ended, switched, turned } = options;
+  const { exporter, held, sleep, sendingMax, failed, ended, switched, turned } = options;
   const backend = breaker(options);
   let sending = 0;
   let isStopped = false;
@@ -73,6 +75,7 @@ export function sender(options: SenderOptions): Sender {
   /** A backend that refuses an item for good is there, and so is one that has not got yet what the item is about. */
   function heard(outcome: ExportOutcome): void {
     const before = backend.circuit();
+    if (outcome.kind === 'failed') failed(outcome);
     if (outcome.kind === 'sent' || !outcome.retryable || 'isMissing' in outcome) {
       fault = undefined;
       backend.succeeded();
@@ -81,7 +84,7 @@ export function sender(options: SenderOptions): Sender {
       const restMs = backend.failed(outcome.retryAfterMs);
       if (restMs !== undefined) void leaveAlone(restMs);
     }
-    if (backend.circuit() !== before) switched(backend.circuit());
+    if (backend.circuit() !== before) switched(backend.circuit(), true);
   }
 
   async function leaveAlone(ms: number): Promise<void> {
@@ -91,7 +94,7 @@ export function sender(options: SenderOptions): Sender {
     await sleep(ms, own.signal);
     if (isStopped || rest !== own || backend.circuit() !== 'open') return;
     backend.rested();
-    switched(backend.circuit());
+    switched(backend.circuit(), true);
     pump();
   }
 
@@ -104,7 +107,7 @@ export function sender(options: SenderOptions): Sender {
     forget() {
       fault = undefined;
       backend.succeeded();
-      switched(backend.circuit());
+      switched(backend.circuit(), false);
     },
     async stop() {
       isStopped = true;

@@ -7,7 +7,7 @@ import { parseJson } from '../model/json.ts';
 import { recentMap } from '../model/recent.ts';
 import type { Evaluation } from '../model/verdict.ts';
 import { evaluationId } from './evaluation-id.ts';
-import { exportOutcome } from './export-outcome.ts';
+import { exportOutcome, refusalNamed } from './export-outcome.ts';
 import type { Exporter, ExportItem, ExportOutcome, PlannedRequest } from './exporter.ts';
 import { paced } from './paced.ts';
 import { httpClient } from './http-client.ts';
@@ -35,7 +35,9 @@ export function webhookExporter(settings: ExporterSettings, parts: ExporterParts
 
   async function sendMessage(notices: readonly Notice[]): Promise<ExportOutcome> {
     const message = messageOf(notices, webhook as WebhookSettings);
-    const outcome = exportOutcome(await call(message.body, signatureHeaders({ id: message.id, atSeconds: Math.floor(clock.nowMs() / 1_000), body: message.body }, webhook?.secret)));
+    const answer = await call(message.body, signatureHeaders({ id: message.id, atSeconds: Math.floor(clock.nowMs() / 1_000), body: message.body }, webhook?.secret));
+    // Slack says its `ok` as HTML.
+    const outcome = refusalNamed(exportOutcome(answer, { takesPages: true }), ['the address or a key in headers']);
     if (outcome.kind !== 'sent') return outcome;
     const count = (kind: string, runs: number): void => telemetry.add('tracejury.webhook.runs', runs, { 'tracejury.exporter': settings.name ?? 'webhook', 'tracejury.outcome': kind });
     count('told', message.told);

@@ -19,7 +19,7 @@ import { clock, sleep } from './machine.ts';
 export interface OutboxesOptions {
   readonly entries: readonly ExporterConfig[];
   readonly telemetry: Telemetry;
-  readonly logger?: Pick<Logger, 'info'>;
+  readonly logger?: Pick<Logger, 'info' | 'warn'>;
   /** Told of scores that were given up because their exporter is no longer configured. */
   readonly onGivenUp: (exporter: string, items: number) => void;
   readonly leavingMs?: number;
@@ -90,7 +90,7 @@ export function outboxes({ entries, telemetry, logger, onGivenUp, leavingMs = le
     // A configuration that is exchanged holds for what waits as well.
     const seat: { place?: Place } = {};
     const limits = (now = seat.place?.config ?? config) => ({ missingMs: Infinity, ...(now.to === 'metrics' ? { attempts: 1, ageMs: Infinity } : now.giveUp) });
-    const options = { get attemptsMax() { return limits().attempts; }, get giveUpMs() { return limits().ageMs; }, get missingMs() { return limits().missingMs; }, name: config.name, exporter: sends, telemetry, clock, random: Math.random, sleep: untilEnd };
+    const options = { get attemptsMax() { return limits().attempts; }, get giveUpMs() { return limits().ageMs; }, get missingMs() { return limits().missingMs; }, name: config.name, exporter: sends, telemetry, logger, clock, random: Math.random, sleep: untilEnd };
     return (seat.place = { config, exporter, from: offered, box: outbox(options) });
   }
 

@@ -33,7 +33,7 @@ interface Host {
 
 async function host(entries: readonly ExporterConfig[], { store }: Shelf): Promise<Host> {
   const [told, givenUp]: [unknown[], string[]] = [[], []];
-  const boxes = outboxes({ entries, telemetry: noTelemetry, logger: { info: (...words: readonly unknown[]) => void told.push(words) }, onGivenUp: (name) => givenUp.push(name), leavingMs: 1 });
+  const boxes = outboxes({ entries, telemetry: noTelemetry, logger: { info: (...words: readonly unknown[]) => void told.push(words), warn: () => undefined }, onGivenUp: (name) => givenUp.push(name), leavingMs: 1 });
   open.push(() => boxes.stop(0));
   await boxes.open(store);
   return { boxes, told, givenUp };

@@ -77,7 +77,7 @@ test('api: what waits for a backend that refuses the key is told, and nothing of
     const [exporter] = await own.list('/exporters', 'exporters');
     return exporter?.['circuit'] !== 'closed' && exporter?.['waiting'] === 6 ? exporter : undefined;
   }, 'an open circuit');
-  expect(waiting).toMatchObject({ name: 'traces', configured: true, fault: 'status 401', waiting: 6, dead: 0, oldest_at: expect.stringMatching(/^2/) });
+  expect(waiting).toMatchObject({ name: 'traces', configured: true, fault: 'status 401: a key in headers is refused', waiting: 6, dead: 0, oldest_at: expect.stringMatching(/^2/) });
   expect(sample(await own.service.metrics(), 'tracejury_exporter_circuit', { tracejury_exporter: 'traces' })).toBeGreaterThan(0);
   own.status = 200;
   await eventually(async () => ((await own.list('/exporters', 'exporters')).every(({ waiting: left }) => left === 0) ? true : undefined), 'everything sent');

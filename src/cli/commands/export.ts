@@ -4,6 +4,7 @@ import { evaluators } from '../../../evaluators/index.ts';
 import type { Config, ExporterConfig } from '../../config/config.ts';
 import { readConfig } from '../../config/load.ts';
 import type { Exporter, ScoredRun } from '../../exporters/exporter.ts';
+import { faultWords } from '../../exporters/fault-words.ts';
 import { chunks } from '../../model/chunks.ts';
 import { parseSpanId, parseTraceId, tenant } from '../../model/ids.ts';
 import { configuredExporter } from '../../serving/configured-exporter.ts';
@@ -28,7 +29,7 @@ export const exportScores: Command = {
     config: { type: 'string', short: 'c', value: 'FILE', summary: 'configuration whose evaluators and exporters are used' },
     run: { type: 'string', value: 'TRACE_ID[/SPAN_ID]', summary: 'runs of a trace in the store of the configuration, or one of them, instead of files' },
     tenant: { type: 'string', value: 'NAME', summary: 'whose trace it is, where tokens have names' },
-    to: { type: 'string', value: 'NAME', summary: 'this entry of `export` alone' },
+    to: { type: 'string', value: 'NAME', summary: 'this entry of `export` alone; of `forward` spans of tracejury with the verdicts go, and the agents’ own do not' },
     'dry-run': { type: 'boolean', summary: 'shows what would be sent, without keys, and sends nothing' },
     format: { type: 'string', value: 'text|json', summary: 'of a dry run: text (default) or json' },
   },
@@ -43,6 +44,7 @@ export const exportScores: Command = {
     const scored = await itemsOf(input, config);
     if (scored === undefined) return 1;
     if (scored.notAsked > 0) input.complain(`Verdicts left out, for nobody is asked here: ${scored.notAsked}.`);
+    for (const { to, name } of entries) if (to === 'forward') input.complain(`${name}: the verdicts go on spans of tracejury; the agents’ own spans go on from a service alone.`);
     const all = entries.map((entry) => ({ name: entry.name, exporter: configuredExporter(entry, { telemetry: noTelemetry, clock, sleep }) }));
     try {
       if (input.options['dry-run'] === true) return await shown(all, scored.items, { format, say: input.say });
@@ -106,14 +108,16 @@ async function shown(all: readonly Named[], items: readonly ScoredRun[], { forma
 }
 
 /** Once each: whoever runs it sees what became of it. */
-async function sent(all: readonly Named[], items: readonly ScoredRun[], { say }: CommandInput): Promise<ExitCode> {
+async function sent(all: readonly Named[], items: readonly ScoredRun[], { say, complain }: CommandInput): Promise<ExitCode> {
   let isWhole = true;
   for (const { name, exporter } of all) {
     const outcomes = [];
     for (const some of chunks(items, exporter.itemsAtOnce ?? itemsAtOnceDefault)) outcomes.push(...(await Promise.all(some.map((item) => exporter.send(item)))));
-    const faults = new Set(outcomes.flatMap((outcome) => (outcome.kind === 'failed' ? [outcome.error] : [])));
+    const failures = outcomes.flatMap((outcome) => (outcome.kind === 'failed' ? [outcome] : []));
+    const faults = new Set(failures.map(({ error }) => error));
     const taken = outcomes.filter(({ kind }) => kind === 'sent').length;
     say(`${name}: ${taken} of ${outcomes.length} taken${faults.size === 0 ? '' : ` (${[...faults].join('; ')})`}`);
+    for (const todo of new Set(failures.map((failure) => faultWords(failure).todo))) if (todo !== '') complain(`${name}: ${todo}`);
     isWhole &&= taken === outcomes.length;
   }
   return isWhole ? 0 : 1;

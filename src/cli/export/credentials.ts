@@ -2,6 +2,7 @@
 import type { Config, ExporterConfig } from '../../config/config.ts';
 import { maskedUrl } from '../../config/secrets.ts';
 import type { ExportOutcome } from '../../exporters/exporter.ts';
+import { faultWords } from '../../exporters/fault-words.ts';
 import { probeMetrics } from '../../exporters/metrics-push.ts';
 import { configuredExporter } from '../../serving/configured-exporter.ts';
 import { clock, sleep } from '../../serving/machine.ts';
@@ -44,17 +45,6 @@ function addressOf(entry: ExporterConfig): string | undefined {
 }
 
 function answerText(error: string): string {
-  const status = /^status (\d{3})/.exec(error)?.[1];
-  if (status === undefined) return `does not answer: ${error}`;
-  const todo = todos.find(([statuses]) => statuses.test(status))?.[1];
-  return `answers ${error}${todo === undefined ? '' : `. ${todo}`}`;
+  const { todo } = faultWords({ error });
+  return `${error.startsWith('status ') ? 'answers' : 'does not answer:'} ${error}${todo === '' ? '' : `. ${todo}`}`;
 }
-
-/** By status, the first that fits. */
-const todos: readonly (readonly [RegExp, string])[] = [
-  [/^40[13]$/, 'Look at the keys, and whether they are of this address.'],
-  [/^40[45]$/, 'Look at the endpoint: there is no such interface at it.'],
-  [/^3/, 'Write the address that it redirects to as endpoint.'],
-  [/^429$/, 'It asks for fewer requests: try again later.'],
-  [/^5/, 'It has a fault of its own: try again later.'],
-];

@@ -7,11 +7,14 @@ import type { LogRecord } from '../../model/span.ts';
 import { wire } from '../../model/attributes.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { ExportItem } from '../exporter.ts';
+import { backendNews, type NewsLogger } from '../backend-news.ts';
 import { parcels, type NewSpans, type PlainBody } from './parcels.ts';
 import { sending } from './sending.ts';
 import { target, type Target, type TargetSettings } from './target.ts';
 
 export type ForwardSettings = TargetSettings & {
+  /** Of the entry, in metrics and in the log. */
+  readonly name?: string;
   /** How long spans wait for the verdicts of their run. */
   readonly holdMs: number;
 };
@@ -51,6 +54,7 @@ export interface ForwardingOptions {
   readonly sleep: Sleep;
   readonly random: () => number;
   readonly telemetry: Telemetry;
+  readonly logger?: NewsLogger | undefined;
 }
 
 /** One request is under way in each. */
@@ -69,7 +73,8 @@ export function forwarding({ requestsMax = requestsMaxDefault, parcelsMax = parc
   const ended = new AbortController();
   let settings = options.settings;
   let place: Target | undefined = settings === undefined ? undefined : target(settings);
-  const out = sending({ ...options, held, lanes, target: () => place });
+  const news = backendNews({ name: () => settings?.name ?? 'forward', what: 'spans', telemetry, clock, logger: options.logger });
+  const out = sending({ ...options, held, lanes, news, target: () => place });
   let settledKeys: string[] = [];
   let isDue = false;
   /** Something that came goes on as it came. */

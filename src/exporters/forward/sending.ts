@@ -7,6 +7,8 @@ import { spliced, type Cut } from '../../otlp/splice.ts';
 import type { Steps } from '../../otlp/steps.ts';
 import { breaker, restMs, type BreakerOptions, type Circuit } from '../../pipeline/breaker.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
+import type { BackendNews } from '../backend-news.ts';
+import { rejectedFault } from '../fault-words.ts';
 import type { HeldRequest, Parcel, Parcels, PlainBody } from './parcels.ts';
 import type { Passed, Target } from './target.ts';
 
@@ -18,6 +20,7 @@ export interface SendingOptions extends BreakerOptions {
   /** Asked each time: it may be another one. */
   readonly target: () => Target | undefined;
   readonly telemetry: Telemetry;
+  readonly news: BackendNews;
   readonly sleep: Sleep;
 }
 
@@ -53,7 +56,7 @@ interface Made {
 }
 
 export function sending(options: SendingOptions): Sending {
-  const { held, telemetry, sleep } = options;
+  const { held, telemetry, news, sleep } = options;
   const backend = breaker(options);
   const lanes = Array.from({ length: options.lanes }, (_, at): Lane => ({ at, isBusy: false, attempts: 0, parcelsMax: parcelsPerRequest }));
   let isStopped = false;
@@ -104,8 +107,12 @@ export function sending(options: SendingOptions): Sending {
     if (isStopped && outcome.kind === 'failed') return;
     const isTaken = outcome.kind === 'sent';
     telemetry.add('tracejury.forward.requests', 1, { 'tracejury.outcome': isTaken ? 'sent' : outcome.retryable ? 'retried' : 'refused' });
+    // Many a backend has no place for log records, and says so of each.
+    const isOfNews = outcome.kind === 'sent' || outcome.retryable || !parcels.some(isOfLogs);
+    if (!isTaken && isOfNews) news.failed(outcome);
     if (!isTaken && outcome.retryable) return await rested(from, outcome.retryAfterMs);
     backend.succeeded();
+    news.circuit('closed');
     const isHalved = !isTaken && parcels.length > 1;
     for (const lane of from) {
       lane.attempts = 0;
@@ -115,6 +122,7 @@ export function sending(options: SendingOptions): Sending {
     if (isHalved) return;
     const items = parcels.reduce((sum, parcel) => sum + parcel.items, 0);
     const refused = isTaken ? Math.min(outcome.rejected, items) : items;
+    if (refused > 0 && isOfNews) news.givenUp(isTaken ? { error: rejectedFault } : outcome, refused);
     done(parcels, items - refused, 'forwarded');
     if (refused > 0) telemetry.add('tracejury.forward.spans', refused, { 'tracejury.outcome': 'refused' });
   }
@@ -128,7 +136,10 @@ export function sending(options: SendingOptions): Sending {
   async function rested(from: readonly Lane[], retryAfterMs: number | undefined): Promise<void> {
     const openMs = backend.failed(retryAfterMs);
     const { signal } = rest;
-    if (openMs !== undefined) void leaveAlone(openMs);
+    if (openMs !== undefined) {
+      news.circuit('open');
+      void leaveAlone(openMs);
+    }
     for (const lane of from) lane.attempts++;
     if (openMs === undefined && backend.circuit() === 'closed') await sleep(restMs(Math.max(...from.map(({ attempts }) => attempts)), options), signal);
   }

@@ -2,7 +2,7 @@
 import { JsonLogsSerializer, ProtobufLogsSerializer, ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
 import type { OtlpEncoding } from '../../otlp/read.ts';
 import type { ClientTls } from '../client-tls.ts';
-import { exportOutcome } from '../export-outcome.ts';
+import { exportOutcome, refusalNamed } from '../export-outcome.ts';
 import type { ExportOutcome } from '../exporter.ts';
 import { logsUrl, otlpWire } from '../otlp-wire.ts';
 import type { Answer } from '../post.ts';
@@ -41,7 +41,7 @@ export function target(settings: TargetSettings): Target {
     async send(signal, encoding, body) {
       const answer = await wire.send(signal, encoding === 'json' ? 'application/json' : 'application/x-protobuf', body);
       if (signal === 'logs' && answer.kind === 'answered' && noLogs.has(answer.status)) return { kind: 'failed', retryable: false, error: `status ${answer.status}`, rejected: 0 };
-      return { ...exportOutcome(answer), rejected: rejectedIn(answer, signal, encoding) };
+      return { ...refusalNamed(exportOutcome(answer), ['a key in headers']), rejected: rejectedIn(answer, signal, encoding) };
     },
     stop: wire.stop,
   };
@@ -49,7 +49,7 @@ export function target(settings: TargetSettings): Target {
 
 /** What cannot be read has taken everything. */
 function rejectedIn(answer: Answer, signal: 'traces' | 'logs', encoding: OtlpEncoding): number {
-  if (answer.kind === 'unanswered' || answer.status >= 300 || answer.body.length === 0) return 0;
+  if (answer.kind === 'unanswered' || answer.status >= 300 || answer.isPage === true || answer.body.length === 0) return 0;
   try {
     if (signal === 'traces') return Number(ProtobufTraceSerializer.deserializeResponse(answer.body).partialSuccess?.rejectedSpans ?? 0);
     return Number((encoding === 'json' ? JsonLogsSerializer : ProtobufLogsSerializer).deserializeResponse(answer.body).partialSuccess?.rejectedLogRecords ?? 0);

@@ -70,8 +70,15 @@ test('export: what a dry run shows as JSON is what is sent afterwards', async ()
 
 test('export: what a backend does not take is told with the reason, and is exit 1', async () => {
   backend.next = { status: 401 };
-  const { code, out } = await tracejury('export', recorded(), '-c', config([langfuse(backend.url)]));
-  expect([code, out]).toEqual([1, 'langfuse: 0 of 1 taken (status 401: public_key or api_key is refused)']);
+  const { code, out, err } = await tracejury('export', recorded(), '-c', config([langfuse(backend.url)]));
+  expect([code, out, err]).toEqual([1, 'langfuse: 0 of 1 taken (status 401: public_key or api_key is refused)', 'langfuse: Look at the keys, and whether they are of this address.']);
+});
+
+test('export: of forward the verdicts go, and that the spans do not is said', async () => {
+  const { code, out, err } = await tracejury('export', recorded(), '-c', config([`{ to: forward, endpoint: "${backend.url}" }`]), '--dry-run', '--format', 'json');
+  const { requests } = JSON.parse(out) as { readonly requests: readonly { readonly body: unknown }[] };
+  expect([code, err]).toEqual([0, 'forward: the verdicts go on spans of tracejury; the agents’ own spans go on from a service alone.']);
+  expect(requests.map(({ body }) => [...JSON.stringify(body).matchAll(/"tracejury\.generated","value":\{"boolValue":true/g)].length)).toEqual([1]);
 });
 
 test('export: what goes over OTLP and to webhooks is shown as JSON', async () => {
@@ -148,7 +155,7 @@ test('config check --try: each backend is asked once, and its answer is told in 
     `right: ${right.url} takes the credentials`,
     `wrong: ${wrong.url} answers status 401: public_key or api_key is refused. Look at the keys, and whether they are of this address.`,
     `other: ${other.url} answers status 404. Look at the endpoint: there is no such interface at it.`,
-    `down: ${down.url} does not answer: ECONNREFUSED`,
+    `down: ${down.url} does not answer: ECONNREFUSED. Nobody listens at the address: is the backend up, and its port right?`,
     'metrics: nothing to try',
   ]);
   expect(right.requests).toHaveLength(1);
@@ -167,7 +174,7 @@ test('config check --try: OTLP is tried with a request that has nothing in it', 
   expect([code, out.split('\n').slice(1)]).toEqual([0, [`span_events: ${backend.url}/v1/traces takes the credentials`, `log_events: ${backend.url}/v1/logs takes the credentials`]]);
   expect(backend.requests.map(({ body }) => body)).toEqual([{ resourceSpans: [] }, { resourceLogs: [] }]);
   const wrong = await refusing(403);
-  expect(await tracejury('config', 'check', config([`{ to: span_events, endpoint: "${wrong.url}" }`]), '--try')).toMatchObject({ code: 1, out: expect.stringContaining('answers status 403. Look at the keys') as string });
+  expect(await tracejury('config', 'check', config([`{ to: span_events, endpoint: "${wrong.url}" }`]), '--try')).toMatchObject({ code: 1, out: expect.stringContaining('answers status 403: a key in headers is refused. Look at the keys') as string });
 });
 
 test('config check: without --try nobody is asked, and --try goes with check alone', async () => {

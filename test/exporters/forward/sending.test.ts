@@ -1,6 +1,7 @@
 /** Whatever the target answers: nothing is lost, nothing of a trace goes before what came before it, and only what is refused alone is given up. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { backendNews } from '../../../src/exporters/backend-news.ts';
 import { parcels, type PlainBody } from '../../../src/exporters/forward/parcels.ts';
 import { sending } from '../../../src/exporters/forward/sending.ts';
 import type { Passed, Target } from '../../../src/exporters/forward/target.ts';
@@ -43,7 +44,7 @@ async function sentThrough(requests: readonly Sent[], answers: readonly ('busy' 
     },
     stop: () => undefined,
   };
-  const out = sending({ held, lanes, target: () => target, read: async (position) => journal.get(position), telemetry, random: () => 0, sleep: async () => undefined });
+  const out = sending({ news: backendNews({ name: () => 'forward', what: 'spans', telemetry, clock }), held, lanes, target: () => target, read: async (position) => journal.get(position), telemetry, random: () => 0, sleep: async () => undefined });
   const came: Span[] = [];
   let id = 0;
   for (const [position, { traces, isPoison, isHere }] of requests.entries()) {
