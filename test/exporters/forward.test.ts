@@ -1,4 +1,5 @@
 /** In-line: what agents send goes on, untouched but for the verdicts. */
+import type { ServerResponse } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import { status } from '@grpc/grpc-js';
 import { afterEach, expect, test } from 'vitest';
@@ -96,6 +97,25 @@ test('forward: after hold spans go on without a verdict, and a carrier follows',
   expect(spans.map(({ attributes }) => attributes['tracejury.verdict'])).toEqual([undefined, undefined, 'fail']);
   expect(await count('tracejury_forward_unscored_total')).toBe(2);
 });
+
+test('forward: while the target takes nothing, spans that have waited for hold still get their verdicts', async () => {
+  let isBack = false;
+  const answer = (response: ServerResponse): string => {
+    if (!isBack) response.writeHead(503, { 'retry-after': '1' });
+    return '';
+  };
+  await begin({ answer, entry: ', hold: 0ms', closing: 'settle: 1s, quiet: 1s' });
+  // It is so large that nothing goes with it while it is tried again.
+  await post(protobuf(span({ id: 9, trace: 4, name: 'GET /', attributes: { page: 'x'.repeat(300_000) } })));
+  await eventually(async () => ((await count('tracejury_forward_circuit')) > 0 ? true : undefined), 'a target that is left alone');
+  await post(protobuf(...failedRun(1)));
+  await eventually(async () => ((await count('tracejury_exporter_items_total', { tracejury_exporter: 'forward', tracejury_outcome: 'passed' })) === 1 ? true : undefined), 'verdicts on the spans');
+  isBack = true;
+  const spans = await spansHere(3);
+  expect(spans.map(({ name, attributes }) => [name, attributes['tracejury.verdict']])).toEqual([['GET /', undefined], ['span 3', undefined], ['span 1', 'fail']]);
+  expect(events(spans[1])).toContainEqual(['gen_ai.evaluation.result', 'tool_error', 0, 'fail']);
+  expect(brokenSums(await service.metrics())).toEqual([]);
+}, 60_000);
 
 test('forward: what comes late for a run goes on at once, and its new verdict on a carrier', async () => {
   await begin({ entry: ', hold: 10m' });

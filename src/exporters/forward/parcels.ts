@@ -48,8 +48,10 @@ export interface Parcel {
   readonly items: number;
   readonly bytes: number;
   readonly additions: Map<string, Addition>;
-  /** Of its spans, while it waits. */
+  /** Of its spans, while verdicts can still be written on them. */
   ids: readonly SpanId[];
+  /** True: it is older than `hold`, and has no verdict of its run so far. */
+  isUnscored: boolean;
 }
 
 export interface NewSpans {
@@ -65,7 +67,7 @@ export interface Parcels {
   /** `awaits`: whether the trace with this key may get a verdict for the first time. */
   takeSpans(request: NewSpans, awaits: (key: string) => boolean): void;
   takeLogs(request: Pick<NewSpans, 'position' | 'body'>): void;
-  /** Writes the verdicts on the spans that wait. False: the agent's span is not here, or has gone on. */
+  /** Writes the verdicts on the spans that wait, also on those that are ready and were not on their way yet. False: the agent's span is not among them. */
   scored(item: ExportItem): boolean;
   /** Nothing of these traces is open any more: their parcels are ready. */
   settled(keys: readonly string[]): void;
@@ -73,6 +75,8 @@ export interface Parcels {
   expire(holdMs: number): void;
   /** What is ready in a lane, in order. */
   ready(lane: number): Iterable<Parcel>;
+  /** They go on now, or are tried to: no verdict is written on them any more, for the target may have them although it did not say so. */
+  leaving(parcels: readonly Parcel[]): void;
   /** It has gone on, or never will. */
   gone(parcel: Parcel): void;
   /** It was written in another encoding. */
@@ -95,14 +99,20 @@ export interface ParcelsOptions {
   readonly lanes: number;
   /** Of bodies that are held in memory; the journal has the others. */
   readonly bodyBytesMax: number;
+  readonly openSpansMax?: number;
 }
 
 interface HeldTrace {
   readonly parcels: Set<Parcel>;
+  /** Ready, and open for verdicts. */
+  readonly open: Set<Parcel>;
   readonly bySpan: Map<SpanId, Parcel>;
 }
 
-export function parcels({ clock, telemetry, lanes, bodyBytesMax }: ParcelsOptions): Parcels {
+/** Spans of parcels that are ready and open for verdicts: some ten megabytes. Of more, those that become ready later get a span of ours. */
+const openSpansMaxDefault = 50_000;
+
+export function parcels({ clock, telemetry, lanes, bodyBytesMax, openSpansMax = openSpansMaxDefault }: ParcelsOptions): Parcels {
   const requests = new Map<number, HeldRequest>();
   const traces = new Map<string, HeldTrace>();
   /** All that wait, oldest first. */
@@ -113,6 +123,7 @@ export function parcels({ clock, telemetry, lanes, bodyBytesMax }: ParcelsOption
   const added = additions();
   let bodyBytes = 0;
   let parcelCount = 0;
+  let openSpans = 0;
 
   function requestOf(position: number, signal: HeldRequest['signal'], body: PlainBody | undefined): HeldRequest {
     const keeps = body !== undefined && bodyBytes + body.bytes.length <= bodyBytesMax;
@@ -133,25 +144,35 @@ export function parcels({ clock, telemetry, lanes, bodyBytesMax }: ParcelsOption
       ready[parcel.lane]?.add(parcel);
       return;
     }
-    const trace = traces.get(parcel.key) ?? { parcels: new Set<Parcel>(), bySpan: new Map<SpanId, Parcel>() };
+    const trace = traces.get(parcel.key) ?? { parcels: new Set<Parcel>(), open: new Set<Parcel>(), bySpan: new Map<SpanId, Parcel>() };
     traces.set(parcel.key, trace);
     trace.parcels.add(parcel);
     waiting.add(parcel);
     for (const id of parcel.ids) trace.bySpan.set(id, parcel);
   }
 
+  /** Nothing of its trace is open any more, or it has waited for long enough. */
   function release(parcel: Parcel, trace: HeldTrace): void {
     waiting.delete(parcel);
     trace.parcels.delete(parcel);
-    for (const id of parcel.ids) trace.bySpan.delete(id);
-    parcel.ids = [];
-    if (trace.parcels.size === 0) traces.delete(parcel.key);
+    trace.open.add(parcel);
+    openSpans += parcel.ids.length;
     ready[parcel.lane]?.add(parcel);
+  }
+
+  function shut(parcel: Parcel, trace: HeldTrace): void {
+    if (!trace.open.delete(parcel)) return;
+    openSpans -= parcel.ids.length;
+    for (const id of parcel.ids) if (trace.bySpan.get(id) === parcel) trace.bySpan.delete(id);
+    parcel.ids = [];
+    if (trace.parcels.size === 0 && trace.open.size === 0) traces.delete(parcel.key);
   }
 
   function settle(key: string): void {
     const trace = traces.get(key);
-    if (trace !== undefined) for (const parcel of trace.parcels) release(parcel, trace);
+    if (trace === undefined) return;
+    for (const parcel of trace.parcels) release(parcel, trace);
+    for (const parcel of trace.open) shut(parcel, trace);
   }
 
   function forget(request: HeldRequest): void {
@@ -174,13 +195,13 @@ export function parcels({ clock, telemetry, lanes, bodyBytesMax }: ParcelsOption
         const ids = own.map(({ spanId }) => spanId);
         const only = isWhole && own.length === all.length ? undefined : new Set<string>(ids);
         const bytes = own.reduce((sum, { wireBytes }) => sum + wireBytes, 0);
-        add({ request, key, traceId, lane: Number.parseInt(traceId.slice(-4), 16) % lanes, only, items: own.length, bytes, additions: new Map(), ids }, awaits(key));
+        add({ request, key, traceId, lane: Number.parseInt(traceId.slice(-4), 16) % lanes, only, items: own.length, bytes, additions: new Map(), ids, isUnscored: false }, awaits(key));
       }
       if (request.left === 0) forget(request);
     },
     takeLogs({ position, body }) {
       const request = requestOf(position, 'logs', body);
-      add({ request, key: '', traceId: '', lane: position % lanes, only: undefined, items: 1, bytes: body?.bytes.length ?? 0, additions: new Map(), ids: [] }, false);
+      add({ request, key: '', traceId: '', lane: position % lanes, only: undefined, items: 1, bytes: body?.bytes.length ?? 0, additions: new Map(), ids: [], isUnscored: false }, false);
     },
     scored(item) {
       const { tenant, traceId, spanTraceId = traceId, spanId, session, partOf } = item.run;
@@ -191,6 +212,7 @@ export function parcels({ clock, telemetry, lanes, bodyBytesMax }: ParcelsOption
       const own = trace?.bySpan.get(spanId);
       if (trace === undefined || own === undefined || own.additions.has(spanId)) return false;
       for (const [id, addition] of added(item, (one) => trace.bySpan.has(one))) trace.bySpan.get(id)?.additions.set(id, joined(trace.bySpan.get(id)?.additions.get(id), addition));
+      for (const parcel of trace.open) parcel.isUnscored = false;
       return true;
     },
     settled(keys) {
@@ -202,11 +224,20 @@ export function parcels({ clock, telemetry, lanes, bodyBytesMax }: ParcelsOption
         if (parcel.request.arrivedMs + holdMs > now) return;
         const trace = traces.get(parcel.key);
         if (trace === undefined) continue;
-        telemetry.add('tracejury.forward.unscored', parcel.items);
+        parcel.isUnscored = true;
         release(parcel, trace);
+        if (openSpans > openSpansMax) shut(parcel, trace);
       }
     },
     ready: (lane) => ready[lane] ?? [],
+    leaving(some) {
+      for (const parcel of some) {
+        const trace = traces.get(parcel.key);
+        if (trace !== undefined) shut(parcel, trace);
+        if (parcel.isUnscored) telemetry.add('tracejury.forward.unscored', parcel.items);
+        parcel.isUnscored = false;
+      }
+    },
     gone(parcel) {
       ready[parcel.lane]?.delete(parcel);
       parcelCount--;

@@ -96,6 +96,7 @@ export function sending(options: SendingOptions): Sending {
 
   async function work(from: readonly Lane[], parcels: readonly Parcel[], target: Target): Promise<void> {
     for (const lane of from) lane.isBusy = true;
+    held.leaving(parcels);
     const made = await madeOf(parcels);
     const signal = parcels[0]?.request.signal ?? 'traces';
     if (made !== undefined) await heard(from, made, await target.send(signal, made.encoding, made.body));

@@ -104,6 +104,27 @@ test('parcels: a verdict is written on a span that waits, once, and on no other'
   expect(held.scored(item)).toBe(false);
 });
 
+test('parcels: while they cannot go on, spans that have waited for hold still get their verdicts, as long as they were not on their way', () => {
+  const clock = manualClock();
+  const telemetry = metricRegistry();
+  const held = parcels({ clock, telemetry, lanes, bodyBytesMax: 0, openSpansMax: 4 });
+  const ready = (): readonly Parcel[] => Array.from({ length: lanes }, (_, lane) => [...held.ready(lane)]).flat();
+  const unscored = (): number => (telemetry.snapshot().find(({ name }) => name === 'tracejury.forward.unscored')?.points ?? []).reduce((sum, point) => sum + (point.kind === 'number' ? point.value : 0), 0);
+  const scoredRunOf = (trace: number): ReturnType<typeof scoredRun> => scoredRun({ tool_error: scored(1) }, run({ traceId: span({ id: 1, trace }).traceId, spanId: span({ id: 1, trace }).spanId }));
+  for (const [position, trace] of [[10, 1], [20, 2], [30, 3]] as const) held.takeSpans(request(position, [[trace, 2], [trace, 1]]), waits);
+  clock.advance(1_000);
+  held.expire(1_000);
+  expect([ready().length, unscored()]).toEqual([3, 0]);
+  held.leaving(ready().filter(({ key }) => key === keyOf(2)));
+  // The second one is on its way, and there was no room for the third one.
+  expect([1, 2, 3].map((trace) => held.scored(scoredRunOf(trace)))).toEqual([true, false, false]);
+  expect(held.scored(scoredRunOf(1))).toBe(false);
+  held.leaving(ready());
+  expect([unscored(), held.scored(scoredRunOf(1))]).toEqual([4, false]);
+  for (const parcel of ready()) held.gone(parcel);
+  expect(held.size()).toBe(0);
+});
+
 const traceNumber = fc.integer({ min: 1, max: 5 });
 const step = fc.oneof(
   fc.record({ kind: fc.constant('take' as const), traces: fc.array(traceNumber, { minLength: 1, maxLength: 4 }), isAwaited: fc.boolean() }),
