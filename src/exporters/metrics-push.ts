@@ -5,7 +5,8 @@ import type { JsonObject } from '../model/json.ts';
 import type { MetricFamily } from '../telemetry/registry.ts';
 import { since } from '../telemetry/since.ts';
 import type { ClientTls } from './client-tls.ts';
-import { exportOutcome } from './export-outcome.ts';
+import { exportOutcome, refusalNamed } from './export-outcome.ts';
+import { faultWords } from './fault-words.ts';
 import type { ExportOutcome } from './exporter.ts';
 import { httpClient } from './http-client.ts';
 import type { Answer } from './post.ts';
@@ -36,8 +37,8 @@ export interface MetricsPushOptions extends Pick<MetricsPushSettings, 'url' | 'h
   readonly pointsMax?: number;
 }
 
-/** `reason`: a word of low cardinality. */
-export type PushOutcome = { readonly outcome: 'sent' | 'rejected' } | { readonly outcome: 'failed'; readonly reason: string };
+/** `reason`: a word of low cardinality. `fault`, `todo`: what came back, and what helps. */
+export type PushOutcome = { readonly outcome: 'sent' | 'rejected' } | { readonly outcome: 'failed'; readonly reason: string; readonly fault: string; readonly todo: string };
 
 export interface MetricsPush {
   /** Resolves, never rejects. One at a time. */
@@ -67,7 +68,7 @@ export function metricsPush({ url, headers, tls, temporality, resource, snapshot
       const changed = temporality === 'delta' ? since(taken.families, families) : families;
       let told: PushOutcome = { outcome: 'sent' };
       for (const part of inParts(changed, pointsMax)) {
-        if (isOver) return { outcome: 'failed', reason: 'stopped' };
+        if (isOver) return { outcome: 'failed', reason: 'stopped', fault: 'stopped', todo: '' };
         const own = await send(part, nowMs);
         if (own.outcome === 'failed') return own;
         if (own.outcome === 'rejected') told = own;
@@ -87,7 +88,7 @@ export async function probeMetrics({ url, headers, tls }: Pick<MetricsPushSettin
   const client = httpClient({ url, ...(tls === undefined ? {} : { tls }) });
   const answer = await client.send({ url, headers: { ...headers, 'content-type': 'application/x-protobuf' } }, new Uint8Array());
   client.stop();
-  return exportOutcome(answer);
+  return refusalNamed(exportOutcome(answer), ['a key in headers']);
 }
 
 /** Of so many points at most; a metric may be told in several pieces. */
@@ -110,9 +111,9 @@ function inParts(families: readonly MetricFamily[], pointsMax: number): readonly
 }
 
 function outcomeOf(answer: Answer): PushOutcome {
-  if (answer.kind === 'unanswered') return { outcome: 'failed', reason: 'no_answer' };
-  if (answer.status < 200 || answer.status >= 300) return { outcome: 'failed', reason: `http_${answer.status}` };
-  return { outcome: rejectedPoints(answer.body) > 0 ? 'rejected' : 'sent' };
+  const outcome = refusalNamed(exportOutcome(answer), ['a key in headers']);
+  if (outcome.kind === 'failed') return { outcome: 'failed', fault: outcome.error, ...faultWords(outcome) };
+  return { outcome: answer.kind === 'answered' && rejectedPoints(answer.body) > 0 ? 'rejected' : 'sent' };
 }
 
 /** An answer that cannot be read is that of a backend which has taken them. */

@@ -50,7 +50,7 @@ export function metricsPushing({ snapshot, telemetry, clock, sleep, logger, inst
     telemetry.add('tracejury.metrics.pushes', 1, { 'tracejury.outcome': told.outcome, 'tracejury.reason': told.outcome === 'failed' ? told.reason : '' });
     if (told.outcome !== 'failed') telemetry.set('tracejury.metrics.pushed', clock.nowMs() / 1_000);
     // A line when it begins and one when it ends, whatever lies between.
-    if (told.outcome === 'failed' && !isFailing) logger.warn({ reason: told.reason }, 'metrics could not be pushed');
+    if (told.outcome === 'failed' && !isFailing) logger.warn({ reason: told.reason, fault: told.fault, todo: told.todo }, 'metrics could not be pushed');
     if (told.outcome !== 'failed' && isFailing) logger.info('metrics are pushed again');
     isFailing = told.outcome === 'failed';
   }

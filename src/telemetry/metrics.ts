@@ -146,7 +146,7 @@ export const metrics = {
   'tracejury.config.loaded': { kind: 'gauge', unit: 's', labels: [], meaning: 'When the configuration that is in force was last read, in seconds since 1970.' },
   'tracejury.config.refused': { kind: 'gauge', unit: '{flag}', labels: [], meaning: '1 when the file was last read with a fault, so that an older configuration is in force; else 0.' },
   'tracejury.config.waiting': { kind: 'gauge', unit: '{key}', labels: [], meaning: 'Keys of the file that hold only after a restart and differ from what the service was started with.' },
-  'tracejury.metrics.pushes': { kind: 'counter', unit: '{push}', labels: ['tracejury.outcome', 'tracejury.reason'], meaning: 'Times that metrics were pushed to a backend: sent, rejected (it took only some of the values), or failed, with the reason: no_answer, http_ and the status, or stopped.' },
+  'tracejury.metrics.pushes': { kind: 'counter', unit: '{push}', labels: ['tracejury.outcome', 'tracejury.reason'], meaning: 'Times that metrics were pushed to a backend: sent, rejected (it took only some of the values), or failed, with the reason: one of those of tracejury.exporter.failures, or stopped.' },
   'tracejury.metrics.pushed': { kind: 'gauge', unit: 's', labels: [], meaning: 'When the backend last took the metrics, in seconds since 1970; 0: never, or they are not pushed.' },
   'tracejury.metrics.folded': { kind: 'counter', unit: '{value}', labels: ['tracejury.metric'], meaning: 'Values whose label set came beyond the bound of their metric and was counted under the label value other.' },
 } as const satisfies { readonly [name: string]: MetricRow };
