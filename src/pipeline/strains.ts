@@ -23,7 +23,7 @@ export const strainBounds = {
   /** Bytes of open traces, of those that may be held. At the bound the oldest would be closed as they are. */
   open_traces: { shedJudges: 0.7, shedContent: 0.8, ease: 0.85, refuse: 0.95, refuseAll: 0.99, leaveShare: 0.8 },
   /** How late closing is, of `limits.closing_lag`. */
-  closing: { shedJudges: 0.25, shedContent: 0.5, ease: 0.5, refuse: 1, refuseAll: 2, leaveShare: 0.8 },
+  closing: { shedJudges: 0.25, shedContent: 0.5, ease: 0.2, refuse: 1, refuseAll: 2, leaveShare: 0.8 },
   /** How late the event loop is, of a second. */
   event_loop: { shedJudges: 0.4, shedContent: 0.6, ease: 0.7, refuse: 1, refuseAll: 2, leaveShare: 0.8 },
   /** Bytes of the journal that hold records, of `limits.journal_bytes`. Judges and content take none of them. */
