@@ -12,6 +12,13 @@ import { writeBatch } from './write.ts';
 
 /** How long another process may hold the file. */
 const busyMs = 5_000;
+/**
+ * Trace ids are random: each run of a batch has its own pages in the indexes. With the two megabytes that SQLite takes by default these are written and read
+ * again within one transaction.
+ */
+const cacheKib = 32 * 1024;
+/** A page that changes again before it goes into the file goes there once. The log beside the file grows to about as many, of 4 KiB each. */
+const checkpointPages = 8_000;
 /** Prepared statements that are kept: the service has a few dozen forms. */
 const statementsMax = 200;
 const done = { kind: 'done', rows: [], changes: 0, lastRowId: 0 } as const;
@@ -25,8 +32,8 @@ interface Statement {
 
 function opened(file: string): DatabaseSync {
   const database = new DatabaseSync(file, { timeout: busyMs, enableForeignKeyConstraints: true });
-  // The page size and the way of giving space back must stand before the first table.
-  database.exec('pragma auto_vacuum = incremental; pragma journal_mode = wal; pragma synchronous = full; pragma temp_store = memory;');
+  // The way of giving space back must stand before the first table.
+  database.exec(`pragma auto_vacuum = incremental; pragma journal_mode = wal; pragma synchronous = full; pragma temp_store = memory; pragma cache_size = -${cacheKib}; pragma wal_autocheckpoint = ${checkpointPages};`);
   return database;
 }
 
