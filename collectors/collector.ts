@@ -133,11 +133,11 @@ export interface Repeats {
   /** The messages in the text under a key. */
   conversation(from: Attributed, key: string, role: Message['role']): readonly Message[];
   /** What the text under a key tells, for what every request of an agent says in the same words. It must not be changed. */
-  same<T>(from: Attributed, key: string, read: () => T): T;
+  same<T>(from: Attributed, key: string, read: (from: Attributed, key: string) => T): T;
   /** What the items of a flattened list tell. */
   items<T>(from: Attributed, list: Flattened, read: (item: JsonValue) => readonly T[]): readonly T[];
   /** True: `holds` says so of every key of a flattened list, or said so where an earlier one had the same items. Always the same is asked. */
-  every(from: Attributed, list: Flattened, holds: (key: string) => boolean): boolean;
+  every(from: Attributed, list: Flattened, holds: (from: Attributed, key: string) => boolean): boolean;
   /** What the text under a key, or a flattened list, tells; for what is mostly the same in many traces. It must not be changed. */
   value<T>(from: Attributed, where: string | Flattened, read: () => T): T;
 }

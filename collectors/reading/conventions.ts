@@ -53,7 +53,7 @@ export function readContent(from: Attributed, repeats: Repeats = noRepeats): Dra
   if (isCarried(from, 'gen_ai.input.messages')) facts.inputMessages = repeats.conversation(from, 'gen_ai.input.messages', 'user');
   const output = from.attribute('gen_ai.output.messages');
   if (output !== undefined && !isPlaceholder(output)) facts.outputMessages = withPythonCalls(readMessages(output, 'assistant'));
-  const system = repeats.same(from, 'gen_ai.system_instructions', () => readSystemPrompt(from.attribute('gen_ai.system_instructions')));
+  const system = repeats.same(from, 'gen_ai.system_instructions', systemPromptUnder);
   if (system !== undefined) facts.systemPrompt = system;
   const toolDefinitions = repeats.value(from, 'gen_ai.tool.definitions', () => readDefinitions(from.attribute('gen_ai.tool.definitions')));
   if (toolDefinitions.length > 0) facts.toolDefinitions = toolDefinitions;
@@ -65,6 +65,10 @@ function isCarried(from: Attributed, key: string): boolean {
   if (text !== undefined && text.end - text.start > placeholderBytesMax) return true;
   const value = from.attribute(key);
   return value !== undefined && !isPlaceholder(value);
+}
+
+function systemPromptUnder(from: Attributed, key: string): string | undefined {
+  return readSystemPrompt(from.attribute(key));
 }
 
 /** Parts `{type, content}`, or plain text. */

@@ -9,68 +9,103 @@ import { sharedValues, type SharedValues } from './shared-values.ts';
 /** Agents whose requests alternate in one trace; of each the last request is kept. */
 const keptMax = 4;
 
+const nothing = { members: [] };
+const none: readonly never[] = [];
+
 /** For spans that have nothing to do with each other. */
 export const noRepeats: Repeats = {
   conversation: (from, key, role) => readMessages(from.attribute(key), role),
-  same: (_from, _key, read) => read(),
+  same: (from, key, read) => read(from, key),
   items: (from, list, read) => outlineOf(from, list).items.flatMap((item) => read(valueOf(item, from))),
-  every: (from, list, holds) => outlineOf(from, list).keys.every((keys) => keys.every(holds)),
+  every: (from, list, holds) => outlineOf(from, list).keys.every((keys) => keys.every((key) => holds(from, key))),
   value: (_from, _where, read) => read(),
 };
 
 /** For the spans of one trace; `shared` are those of all. */
 export function repeats(shared: SharedValues = sharedValues()): Repeats {
-  const conversations = lastFew<string, Conversation>();
-  const lists = lastFew<Flattened, List>();
-  const held = lastFew<string, WrittenRow>();
-  const texts = lastFew<string, Text>();
+  return new TraceRepeats(shared);
+}
 
-  return {
-    conversation(from, key, role) {
-      const text = from.writtenText?.(key);
-      if (text === undefined || text.end - text.start > exactCharsMax) return noRepeats.conversation(from, key, role);
-      const told = grown(conversations.of(key), text, role) ?? fresh(from, key, text, role);
-      if (told.items > 0) conversations.keep(key, told);
-      return told.messages;
-    },
-    same<T>(from: Attributed, key: string, read: () => T) {
-      const text = from.writtenText?.(key);
-      if (text === undefined) return read();
-      for (const one of texts.of(key)) if (isSame(one, text)) return one.told as T;
-      const told = read();
-      texts.keep(key, { ...text, told });
-      return told;
-    },
-    items<T>(from: Attributed, list: Flattened, read: (item: JsonValue) => readonly T[]) {
-      const outline = outlineOf(from, list);
-      const { items } = outline;
-      if (items.length === 0) return none;
-      const row = writtenRow(from, outline);
-      if (row === undefined) return noRepeats.items(from, list, read);
-      const known = begunWith(lists.of(list), from, outline);
-      if (known?.items === items.length) return known.told as readonly T[];
-      const told = (known === undefined ? [] : known.told.slice()) as T[];
-      for (let at = known?.items ?? 0; at < items.length; at++) for (const one of read(valueOf(items[at] ?? nothing, from))) told.push(one);
-      lists.keep(list, { ...row, told });
-      return told;
-    },
-    every(from, list, holds) {
-      const outline = outlineOf(from, list);
-      const { keys } = outline;
-      if (keys.length === 0) return true;
-      const row = writtenRow(from, outline);
-      if (row === undefined) return noRepeats.every(from, list, holds);
-      const known = begunWith(held.of(list.prefix), from, outline);
-      if (known?.items === keys.length) return true;
-      for (let at = known?.items ?? 0; at < keys.length; at++) if (keys[at]?.every(holds) === false) return false;
-      held.keep(list.prefix, row);
-      return true;
-    },
-    value(from, where, read) {
-      const written = typeof where === 'string' ? from.writtenText?.(where) : writtenRow(from, outlineOf(from, where));
-      return written === undefined ? read() : shared.of(where, written, read);
-    },
-  };
+/** The last few values of each key. */
+class LastFew<Key, Value> {
+  #kept: Map<Key, Value[]> | undefined;
+
+  of(key: Key): readonly Value[] {
+    return this.#kept?.get(key) ?? none;
+  }
+
+  keep(key: Key, value: Value): void {
+    this.#kept ??= new Map<Key, Value[]>();
+    const few = this.#kept.get(key);
+    if (few === undefined) {
+      this.#kept.set(key, [value]);
+      return;
+    }
+    few.unshift(value);
+    if (few.length > keptMax) few.pop();
+  }
+}
+
+/** Made for every look at a trace: functions of its own would be made as often. */
+class TraceRepeats implements Repeats {
+  readonly #shared: SharedValues;
+  readonly #conversations = new LastFew<string, Conversation>();
+  readonly #lists = new LastFew<Flattened, List>();
+  readonly #held = new LastFew<string, WrittenRow>();
+  readonly #texts = new LastFew<string, Text>();
+
+  constructor(shared: SharedValues) {
+    this.#shared = shared;
+  }
+
+  conversation(from: Attributed, key: string, role: Message['role']): readonly Message[] {
+    const text = from.writtenText?.(key);
+    if (text === undefined || text.end - text.start > exactCharsMax) return noRepeats.conversation(from, key, role);
+    const told = grown(this.#conversations.of(key), text, role) ?? fresh(from, key, text, role);
+    if (told.items > 0) this.#conversations.keep(key, told);
+    return told.messages;
+  }
+
+  same<T>(from: Attributed, key: string, read: (from: Attributed, key: string) => T): T {
+    const text = from.writtenText?.(key);
+    if (text === undefined) return read(from, key);
+    for (const one of this.#texts.of(key)) if (isSame(one, text)) return one.told as T;
+    const told = read(from, key);
+    this.#texts.keep(key, { ...text, told });
+    return told;
+  }
+
+  items<T>(from: Attributed, list: Flattened, read: (item: JsonValue) => readonly T[]): readonly T[] {
+    const outline = outlineOf(from, list);
+    const { items } = outline;
+    if (items.length === 0) return none;
+    const row = writtenRow(from, outline);
+    if (row === undefined) return noRepeats.items(from, list, read);
+    const known = begunWith(this.#lists.of(list), from, outline);
+    if (known?.items === items.length) return known.told as readonly T[];
+    const told = (known === undefined ? [] : known.told.slice()) as T[];
+    for (let at = known?.items ?? 0; at < items.length; at++) for (const one of read(valueOf(items[at] ?? nothing, from))) told.push(one);
+    this.#lists.keep(list, { ...row, told });
+    return told;
+  }
+
+  every(from: Attributed, list: Flattened, holds: (from: Attributed, key: string) => boolean): boolean {
+    const outline = outlineOf(from, list);
+    const { keys } = outline;
+    if (keys.length === 0) return true;
+    const row = writtenRow(from, outline);
+    if (row === undefined) return noRepeats.every(from, list, holds);
+    const known = begunWith(this.#held.of(list.prefix), from, outline);
+    if (known?.items === keys.length) return true;
+    for (let at = known?.items ?? 0; at < keys.length; at++) for (const key of keys[at] ?? none) if (!holds(from, key)) return false;
+    this.#held.keep(list.prefix, row);
+    return true;
+  }
+
+  value<T>(from: Attributed, where: string | Flattened, read: () => T): T {
+    const written = typeof where === 'string' ? from.writtenText?.(where) : writtenRow(from, outlineOf(from, where));
+    return written === undefined ? read() : this.#shared.of(where, written, read);
+  }
 }
 
 interface Conversation {
@@ -145,26 +180,7 @@ function begunWith<Known extends WrittenRow>(known: readonly Known[], from: Attr
   return undefined;
 }
 
-const nothing = { members: [] };
-const none: readonly never[] = [];
 
 function isSame(a: WrittenText, b: WrittenText): boolean {
   return a.end - a.start === b.end - b.start && a.bytes.compare(b.bytes, b.start, b.end, a.start, a.end) === 0;
-}
-
-/** The last few values of each key. */
-function lastFew<Key, Value>(): { of(key: Key): readonly Value[]; keep(key: Key, value: Value): void } {
-  let kept: Map<Key, Value[]> | undefined;
-  return {
-    of: (key) => kept?.get(key) ?? none,
-    keep(key, value) {
-      kept ??= new Map<Key, Value[]>();
-      const few = kept.get(key);
-      if (few === undefined) kept.set(key, [value]);
-      else {
-        few.unshift(value);
-        if (few.length > keptMax) few.pop();
-      }
-    },
-  };
 }

@@ -98,7 +98,8 @@ function marksOf(tree: Tree): Marks {
       const above = node.parent === undefined ? 0 : (depths.get(node.parent) ?? 0);
       const counts = (node.told.facts.role === 'agent' || node.told.facts.role === 'workflow') && above < agentDepthMax;
       if (counts) agents.add(node);
-      depths.set(node, counts ? above + 1 : above);
+      // Asked only for what lies below.
+      if (node.children.length > 0) depths.set(node, counts ? above + 1 : above);
       if (isWork(node)) for (let at: Node | undefined = node; at !== undefined && !working.has(at); at = at.parent) working.add(at);
       if (node.parent === undefined || agents.has(node.parent)) continue;
       const tool = node.parent.told.facts.role === 'tool' ? node.parent : toolAbove.get(node.parent);

@@ -5,8 +5,7 @@ import { noRepeats } from '../../collectors/reading/repeats.ts';
 import { isCutContainer, mayBeContainer } from '../../collectors/reading/truncation.ts';
 import type { ToolError } from '../model/agent-trace.ts';
 import type { SpanId } from '../model/ids.ts';
-import type { LogRecord, Span } from '../model/span.ts';
-import { textAttribute } from '../model/span.ts';
+import { textAttribute, type Attributed, type LogRecord, type Span } from '../model/span.ts';
 import { readersOf, type Readers } from './readers.ts';
 import { compare } from './times.ts';
 
@@ -82,8 +81,13 @@ function isTruncated(span: Span, facts: SpanFacts, { read, lists, others }: Read
   if (role === undefined || role === 'tool' || role === 'step' || role === 'noise') return false;
   // Where all is told, only lists with an attribute an item can have lost one.
   const isTold = role === 'model' && hasItems(facts.inputMessages) && hasItems(facts.outputMessages) && hasItems(facts.toolDefinitions);
-  const isWhole = (key: string): boolean => !mayBeContainer(span, key) || !isCutContainer(textAttribute(span, key) ?? '');
-  return !(isTold ? others.every(isWhole) && lists.every((list) => repeats.every(span, list, isWhole)) : read.every(isWhole));
+  for (const key of isTold ? others : read) if (!isWhole(span, key)) return true;
+  if (isTold) for (const list of lists) if (!repeats.every(span, list, isWhole)) return true;
+  return false;
+}
+
+function isWhole(from: Attributed, key: string): boolean {
+  return !mayBeContainer(from, key) || !isCutContainer(textAttribute(from, key) ?? '');
 }
 
 function hasItems(list: readonly unknown[] | undefined): boolean {

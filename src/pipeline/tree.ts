@@ -39,10 +39,15 @@ export interface Tree {
 /** Builds the tree. Noise spans are taken out and their children given to their parent; a cycle of parents is cut. */
 export function tree(held: readonly { readonly span: Span; readonly told: Told; readonly arrivedMs: number }[]): Tree {
   const byId = new Map<SpanId, Draft>();
-  for (const { span, told, arrivedMs } of held) byId.set(span.spanId, { span, told, arrivedMs, parent: undefined, children: [], awaits: undefined, place: 0 });
-  const nodes: Draft[] = [];
-  for (const node of byId.values()) if (!isNoise(node)) nodes.push(node);
-  sortedBy(nodes, byStart);
+  const all: Draft[] = [];
+  for (const { span, told, arrivedMs } of held) {
+    const node: Draft = { span, told, arrivedMs, parent: undefined, children: [], awaits: undefined, place: 0 };
+    byId.set(span.spanId, node);
+    all.push(node);
+  }
+  // Of spans with one id the last one counts.
+  const once = byId.size === all.length ? all : [...byId.values()];
+  const nodes = sortedBy(once.some(isNoise) ? once.filter((node) => !isNoise(node)) : once, byStart);
   const aboveNoise = new Map<Draft, Above>();
   for (const node of nodes) hang(node, byId, aboveNoise);
   handOver(nodes);
