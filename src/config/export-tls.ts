@@ -50,9 +50,10 @@ export function exportTls({ nowMs, ...source }: Source & { readonly nowMs: numbe
     const faults = read.flatMap(({ one, text }) => (typeof text === 'string' ? [] : [finding(one, index, text)]));
     if (faults.length > 0 || named.length === 0) return faults;
     const own: ClientTls = Object.fromEntries(read.map(({ one, text }) => [one.key.as, text]));
-    // One without the other is told of where keys are looked at together.
-    const isPair = (own.cert === undefined) === (own.key === undefined);
-    const unfit = isPair ? pairFault(own, own, 'used') : undefined;
+    const lone = named.find(({ key, variable }) => variable !== undefined && key.as !== 'ca' && (own.cert === undefined) !== (own.key === undefined));
+    if (lone !== undefined) return [{ path: ['export', index], at: 'value', problem: `is given ${lone.variable ?? ''} alone`, todo: 'Set the variables of a client certificate and of its key, or none.' }];
+    // Keys of the file are looked at together elsewhere.
+    const unfit = (own.cert === undefined) === (own.key === undefined) ? pairFault(own, own, 'used') : undefined;
     if (unfit === undefined) tls.set(index, own);
     const of = named.find(({ key }) => unfit?.of === 'key' && key.as === 'key') ?? named[0];
     return unfit === undefined || of === undefined ? [] : [finding(of, index, unfit)];

@@ -109,4 +109,5 @@ test('export tls: an endpoint without TLS has no use for it, and a variable is n
   expect(await faultsOf('to: phoenix, endpoint: "http://backend:6006", tls: { ca_file: cert.pem }')).toMatchObject([{ key: 'export[0].tls', problem: 'means nothing for an endpoint that begins with http://' }]);
   expect(await faultsOf('to: metrics, tls: { ca_file: cert.pem }')).toMatchObject([{ key: 'export[0].tls', problem: 'means nothing without endpoint' }]);
   expect(await faultsOf(`to: span_events, ${at}`, { OTEL_EXPORTER_OTLP_CERTIFICATE: inFolder('gone.pem') })).toMatchObject([{ key: 'export[0]', problem: expect.stringMatching(/^is given OTEL_EXPORTER_OTLP_CERTIFICATE, and ".*gone.pem" cannot be read \(ENOENT\)$/) }]);
+  expect(await faultsOf(`to: span_events, ${at}`, { OTEL_EXPORTER_OTLP_TRACES_CLIENT_KEY: inFolder('client-key.pem') })).toMatchObject([{ key: 'export[0]', problem: 'is given OTEL_EXPORTER_OTLP_TRACES_CLIENT_KEY alone' }]);
 });
