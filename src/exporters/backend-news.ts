@@ -5,7 +5,7 @@
 import type { Clock } from '../model/clock.ts';
 import type { Circuit } from '../pipeline/breaker.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import type { ExportOutcome } from './exporter.ts';
+import type { ExportFailure } from './exporter.ts';
 import { faultWords } from './fault-words.ts';
 
 /** As pino has it. No text of a run, of a header or of an answer is in what it gets. */
@@ -24,15 +24,13 @@ export interface BackendNewsOptions {
   readonly logger?: NewsLogger | undefined;
 }
 
-type Failure = Extract<ExportOutcome, { readonly kind: 'failed' }>;
-
 export interface BackendNews {
   /** A request, or what stands for an item of it, failed. */
-  failed(outcome: Failure): void;
+  failed(outcome: ExportFailure): void;
   /** `isKnown`: false where it closes because nothing is left to try it with. */
   circuit(circuit: Circuit, isKnown?: boolean): void;
   /** So many are not sent any more by themselves. */
-  givenUp(outcome: Pick<Failure, 'error'> & { readonly isMissing?: true }, items?: number): void;
+  givenUp(outcome: Pick<ExportFailure, 'error'> & { readonly isMissing?: true }, items?: number): void;
 }
 
 const messages = {
@@ -46,8 +44,10 @@ const silenceMs = 60_000;
 const reasonsMax = 100;
 
 export function backendNews({ name, what, telemetry, clock, logger }: BackendNewsOptions): BackendNews {
-  let last: Failure | undefined;
-  let down: { readonly reason: string; readonly toldAtMs: number } | undefined;
+  let last: ExportFailure | undefined;
+  /** That were told of this outage, or of one that was told a moment ago. */
+  const reasons = new Set<string>();
+  let toldAtMs = -Infinity;
   let isDown = false;
   const givenUp = new Map<string, { toldAtMs: number; untold: number }>();
 
@@ -55,8 +55,11 @@ export function backendNews({ name, what, telemetry, clock, logger }: BackendNew
     if (last === undefined) return;
     const { reason, todo } = faultWords(last);
     const nowMs = clock.nowMs();
-    if (down?.reason === reason && (isDown || nowMs - down.toldAtMs < silenceMs)) return;
-    down = { reason, toldAtMs: nowMs };
+    const isSame = isDown || nowMs - toldAtMs < silenceMs;
+    if (isSame && (reasons.has(reason) || reasons.size >= reasonsMax)) return;
+    if (!isSame) reasons.clear();
+    reasons.add(reason);
+    toldAtMs = nowMs;
     isDown = true;
     logger?.warn({ exporter: name(), reason, fault: last.error, todo }, messages[what].down);
   }

@@ -59,6 +59,8 @@ export type ExportOutcome =
   | { readonly kind: 'failed'; readonly retryable: boolean; readonly error: string; readonly retryAfterMs?: number }
   | { readonly kind: 'failed'; readonly retryable: true; readonly isMissing: true; readonly error: string; readonly retryAfterMs?: undefined };
 
+export type ExportFailure = Extract<ExportOutcome, { readonly kind: 'failed' }>;
+
 /** A request as it is sent. */
 export interface PlannedRequest {
   readonly method: string;

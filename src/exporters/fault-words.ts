@@ -1,5 +1,5 @@
 /** What a failed request to a backend is, for people and for metrics. */
-import type { ExportOutcome } from './exporter.ts';
+import type { ExportFailure } from './exporter.ts';
 
 export interface FaultWords {
   /** Of low cardinality: one of a few words, or `http_` and a status. */
@@ -35,9 +35,7 @@ const rows: readonly (FaultWords & { readonly of: RegExp })[] = [
   { of: new RegExp(`^${rejectedFault}`), reason: 'rejected', todo: 'The backend says in its own log why.' },
 ];
 
-type Failure = Extract<ExportOutcome, { readonly kind: 'failed' }>;
-
-export function faultWords({ error, ...outcome }: Pick<Failure, 'error'> & { readonly isMissing?: true }): FaultWords {
+export function faultWords({ error, ...outcome }: Pick<ExportFailure, 'error'> & { readonly isMissing?: true }): FaultWords {
   if (outcome.isMissing === true) return { reason: 'missing', todo: 'Look whether the spans reach this backend: at the agent’s exporter, and at the sampling between them.' };
   const found = rows.find(({ of }) => of.test(error));
   const status = /^status (\d{3})/.exec(error)?.[1];

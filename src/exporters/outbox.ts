@@ -9,7 +9,7 @@ import type { NewExport } from '../model/export-store.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { restMs, type BreakerOptions, type Circuit } from '../pipeline/breaker.ts';
 import type { NewsLogger } from './backend-news.ts';
-import { itemRevision, type Exporter, type ExportItem, type ExportOutcome, type ScoredRun } from './exporter.ts';
+import { itemRevision, type Exporter, type ExportFailure, type ExportItem, type ExportOutcome, type ScoredRun } from './exporter.ts';
 import { lanes, partOf, type Entry } from './lanes.ts';
 import { exporterAccount } from './outbox-account.ts';
 import { rowWindow, windowMax, type RowWindow } from './row-window.ts';
@@ -131,7 +131,7 @@ export function outbox(options: OutboxOptions): Outbox {
   }
 
   /** Makes a dead letter of it. */
-  function giveUp(entry: Entry, outcome: Extract<ExportOutcome, { readonly kind: 'failed' }>, why = ''): void {
+  function giveUp(entry: Entry, outcome: ExportFailure, why = ''): void {
     const reason = `${why}${outcome.error}`;
     account.givenUp(outcome);
     if (entry.row !== undefined) rows?.dead(entry.row, entry.attempts, reason);

@@ -1,7 +1,7 @@
 /** Sends what is ready in the lanes to one backend: a few items at a time, none while the circuit is open, one while it is half open. */
 import type { Sleep } from '../model/clock.ts';
 import { breaker, type BreakerOptions, type Circuit } from '../pipeline/breaker.ts';
-import type { Exporter, ExportItem, ExportOutcome } from './exporter.ts';
+import type { Exporter, ExportFailure, ExportItem, ExportOutcome } from './exporter.ts';
 import type { Entry, Lanes } from './lanes.ts';
 
 export interface SenderOptions extends BreakerOptions {
@@ -12,7 +12,7 @@ export interface SenderOptions extends BreakerOptions {
   /** What became of an item; it is still in its lane. `isProbe`: it says more about the backend than about the item. */
   readonly ended: (entry: Entry, outcome: ExportOutcome, isProbe: boolean) => void;
   /** Told first, of every failure. */
-  readonly failed: (outcome: Extract<ExportOutcome, { readonly kind: 'failed' }>) => void;
+  readonly failed: (outcome: ExportFailure) => void;
   /** The circuit is another one than before. `isKnown`: false where nothing is known of the backend any more. */
   readonly switched: (circuit: Circuit, isKnown: boolean) => void;
   /** After every turn: there may be room for more. */

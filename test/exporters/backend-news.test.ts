@@ -71,6 +71,7 @@ const error = (text: string): Extract<ExportOutcome, { kind: 'failed' }> => ({ k
 const flips: readonly { readonly name: string; readonly what: (news: BackendNews, wait: (ms: number) => void) => void; readonly want: readonly string[] }[] = [
   { name: 'one that goes and comes every second is told once a minute', what: (news, wait) => { for (let at = 0; at < 130; at++) { news.failed(error('status 503')); news.circuit('open'); news.circuit('half_open'); news.circuit('closed'); wait(1_000); } }, want: ['http_503', 'again', 'http_503', 'again', 'http_503', 'again'] },
   { name: 'down for another reason than before is another line', what: (news) => { news.failed(error('ECONNREFUSED')); news.circuit('open'); news.failed(error('ECONNREFUSED')); news.failed(error('status 401')); news.circuit('open'); news.circuit('closed'); }, want: ['connection', 'http_401', 'again'] },
+  { name: 'two reasons that take turns are two lines', what: (news, wait) => { for (let at = 0; at < 200; at++) { news.failed(error(at % 2 === 0 ? 'status 503' : 'status 429')); news.circuit('open'); wait(1_000); } }, want: ['http_503', 'http_429'] },
   { name: 'what is given up is told once a minute, with how many there were since', what: (news, wait) => { for (let at = 0; at < 90; at++) { news.givenUp({ error: 'status 400' }, 2); wait(1_000); } news.givenUp({ error: 'status 413' }); }, want: ['http_400 2', 'http_400 120', 'http_413 1'] },
 ];
 for (const { name, what, want } of flips) {
