@@ -10,6 +10,7 @@ import { callAnnotationsMigration } from './call-annotations-migration.ts';
 import { contentMigration } from './content-migration.ts';
 import { decisionsMigration } from './decisions-migration.ts';
 import { driftMigration } from './drift-migration.ts';
+import { evaluationsMigration } from './evaluations-migration.ts';
 import { exportsMigration } from './exports-migration.ts';
 import { judgesMigration } from './judges-migration.ts';
 import { leasesMigration } from './leases-migration.ts';
@@ -66,6 +67,7 @@ const migrations: { readonly [name: string]: Migration } = {
   '011_sessions': sessionsMigration,
   '012_job_leases': leasesMigration,
   '013_call_annotations': callAnnotationsMigration,
+  '014_evaluation_rows': evaluationsMigration,
 };
 
 /** Brings older files up to date, and refuses those of a newer release: they may hold what this one would break. */
