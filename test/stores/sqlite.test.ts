@@ -141,6 +141,27 @@ test('sqlite: a file that lacks a step below its last one is brought up to date'
   await store.stop();
 });
 
+test('sqlite: verdicts of a file in which they had no row ids are all there, under the same keys', async () => {
+  const at = file();
+  const before = await sqliteStore(at);
+  await before.write([nth(1), nth(2)]);
+  const verdicts = async (store: typeof before) => await Promise.all([nth(1), nth(2)].map(async ({ run }) => (await store.run(run))?.verdicts));
+  const wanted = await verdicts(before);
+  expect(wanted[0]?.length).toBeGreaterThan(0);
+  await before.stop();
+  const old = new DatabaseSync(at);
+  const made = String(old.prepare("select sql from sqlite_master where name = 'evaluations'").get()?.['sql']);
+  old.exec(`alter table evaluations rename to newer; ${made.replace(/strict$/, 'strict, without rowid')}; insert into evaluations select * from newer; drop table newer; delete from kysely_migration where name = '014_evaluation_rows'`);
+  expect(() => old.exec('select rowid from evaluations')).toThrow('rowid');
+  old.close();
+  const store = await sqliteStore(at);
+  expect(await verdicts(store)).toEqual(wanted);
+  // Said again: it takes over.
+  await store.write([nth(1)]);
+  expect(await verdicts(store)).toEqual(wanted);
+  await store.stop();
+});
+
 test('sqlite: a batch is written whole or not at all', async () => {
   const store = await sqliteStore(file());
   const broken = { ...nth(2), evaluations: [{ ...nth(2).evaluations[0], sampleProbability: Symbol('no value') }] } as never;
