@@ -70,8 +70,9 @@ function served(port: MessagePort, file: string): void {
   const database = opened(file);
   const statement = statements(database);
   const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: { prepare: (sql) => adapted(statement(sql)), close: () => database.close() } }) });
-  /** Made when the tables are there. */
   let to: Rows | undefined;
+  /** Made when the tables are there. */
+  const preparedRows = (): Rows => (to ??= rows((text) => database.prepare(text)));
   /** Each question waits for the one before it. */
   let last: Promise<unknown> = Promise.resolve();
 
@@ -84,10 +85,10 @@ function served(port: MessagePort, file: string): void {
         return { ...done, changes, lastRowId: lastInsertRowid };
       }
       case 'write':
-        return { kind: 'written', exports: await db.transaction().execute((tx) => writeBatch(tx, (to ??= rows((text) => database.prepare(text))), ask.batch)) };
+        return { kind: 'written', exports: await db.transaction().execute((tx) => writeBatch(tx, preparedRows(), ask.batch)) };
       case 'pieces': {
         const { pieces } = ask;
-        await db.transaction().execute(async () => writePieces((to ??= rows((text) => database.prepare(text))), pieces));
+        await db.transaction().execute(async () => writePieces(preparedRows(), pieces));
         return done;
       }
       case 'exec':
