@@ -35,6 +35,7 @@ import { sessionTools } from './sessions.ts';
 import { slabs } from './shelf.ts';
 import { standing } from './standing.ts';
 import { telling } from './telling.ts';
+import { earlier } from './times.ts';
 import { together } from './together.ts';
 import { traceTable, type Trace } from './traces.ts';
 
@@ -268,8 +269,4 @@ export function gathering(options: GatheringOptions): Gathering {
     openBytes: () => bytes - closed.bytes(),
     traces: () => traces.size(),
   };
-}
-
-function earlier(one: number | undefined, other: number | undefined): number | undefined {
-  return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
 }

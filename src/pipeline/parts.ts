@@ -6,6 +6,7 @@
 import type { SpanId } from '../model/ids.ts';
 import type { Span } from '../model/span.ts';
 import { deadlines } from './deadlines.ts';
+import { earlier } from './times.ts';
 
 export interface Part {
   spans: SpanId[];
@@ -44,7 +45,7 @@ export function traceParts(): Parts {
     }
     large.carries ||= small.carries;
     large.lastMs = Math.max(large.lastMs, small.lastMs);
-    large.waitsSinceMs = least(large.waitsSinceMs, small.waitsSinceMs);
+    large.waitsSinceMs = earlier(large.waitsSinceMs, small.waitsSinceMs);
     due.remove(small);
     return large;
   }
@@ -79,8 +80,4 @@ export function traceParts(): Parts {
       return found;
     },
   };
-}
-
-function least(a: number | undefined, b: number | undefined): number | undefined {
-  return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
 }

@@ -4,6 +4,11 @@ export function compare(a: bigint, b: bigint): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
+/** Of two times of which either may be missing. */
+export function earlier(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
+}
+
 /** Sorts a list in place. Most are in order already. */
 export function sortedBy<Item>(list: Item[], order: (a: Item, b: Item) => number): Item[] {
   for (let at = 1; at < list.length; at++) if (order(list[at - 1] as Item, list[at] as Item) > 0) return list.sort(order);
