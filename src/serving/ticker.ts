@@ -8,8 +8,8 @@ const tracesPerStep = 1;
 const stepsPerTickMax = 1_000;
 /** The longest that a timer sleeps: a later deadline is looked at again then. */
 const timerMsMax = 60_000;
-/** Of one tick, while closing is in time: as long as others had, within these. A request waits no longer for it. */
-const tickMsLeast = 2;
+/** Of one tick, while closing is in time: the more the later it is. A request waits so long for it in every turn that it takes. */
+const tickMsLeast = 1;
 const tickMsUsual = 5;
 const tickMsMax = 100;
 /** From here on closing is behind, and takes time from the requests. */
@@ -91,7 +91,7 @@ export function tickerOf({ flow, clock, mustWait = () => false, onFault }: Ticke
  * it is behind it takes as much time as others had since the last tick, and a growing multiple of it the later it is; those who send then wait.
  */
 function tickMs(overdueMs: number, othersMs: number): number {
-  if (overdueMs < lateMs) return Math.min(tickMsUsual, Math.max(tickMsLeast, othersMs));
+  if (overdueMs < lateMs) return tickMsLeast + ((tickMsUsual - tickMsLeast) * Math.max(0, overdueMs)) / lateMs;
   const parts = 1 + (partsMax - 1) * Math.min(1, (overdueMs - lateMs) / (veryLateMs - lateMs));
   return Math.min(tickMsMax, Math.max(tickMsUsual, othersMs * parts));
 }

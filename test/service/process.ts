@@ -11,6 +11,7 @@ import { writeTraces } from '../../src/otlp/write.ts';
 import { eventually } from './running.ts';
 
 export interface ServiceProcess {
+  readonly pid: number;
   readonly otlp: string;
   readonly console: string;
   /** HTTP status; undefined: nobody answered. */
@@ -88,6 +89,7 @@ async function untilUp(child: ChildProcess, said: () => string): Promise<void> {
 
 function serviceAt(child: ChildProcess, said: () => string, otlp: string, page: string): ServiceProcess {
   return {
+    pid: child.pid ?? 0,
     otlp,
     console: page,
     async send(spans) {

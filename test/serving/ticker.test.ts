@@ -30,8 +30,8 @@ async function shared({ lateMs, requestMs, turns }: { readonly lateMs: number; r
 }
 
 const cases = [
-  { name: 'in time it takes five milliseconds a turn', lateMs: 0, requestMs: 15, least: 0.2, most: 0.3 },
-  { name: 'in time, with little to do beside, it takes as long as that, and two at least', lateMs: 0, requestMs: 1, least: 0.6, most: 0.7 },
+  { name: 'in time it takes a millisecond a turn', lateMs: 0, requestMs: 15, least: 0.05, most: 0.07 },
+  { name: 'in time, but not much longer, it takes up to five', lateMs: 99, requestMs: 15, least: 0.2, most: 0.3 },
   { name: 'a little behind it gets half', lateMs: 100, requestMs: 10, least: 0.45, most: 0.55 },
   { name: 'far behind it gets nine parts of ten', lateMs: 5_000, requestMs: 10, least: 0.85, most: 0.92 },
   { name: 'one turn never takes more than a tenth of a second', lateMs: 5_000, requestMs: 100, least: 0.45, most: 0.55 },

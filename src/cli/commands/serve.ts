@@ -5,6 +5,7 @@ import type { Config } from '../../config/config.ts';
 import { readConfig } from '../../config/load.ts';
 import { watchedFile } from '../../config/watched-file.ts';
 import { service } from '../../service.ts';
+import { giveWay } from '../../serving/thread-priorities.ts';
 import { UsageError, type Command, type CommandInput, type ExitCode } from '../command.ts';
 import { listenFault } from '../listen-fault.ts';
 
@@ -36,6 +37,7 @@ export const serve: Command = {
       const { otlpHttp, otlpGrpc, console: page } = await running.start().catch((error: unknown) => {
         throw listenFault(error, config.listen);
       });
+      giveWay();
       say(`OTLP         ${otlpHttp} (HTTP), ${otlpGrpc} (gRPC)`);
       say(`Console      ${page}   (/api/v1, /metrics, /livez, /readyz)`);
       say(`Data         ${dataText(config)}`);
