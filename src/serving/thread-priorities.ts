@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { constants, getPriority, setPriority } from 'node:os';
 
-/** As the system names them: the garbage collector and the compiler, and the store's. */
-const forLater: ReadonlySet<string> = new Set(['V8Worker', 'tracejury-store']);
+/** As Node names those of the garbage collector and the compiler. The store's is none: what it is behind with is refused. */
+const forLater = 'V8Worker';
 /** A third of what a thread gets that does not give way, as long as both want the same processor. */
 const less = 5;
 /** Linux alone has a priority for each thread, and tells which there are. */
@@ -14,7 +14,7 @@ export function giveWay(): void {
   if (process.platform !== 'linux') return;
   try {
     const priority = Math.min(constants.priority.PRIORITY_LOW, getPriority() + less);
-    for (const id of readdirSync(tasks)) if (forLater.has(readFileSync(`${tasks}/${id}/comm`, 'utf8').trim())) setPriority(Number(id), priority);
+    for (const id of readdirSync(tasks)) if (readFileSync(`${tasks}/${id}/comm`, 'utf8').trim() === forLater) setPriority(Number(id), priority);
   } catch {
     // All is as it was, and works.
   }

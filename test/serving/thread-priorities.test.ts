@@ -18,12 +18,12 @@ function priorities(pid: number): ReadonlyMap<string, ReadonlySet<number>> {
   return found;
 }
 
-test('threads: where the system knows a priority of each, the collector, the compiler and the store give way to what answers requests', async () => {
+test('threads: where the system knows a priority of each, the collector and the compiler give way to all others', async () => {
   if (process.platform !== 'linux') return elsewhere();
   const folder = serviceFolder();
   try {
     const { pid } = await folder.start();
-    const isLater = (name: string): boolean => name === 'V8Worker' || name === 'tracejury-store';
+    const isLater = (name: string): boolean => name === 'V8Worker';
     const told = await eventually(() => {
       const now = priorities(pid);
       const [own = 0] = now.get('MainThread') ?? [];
