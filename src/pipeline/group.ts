@@ -27,7 +27,6 @@ import { joining } from './joining.ts';
 import { withLastingKeys, type Lasting } from './lasting-keys.ts';
 import { looks, type Look, type Looked, type Pending } from './looks.ts';
 import { offeredTools } from './offered-tools.ts';
-import { recordKey } from './records.ts';
 import { relief } from './relief.ts';
 import { reopening } from './reopening.ts';
 import { closedRun, takenBackRuns } from './revisions.ts';
@@ -38,6 +37,7 @@ import { telling } from './telling.ts';
 import { earlier } from './times.ts';
 import { together } from './together.ts';
 import { traceTable, type Trace } from './traces.ts';
+import { isElsewhere } from './tree.ts';
 
 const noRun = { 'tracejury.reason': 'no_agent_model_or_tool_span' } as const;
 
@@ -82,11 +82,12 @@ export function gathering(options: GatheringOptions): Gathering {
   function hold(opened: Trace, span: Span, position: number | undefined): void {
     const nowMs = clock.nowMs();
     const trace = span.links.length > 0 && tell.facts(opened, span)?.followsLinks === true ? joins.byLinks(opened, span, nowMs) : opened;
-    if (trace.closed.size > 0) telemetry.add('tracejury.spans.late', 1, { 'tracejury.reason': 'after_close' });
+    if (trace.closed !== undefined) telemetry.add('tracejury.spans.late', 1, { 'tracejury.reason': 'after_close' });
     trace.held.set(span.spanId, { span, arrivedMs: nowMs });
     standings.stand(trace, position);
-    if (trace.wasDone && !trace.closed.has(span.spanId) && tell.canCarryRun(trace, span)) trace.wasDone = false;
+    if (trace.wasDone && trace.closed?.has(span.spanId) !== true && tell.canCarryRun(trace, span)) trace.wasDone = false;
     trace.mayClose ||= tell.canCarryRun(trace, span);
+    trace.isRooted ||= span.parentSpanId === undefined || isElsewhere(span);
     trace.isOneAgents ||= span.parentSpanId === undefined && tell.isAgents(trace, span);
     grew(trace, span.spanId, span.wireBytes);
   }
@@ -204,13 +205,7 @@ export function gathering(options: GatheringOptions): Gathering {
     for (const record of records) {
       if (record.spanId === undefined || record.attribute(wire.generated) === true || !collectors.some((collector) => collector.logs?.events.includes(record.eventName))) continue;
       const trace = traces.open(tenant, record.traceId, clock.nowMs());
-      if (trace === undefined || trace.recordKeys.size >= limits.recordsPerTraceMax) continue;
-      const key = recordKey(record);
-      if (trace.recordKeys.has(key)) continue;
-      trace.recordKeys.add(key);
-      const known = trace.records.get(record.spanId);
-      if (known === undefined) trace.records.set(record.spanId, [record]);
-      else known.push(record);
+      if (trace === undefined || trace.records.size >= limits.recordsPerTraceMax || !trace.records.add(record.spanId, record)) continue;
       trace.reading?.toldCache?.delete(record.spanId);
       standings.stand(trace, position);
       grew(trace, record.spanId, record.wireBytes);

@@ -20,7 +20,9 @@ export interface Lasting {
   readonly takenBack: ReadonlyMap<SpanId, Draft>;
 }
 
-export function withLastingKeys(drafts: readonly Draft[], closed: ReadonlyMap<SpanId, KeyPlace>): Lasting {
+/** `closed`: absent: no run of the trace has. */
+export function withLastingKeys(drafts: readonly Draft[], closed: ReadonlyMap<SpanId, KeyPlace> | undefined): Lasting {
+  if (closed === undefined) return { drafts, takenBack: new Map() };
   const present = new Set(drafts.map((draft) => draft.key.spanId));
   const vanished = new Set([...closed.keys()].filter((spanId) => !present.has(spanId)));
   const lasting = new Map<SpanId, KeyPlace & Pick<RunKey, 'spanId'>>();

@@ -9,7 +9,6 @@ import { contentHash, expectedOf } from './run.ts';
 import type { Draft } from './assemble.ts';
 import type { Standing } from './standing.ts';
 import type { Trace, TraceTable } from './traces.ts';
-import { isElsewhere } from './tree.ts';
 
 export interface TraceName {
   readonly tenant: Tenant;
@@ -60,12 +59,12 @@ export interface ReopeningParts {
 export function reopening({ traces, standings, telemetry, openedUntilMs, takeSpans, takeRecords, draftsOf, emptied, guarded, drop, relieve }: ReopeningParts): Reopening {
   function stray({ tenant, traceId }: TraceName): Trace | undefined {
     const trace = traces.find(tenant, traceId);
-    return trace === undefined || trace.closed.size > 0 ? undefined : trace;
+    return trace === undefined || trace.closed !== undefined ? undefined : trace;
   }
 
   return {
     takeStrays() {
-      const strays = traces.takeOpened(openedUntilMs()).filter((trace) => trace.closed.size === 0 && !isRooted(trace));
+      const strays = traces.takeOpened(openedUntilMs()).filter((trace) => trace.closed === undefined && !trace.isRooted);
       return strays.map(({ key, tenant }) => ({ tenant, traceId: key.slice(0, key.length - tenant.length) as TraceId }));
     },
     reopen(stored) {
@@ -92,18 +91,10 @@ export function reopening({ traces, standings, telemetry, openedUntilMs, takeSpa
   };
 }
 
-/** True: a root has come, or a span whose parent is in another process. */
-function isRooted({ held }: Trace): boolean {
-  for (const { span } of held.values()) if (span.parentSpanId === undefined || isElsewhere(span)) return true;
-  return false;
-}
-
 /** What came late, taken out of a trace so that what is stored can be put in before it. */
 function takenLate(trace: Trace): Pick<StoredTrace, 'spans' | 'records'> {
-  const late = { spans: [...trace.held.values()].map(({ span }) => span), records: [...trace.records.values()].flat() };
+  const late = { spans: [...trace.held.values()].map(({ span }) => span), records: trace.records.take() };
   trace.held.clear();
-  trace.records.clear();
-  trace.recordKeys.clear();
   trace.reading = undefined;
   trace.parts = undefined;
   return late;
@@ -118,6 +109,6 @@ function noteClosed(trace: Trace, { traceId, runs }: StoredTrace, drafts: readon
   for (const { spanId, revision, partOf } of runs) {
     const draft = known.get(spanId);
     const hash = partOf !== undefined ? `part of ${partOf}` : draft === undefined ? '' : contentHash(draft, expectedOf(draft));
-    trace.closed.set(spanId, { traceId: draft?.key.traceId ?? traceId, spanTraceId: draft?.spanTraceId ?? traceId, revision, contentHash: hash });
+    (trace.closed ??= new Map()).set(spanId, { traceId: draft?.key.traceId ?? traceId, spanTraceId: draft?.spanTraceId ?? traceId, revision, contentHash: hash });
   }
 }

@@ -21,8 +21,8 @@ export function takenBackRuns(trace: Trace, takenBack: Lasting['takenBack'], tel
 }
 
 function takenBackRun(trace: Trace, spanId: SpanId, whole: Draft, telemetry: Telemetry): Run | undefined {
-  const closed = trace.closed.get(spanId);
-  if (closed === undefined || !trace.closed.has(whole.key.spanId)) return undefined;
+  const closed = trace.closed?.get(spanId);
+  if (closed === undefined || trace.closed?.has(whole.key.spanId) !== true) return undefined;
   const hash = `part of ${whole.key.traceId}/${whole.key.spanId}`;
   const key = { ...whole.key, traceId: closed.traceId, spanId };
   const revision = nextRevision(trace, { key, spanTraceId: closed.spanTraceId }, hash);
@@ -32,9 +32,9 @@ function takenBackRun(trace: Trace, spanId: SpanId, whole: Draft, telemetry: Tel
 }
 
 function nextRevision(trace: Trace, { key: { traceId, spanId }, spanTraceId }: Pick<Draft, 'key' | 'spanTraceId'>, contentHashNow: string): number | undefined {
-  const before = trace.closed.get(spanId);
+  const before = trace.closed?.get(spanId);
   if (before?.contentHash === contentHashNow) return undefined;
   const revision = (before?.revision ?? 0) + 1;
-  trace.closed.set(spanId, { traceId, spanTraceId, revision, contentHash: contentHashNow });
+  (trace.closed ??= new Map()).set(spanId, { traceId, spanTraceId, revision, contentHash: contentHashNow });
   return revision;
 }

@@ -38,16 +38,15 @@ export function standing(traces: TraceTable, settled: (keys: readonly string[]) 
   return {
     stand(trace, position) {
       if (position === undefined) return;
-      trace.positions.add(position);
+      inOrder(trace.positions, position);
       // Told of at once: read again from here on, a finished trace would be a part of itself.
       if (trace.done) finished.push({ keys: [trace.key, ...trace.joined], positions: [] });
     },
     showsNoRun: (trace) => settled([trace.key, ...trace.joined]),
     finish(trace) {
       settled([trace.key, ...trace.joined]);
-      if (trace.positions.size === 0) return;
-      finished.push({ keys: [trace.key, ...trace.joined], positions: [...trace.positions] });
-      trace.positions.clear();
+      if (trace.positions.length === 0) return;
+      finished.push({ keys: [trace.key, ...trace.joined], positions: trace.positions.splice(0) });
     },
     oldestPosition() {
       let oldest: number | undefined;
@@ -58,7 +57,12 @@ export function standing(traces: TraceTable, settled: (keys: readonly string[]) 
       return oldest;
     },
     moved(from, to) {
-      for (const { positions } of traces.all()) if (positions.delete(from)) inOrder(positions, to);
+      for (const { positions } of traces.all()) {
+        const at = positions.indexOf(from);
+        if (at < 0) continue;
+        positions.splice(at, 1);
+        inOrder(positions, to);
+      }
     },
     isOpen: (key) => traces.isOpen(key),
     isAwaited: (key) => traces.isAwaited(key),
@@ -70,9 +74,9 @@ export function standing(traces: TraceTable, settled: (keys: readonly string[]) 
   };
 }
 
-/** Adds positions and keeps the set ascending. */
-export function inOrder(positions: Set<number>, ...more: readonly number[]): void {
-  const sorted = [...positions, ...more].sort((one, other) => one - other);
-  positions.clear();
-  for (const position of sorted) positions.add(position);
+/** Adds a position, once, where it belongs: mostly at the end, and mostly it is there already. */
+export function inOrder(positions: number[], position: number): void {
+  let at = positions.length;
+  while (at > 0 && (positions[at - 1] ?? 0) > position) at--;
+  if (positions[at - 1] !== position) positions.splice(at, 0, position);
 }

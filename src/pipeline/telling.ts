@@ -25,7 +25,7 @@ export function telling(collectors: readonly Collector[]): Telling {
 
   function reading(trace: Trace): Reading {
     const { toldCache = new Map<SpanId, Told>(), repeats: told = repeats(shared) } = trace.reading ?? {};
-    return { collectors, records: trace.records, toldCache, repeats: told };
+    return { collectors, records: trace.records.bySpan, toldCache, repeats: told };
   }
 
   function facts(trace: Trace, span: Span): SpanFacts | undefined {
@@ -49,7 +49,7 @@ export function telling(collectors: readonly Collector[]): Telling {
 
 /** What the first collector that tells a role says, where it needs not read the span for that. */
 function isAgentsBySign(collectors: readonly Collector[], trace: Trace, span: Span): boolean | undefined {
-  if (trace.reading?.toldCache?.has(span.spanId) === true || trace.records.has(span.spanId)) return undefined;
+  if (trace.reading?.toldCache?.has(span.spanId) === true || trace.records.bySpan.has(span.spanId)) return undefined;
   for (const collector of readersOf(collectors, span).collectors) {
     if (collector.isAgents === undefined) return undefined;
     const known = collector.isAgents(span);

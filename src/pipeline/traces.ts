@@ -1,10 +1,10 @@
 /** The traces that are gathered: found by tenant and trace id, oldest first, remembered for a while after they are gone. */
 import type { SpanId, Tenant, TraceId } from '../model/ids.ts';
 import { recentMap } from '../model/recent.ts';
-import type { LogRecord } from '../model/span.ts';
 import type { Reading } from './facts.ts';
 import { HeldSpans } from './held-spans.ts';
 import type { KeyPlace } from './lasting-keys.ts';
+import { HeldRecords } from './records.ts';
 import { inOrder } from './standing.ts';
 import type { Parts } from './parts.ts';
 
@@ -19,15 +19,15 @@ export interface Trace {
   readonly tenant: Tenant;
   readonly openedMs: number;
   readonly held: HeldSpans;
-  readonly records: Map<SpanId, LogRecord[]>;
-  readonly recordKeys: Set<string>;
+  readonly records: HeldRecords;
   /** What its spans were found to tell, while that will be needed again. */
   reading: Pick<Reading, 'toldCache' | 'repeats'> | undefined;
-  readonly closed: Map<SpanId, Closed>;
+  /** Absent while none has. */
+  closed: Map<SpanId, Closed> | undefined;
   /** Keys of other traces that turned out to be parts of this one's run. */
   readonly joined: string[];
   /** Of the requests, in the journal, that brought what is held; ascending. */
-  readonly positions: Set<number>;
+  readonly positions: number[];
   bytes: number;
   lastMs: number;
   /** When the first span came that nobody has looked at yet. */
@@ -36,6 +36,8 @@ export interface Trace {
   parts: Parts | undefined;
   /** When it must be looked at as a whole all the same. */
   lookWholeAtMs: number;
+  /** A root has come, or a span whose parent is in another process. */
+  isRooted: boolean;
   /** Its root is an agent: whatever hangs on nothing yet works for that one. */
   isOneAgents: boolean;
   /** False: no span has come that a run could close on, so there is no need to look before `abandon`. */
@@ -84,7 +86,7 @@ export function traceTable(tombstonesMax: number): TraceTable {
       const known = traces.get(key) ?? joinedTo.get(key);
       if (known !== undefined) return known;
       if (tombstones.has(key)) return undefined;
-      const trace: Trace = { key, tenant, openedMs: nowMs, held: new HeldSpans(), records: new Map(), recordKeys: new Set(), reading: undefined, closed: new Map(), joined: [], positions: new Set(), bytes: 0, lastMs: nowMs, waitsSinceMs: undefined, parts: undefined, lookWholeAtMs: Infinity, isOneAgents: false, mayClose: false, done: false, wasDone: false };
+      const trace: Trace = { key, tenant, openedMs: nowMs, held: new HeldSpans(), records: new HeldRecords(), reading: undefined, closed: undefined, joined: [], positions: [], bytes: 0, lastMs: nowMs, waitsSinceMs: undefined, parts: undefined, lookWholeAtMs: Infinity, isRooted: false, isOneAgents: false, mayClose: false, done: false, wasDone: false };
       traces.set(key, trace);
       opened.add(trace);
       return trace;
@@ -103,7 +105,7 @@ export function traceTable(tombstonesMax: number): TraceTable {
       traces.delete(trace.key);
       opened.delete(trace);
       for (const key of trace.joined) joinedTo.delete(key);
-      if (trace.closed.size > 0 || over === 'over') for (const key of [trace.key, ...trace.joined]) tombstones.set(key, true);
+      if (trace.closed !== undefined || over === 'over') for (const key of [trace.key, ...trace.joined]) tombstones.set(key, true);
     },
     join(part, whole, spansMax) {
       let leftOut = 0;
@@ -112,14 +114,14 @@ export function traceTable(tombstonesMax: number): TraceTable {
         if (whole.held.size < spansMax) whole.held.set(spanId, held);
         else leftOut++;
       }
-      for (const [spanId, records] of part.records) if (!whole.records.has(spanId)) whole.records.set(spanId, records);
-      for (const key of part.recordKeys) whole.recordKeys.add(key);
-      for (const [spanId, closed] of part.closed) if (!whole.closed.has(spanId)) whole.closed.set(spanId, closed);
+      whole.records.join(part.records);
+      if (part.closed !== undefined) whole.closed = new Map([...part.closed, ...(whole.closed ?? [])]);
       for (const key of [part.key, ...part.joined]) {
         joinedTo.set(key, whole);
         whole.joined.push(key);
       }
-      inOrder(whole.positions, ...part.positions);
+      for (const position of part.positions) inOrder(whole.positions, position);
+      whole.isRooted ||= part.isRooted;
       whole.mayClose ||= part.mayClose;
       whole.isOneAgents ||= part.isOneAgents;
       whole.lastMs = Math.max(whole.lastMs, part.lastMs);

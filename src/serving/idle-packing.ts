@@ -5,8 +5,8 @@ import type { Pipeline } from '../pipeline/pipeline.ts';
 import { slabs, type Shelf } from '../pipeline/shelf.ts';
 import { compressed } from '../stores/compression.ts';
 
-/** A trace of a dozen spans takes about a tenth of a millisecond, so this is a fifteenth of the time at most, and as many traces as can come. */
-const everyMs = 50;
+/** A trace of a dozen spans takes about a tenth of a millisecond, so this is an eighth of the time at most, and more traces than are scored in it.  */
+const everyMs = 25;
 const tracesPerTurn = 32;
 
 /** A dozen traces share so many bytes. Should one of them stay for days, it holds no more than the bytes on the wire that it is counted with. */

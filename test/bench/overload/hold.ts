@@ -6,7 +6,9 @@ import { collectors } from '../../../collectors/index.ts';
 import { evaluationContext } from '../../../evaluators/context.ts';
 import { manualClock } from '../../../src/model/clock.ts';
 import { noTenant } from '../../../src/model/ids.ts';
-import { readTraces } from '../../../src/otlp/read.ts';
+import { keyShapes } from '../../../src/otlp/key-shapes.ts';
+import { tracesInSteps } from '../../../src/otlp/read.ts';
+import { atOnce } from '../../../src/otlp/steps.ts';
 import { pipeline } from '../../../src/pipeline/pipeline.ts';
 import { squeezing } from '../../../src/serving/idle-packing.ts';
 import { machineMemory } from '../../../src/serving/machine.ts';
@@ -31,23 +33,35 @@ const flow = pipeline({
   deliver: () => undefined,
   ask: () => undefined,
 });
+/** Shared by all requests, as a door does. */
+const shapes = keyShapes();
 const bodies = freshBodies({ seed: 3, spans: 2_400, sender: 3 });
 
 /** Ten thousand spans a second: what is idle after two seconds here is so for a service under load. */
 const msPerBody = 10;
-let taken = 0;
+const packEveryMs = 25;
+/** Longer than a trace waits for more before it is squeezed, and than squeezing all that waits then takes. */
+const idleMs = 10_000;
+let packedMs = clock.nowMs();
 
 function take(): number {
   const { body, spans } = bodies.next();
-  flow.spans(noTenant, readTraces(body, 'protobuf').spans);
+  flow.spans(noTenant, atOnce(tracesInSteps(body, 'protobuf', undefined, shapes)).spans);
   clock.advance(msPerBody);
   flow.advance(16);
-  // As the service does twenty times a second.
-  if (++taken % 5 === 0) flow.packIdle(32);
+  // As the service does, forty times a second.
+  for (; packedMs < clock.nowMs(); packedMs += packEveryMs) flow.packIdle(32);
   return spans;
 }
 
+/** Everything that has come is idle, and squeezed. */
+function packed(): void {
+  clock.advance(idleMs);
+  for (; packedMs < clock.nowMs(); packedMs += packEveryMs) flow.packIdle(32);
+}
+
 for (let warm = 0; warm < warmUpSpans; ) warm += take();
+packed();
 flow.finish();
 collect();
 const emptyBytes = process.memoryUsage().rss;
@@ -55,8 +69,11 @@ let held = 0;
 while (held < traces * spansPerTrace) held += take();
 collect();
 const heldBytes = process.memoryUsage().rss;
+packed();
 const before = process.cpuUsage();
 let spans = 0;
 while (spans < measuredSpans) spans += take();
+// What is taken is also squeezed, however few were held before.
+packed();
 const { user, system } = process.cpuUsage(before);
 process.stdout.write(JSON.stringify({ held, bytesPerSpan: (heldBytes - emptyBytes) / held, microsPerSpan: (user + system) / spans, wireBytesPerSpan: bodies.bytesPerSpan }));

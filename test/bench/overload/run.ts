@@ -13,7 +13,7 @@ import { overloadBench } from './overload.ts';
 import { soakBench } from './soak.ts';
 
 const { values, positionals } = parseArgs({
-  options: { seconds: { type: 'string' }, times: { type: 'string', default: '10' }, minutes: { type: 'string', default: '30' }, passes: { type: 'string', default: '3' }, spans: { type: 'string', default: '24000' }, most: { type: 'string', default: '100000' }, collector: { type: 'string' } },
+  options: { seconds: { type: 'string' }, times: { type: 'string', default: '10' }, minutes: { type: 'string', default: '30' }, passes: { type: 'string', default: '3' }, spans: { type: 'string', default: '72000' }, most: { type: 'string', default: '100000' }, collector: { type: 'string' } },
   allowPositionals: true,
 });
 const seconds = (preset: number): number => Number(values.seconds ?? preset);
