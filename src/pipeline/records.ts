@@ -13,6 +13,10 @@ export class HeldRecords {
     return this.#keys?.size ?? 0;
   }
 
+  has(spanId: SpanId): boolean {
+    return this.#bySpan?.has(spanId) === true;
+  }
+
   /** In the order in which they came. */
   get bySpan(): ReadonlyMap<SpanId, readonly LogRecord[]> {
     return this.#bySpan ?? new Map();
@@ -32,7 +36,7 @@ export class HeldRecords {
 
   /** Takes over those of another trace; of a span that both have records of, its own stay. */
   join(other: HeldRecords): void {
-    for (const [spanId, records] of other.bySpan) if (!this.bySpan.has(spanId)) (this.#bySpan ??= new Map()).set(spanId, [...records]);
+    for (const [spanId, records] of other.bySpan) if (!this.has(spanId)) (this.#bySpan ??= new Map()).set(spanId, [...records]);
     for (const key of other.#keys ?? []) (this.#keys ??= new Set()).add(key);
   }
 

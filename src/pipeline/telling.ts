@@ -49,7 +49,7 @@ export function telling(collectors: readonly Collector[]): Telling {
 
 /** What the first collector that tells a role says, where it needs not read the span for that. */
 function isAgentsBySign(collectors: readonly Collector[], trace: Trace, span: Span): boolean | undefined {
-  if (trace.reading?.toldCache?.has(span.spanId) === true || trace.records.bySpan.has(span.spanId)) return undefined;
+  if (trace.reading?.toldCache?.has(span.spanId) === true || trace.records.has(span.spanId)) return undefined;
   for (const collector of readersOf(collectors, span).collectors) {
     if (collector.isAgents === undefined) return undefined;
     const known = collector.isAgents(span);
