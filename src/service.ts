@@ -18,7 +18,7 @@ import type { FileLayer } from './journals/disk/file-layer.ts';
 import { journaling } from './journals/journaling.ts';
 import { journalledIngest } from './journals/ingest.ts';
 import { withoutContent } from './stores/content.ts';
-import { keeper, type Keep, type Keeper } from './stores/keeper.ts';
+import { keeper, type Keeper } from './stores/keeper.ts';
 import { keptSpans } from './stores/kept-spans.ts';
 import { reopener, type Reopener } from './stores/reopener.ts';
 import { spanKeeper, type SpanKeeper } from './stores/span-keeper.ts';
@@ -44,6 +44,7 @@ import { outboxes } from './serving/outboxes.ts';
 import { grpcReserveShare, inFlightShare, overload, tracesShare } from './serving/overload.ts';
 import { reloading, type ReloadSource } from './serving/reloading.ts';
 import type { Repeating } from './serving/repeating.ts';
+import { keepOf } from './serving/retention.ts';
 import { runRules } from './serving/run-rules.ts';
 import { tickerOf } from './serving/ticker.ts';
 import { openMetricsContentType, openMetricsText } from './telemetry/openmetrics.ts';
@@ -220,12 +221,6 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
     reload: reloads.request,
     stop: () => (stopped ??= stop()),
   };
-}
-
-/** Read again whenever old runs are let go. */
-function keepOf(config: () => Config): Keep {
-  const now = (): Keep => config().store.keep;
-  return { get runsMs() { return now().runsMs; }, get contentMs() { return now().contentMs; }, get bytes() { return now().bytes; }, get exportsMs() { return now().exportsMs; }, get exports() { return now().exports; } };
 }
 
 /** What changes with time alone is told when somebody looks. */

@@ -62,7 +62,7 @@ export interface Config {
   readonly exporters: readonly ExporterConfig[];
   readonly store: {
     readonly address: StoreAddress;
-    readonly keep: Keep;
+    readonly keep: Omit<Keep, 'jobsMs' | 'turnsMs'>;
     /** How long an annotation waits for its run. */
     readonly annotationsWaitMs: number;
     readonly content: ContentChoice;

@@ -137,7 +137,7 @@ export interface JobLease {
   readonly until: Micros;
 }
 
-/** Of one run and evaluator there is one job, that of the newest revision. It goes when an item says that it is answered, and with its run. */
+/** Of one run and evaluator there is one job, that of the newest revision. It goes when an item says that it is answered, and with its run, which it keeps from going by age for a while. */
 export interface JudgeJobStore {
   /** Oldest first: of a party, or of all of them what was offered before a time. */
   due(query: DueQuery): Promise<readonly WaitingJob[]>;

@@ -17,6 +17,10 @@ export interface Keep {
   readonly exportsMs: number;
   /** Rows of these. */
   readonly exports: number;
+  /** How long what waits for a judge keeps its run, since it was chosen. */
+  readonly jobsMs: number;
+  /** How long a turn of a session that waits to be judged does, since it came. */
+  readonly turnsMs: number;
 }
 
 /** Who knows what exporters have not sent yet: that is written with its run. */
@@ -154,10 +158,11 @@ export function keeper(options: KeeperOptions): Keeper {
       try {
         for (let more = true; more && !ended.signal.aborted; ) {
           const before = (ageMs: number): number => Math.floor((clock.nowMs() - ageMs) * 1_000);
-          const step = await store.prune({ runsBefore: before(keep.runsMs), contentBefore: before(keep.contentMs), exportsBefore: before(keep.exportsMs), exportsMax: keep.exports, bytesMax: keep.bytes, stepRuns: pruneStepRuns });
+          const step = await store.prune({ runsBefore: before(keep.runsMs), contentBefore: before(keep.contentMs), exportsBefore: before(keep.exportsMs), jobsBefore: before(keep.jobsMs), turnsBefore: before(keep.turnsMs), exportsMax: keep.exports, bytesMax: keep.bytes, stepRuns: pruneStepRuns });
           if (step.runs > 0) telemetry.add('tracejury.store.pruned', step.runs, { 'tracejury.what': 'run' });
           if (step.contents > 0) telemetry.add('tracejury.store.pruned', step.contents, { 'tracejury.what': 'content' });
           if (step.spans > 0) telemetry.add('tracejury.store.pruned', step.spans, { 'tracejury.what': 'spans' });
+          if (step.jobs > 0) telemetry.add('tracejury.judge.jobs', step.jobs, { 'tracejury.outcome': 'dropped' });
           for (const [exporter, rows] of Object.entries(step.exports)) telemetry.add('tracejury.exporter.items', rows, { 'tracejury.exporter': exporter, 'tracejury.outcome': 'dropped' });
           more = step.more;
           if (more) await sleep(restBetweenStepsMs, ended.signal);

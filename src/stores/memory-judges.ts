@@ -12,8 +12,10 @@ export interface MemoryJobs extends JudgeJobStore {
   put(key: string, run: Run, job: NewJudgeJob): void;
   /** Those of this revision and older ones. */
   end(run: string, name: string, revision: number): void;
-  /** The run is gone. */
-  forget(run: string): void;
+  /** The run is gone. Gives how many went with it. */
+  forget(run: string): number;
+  /** The keys of the runs about which something waits that was chosen since then. */
+  awaited(since: Micros): ReadonlySet<string>;
 }
 
 interface Kept extends Omit<WaitingJob, 'run'> {
@@ -49,7 +51,12 @@ export function memoryJobs(): MemoryJobs {
     end(run, name, revision) {
       if ((runs.get(run)?.get(name)?.revision ?? Infinity) <= revision) remove(run, name);
     },
-    forget: (run) => void runs.delete(run),
+    forget(run) {
+      const gone = runs.get(run)?.size ?? 0;
+      runs.delete(run);
+      return gone;
+    },
+    awaited: (since) => new Set([...runs].flatMap(([run, own]) => ([...own.values()].some(({ offeredAt }) => offeredAt >= since) ? [run] : []))),
     due: async (query) => wanted(query).slice(0, query.limit).map(waitingJob),
     async take(query, { owner, now, until }) {
       const free = wanted(query).filter(({ lease }) => lease === undefined || lease.owner === owner || lease.until <= now).slice(0, query.limit);

@@ -12,6 +12,8 @@ export interface MemorySessions extends JudgeSessionStore {
   turn(key: string, run: Run, turn: NewTurn): readonly RunDecision[];
   /** The run is gone; `isPart`: it turned out to be part of another one, and was no turn. */
   forgetRun(key: string, isPart: boolean): void;
+  /** The keys of the runs that are turns of sessions that wait, and came since then. */
+  awaited(since: Micros): ReadonlySet<string>;
   /** With which the session was chosen of which this run is the last turn, where it was not judged yet. */
   probability(key: string, name: string): number | undefined;
 }
@@ -29,6 +31,8 @@ interface Turn {
   readonly id: number;
   readonly revision: number;
   readonly startedAt: Micros;
+  /** When it came. */
+  readonly notedAt: Micros;
   readonly body: Uint8Array;
 }
 
@@ -63,7 +67,7 @@ export function memorySessions(host: MemorySessionHost): MemorySessions {
   function addTurn(session: Session, key: string, run: Run, at: Micros): void {
     const known = session.turns.find((turn) => turn.run === key);
     if (known !== undefined && known.revision >= run.revision) return;
-    const turn: Turn = { run: key, id: known?.id ?? ++ids, revision: run.revision, startedAt: microsOf(run.startUnixNano), body: jobBody(run) };
+    const turn: Turn = { run: key, id: known?.id ?? ++ids, revision: run.revision, startedAt: microsOf(run.startUnixNano), notedAt: at, body: jobBody(run) };
     const turns = [...session.turns.filter((one) => one !== known), turn].sort((one, other) => one.startedAt - other.startedAt || one.id - other.id);
     const surplus = turns.length > sessionTurnsMax ? surplusTurn(turns.length) : -1;
     if (surplus >= 0) session.leftOut++;
@@ -95,6 +99,7 @@ export function memorySessions(host: MemorySessionHost): MemorySessions {
         session.turns = left;
       }
     },
+    awaited: (since) => new Set([...sessions.values()].filter(isWaiting).flatMap(({ turns }) => turns.flatMap(({ run, notedAt }) => (notedAt >= since ? [run] : [])))),
     probability: (key, name) => [...sessions.values()].find((session) => session.choice.name === name && session.run === undefined && session.turns.at(-1)?.run === key)?.probability,
     async ripe({ quietBefore, changedBefore, limit }) {
       return [...sessions.values()]

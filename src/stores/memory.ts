@@ -71,6 +71,8 @@ export function memoryStore({ runsMax = runsMaxDefault, contentBytesMax = conten
   const { write: writeExports, awaited, forget, prune: pruneExports, ...exports } = memoryExports();
   let ids = 0;
   let contentBytes = 0;
+  /** What waited for judges and went with its run; the next `prune` tells. */
+  let goneJobs = 0;
   const ordered = (): readonly Kept[] => [...kept.values()].sort((one, other) => startOf(other) - startOf(one) || other.id - one.id);
   const within = ({ annotated, ...filter }: RunFilter): readonly Kept[] => ordered().filter((one) => isWanted(one, filter) && (annotated === undefined || annotated === annotations.of(one.version.row).length > 0));
 
@@ -119,7 +121,7 @@ export function memoryStore({ runsMax = runsMaxDefault, contentBytesMax = conten
   function drop(gone: readonly Kept[]): number {
     for (const { key, version } of gone) {
       kept.delete(key);
-      jobs.forget(key);
+      goneJobs += jobs.forget(key);
       sessions.forgetRun(key, false);
       withoutContent(version, 'expired');
     }
@@ -204,15 +206,17 @@ export function memoryStore({ runsMax = runsMaxDefault, contentBytesMax = conten
         })
         .sort((one, other) => other.calls - one.calls || compared(one.agent ?? '', other.agent ?? '') || compared(one.name, other.name));
     },
-    async prune({ runsBefore, contentBefore, stepRuns, ...limits }) {
+    async prune({ runsBefore, contentBefore, jobsBefore, turnsBefore, stepRuns, ...limits }) {
       const oldest = ordered().toReversed();
-      const isAwaited = awaited();
-      const gone = oldest.filter((one) => startOf(one) < runsBefore && !isAwaited(one.version.row)).slice(0, stepRuns);
+      const [isAwaited, asked, turns] = [awaited(), jobs.awaited(jobsBefore), sessions.awaited(turnsBefore)];
+      const gone = oldest.filter((one) => startOf(one) < runsBefore && !isAwaited(one.version.row) && !asked.has(one.key) && !turns.has(one.key)).slice(0, stepRuns);
       const pieces = drop(gone) + spans.expire(contentBefore, stepRuns);
       const waiting = pruneExports({ ...limits, stepRuns });
       const emptied = oldest.filter((one) => one.version.content !== undefined && !gone.includes(one) && startOf(one) < contentBefore).slice(0, stepRuns);
       for (const { version } of emptied) withoutContent(version, 'expired');
-      return { runs: gone.length, contents: emptied.length, spans: pieces, exports: waiting.exports, more: waiting.more || gone.length === stepRuns || emptied.length === stepRuns || pieces >= stepRuns };
+      const withRuns = goneJobs;
+      goneJobs = 0;
+      return { runs: gone.length, contents: emptied.length, spans: pieces, exports: waiting.exports, jobs: withRuns, more: waiting.more || gone.length === stepRuns || emptied.length === stepRuns || pieces >= stepRuns };
     },
     backup: () => Promise.reject(new Error('A store in memory has no file to copy.')),
     async stop() {},

@@ -262,9 +262,13 @@ export interface ToolRow {
 }
 
 export interface Retention {
-  /** A run that a backend still waits for scores of stays until it has them, or they are too old themselves. */
+  /** A run stays while a backend waits for its scores, or a judge is to be asked about it or the session whose turn it is, as long as what waits is not too old itself. */
   readonly runsBefore: Micros;
   readonly contentBefore: Micros;
+  /** What waits for judges, by the time at which it was chosen: older ones keep no run. */
+  readonly jobsBefore: Micros;
+  /** Likewise the turns of sessions that wait to be judged, by the time at which they came. */
+  readonly turnsBefore: Micros;
   /** By the time at which it was scored. */
   readonly exportsBefore: Micros;
   /** Rows of exports; beyond it the oldest go, dead letters first. */
@@ -282,6 +286,8 @@ export interface Pruned {
   readonly spans: number;
   /** Rows that waited for a backend or were dead letters, by exporter. */
   readonly exports: { readonly [exporter: string]: number };
+  /** Pairs that waited for a judge and went with their run. */
+  readonly jobs: number;
   /** True: another step would find more. */
   readonly more: boolean;
 }

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { spanId } from '../builders/agent-trace.ts';
 import { settled } from '../builders/manual-sleep.ts';
+import { retention } from '../builders/retention.ts';
 import { evaluation, run, scored, scoredRun } from '../builders/scored-run.ts';
 import { fine, item, later, never, rowsOf, shelf, started, type Shelf } from './shelf.ts';
 
@@ -259,7 +260,7 @@ test('outbox: a circuit with nothing left to try it with is closed, and nothing 
     if (at < 2) await own.sleep.wakeAll();
   }
   expect([own.box.circuit(), own.box.fault(), own.gauge('tracejury.exporter.queue')]).toEqual(['open', 'busy', 3]);
-  await of.store.prune({ runsBefore: 0, contentBefore: 0, exportsBefore: Number.MAX_SAFE_INTEGER, exportsMax: 0, bytesMax: Infinity, stepRuns: 200 });
+  await of.store.prune(retention({ exportsBefore: Number.MAX_SAFE_INTEGER, exportsMax: 0 }));
   for (let turn = 0; turn < 3; turn++) await own.tick();
   expect([own.box.circuit(), own.box.fault(), own.gauge('tracejury.exporter.circuit'), own.gauge('tracejury.exporter.queue')]).toEqual(['closed', undefined, 0, 0]);
   // Who comes next is sent as ever.

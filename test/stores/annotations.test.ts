@@ -8,6 +8,7 @@ import { memoryStore } from '../../src/stores/memory.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import type { Store, StoreItem } from '../../src/stores/store.ts';
 import { agentTrace, spanId } from '../builders/agent-trace.ts';
+import { retention } from '../builders/retention.ts';
 import { run, scored, scoredRun } from '../builders/scored-run.ts';
 import { closedLater, folder, members, open } from './members.ts';
 
@@ -168,7 +169,7 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     const store = await open(member);
     await store.write([item(1), item(1, { trace: traceId(2), from: 5 })]);
     await store.annotations.write([said(), said({ traceId: traceId(2) })], base);
-    await store.prune({ runsBefore: base + second, contentBefore: 0, exportsBefore: 0, exportsMax: 10, bytesMax: Infinity, stepRuns: 10 });
+    await store.prune(retention({ runsBefore: base + second, stepRuns: 10 }));
     expect(await store.annotations.waiting()).toBe(0);
     expect((await store.annotations.onRuns(everything)).map((row) => row.traceId)).toEqual([traceId(2)]);
     await store.write([item(1)]);

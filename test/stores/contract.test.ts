@@ -9,6 +9,7 @@ import { memoryStore } from '../../src/stores/memory.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import { piecesPerTraceMax, type RunQuery, type SpanPiece, type Store, type StoreItem } from '../../src/stores/store.ts';
 import { agentTrace, call, spanId } from '../builders/agent-trace.ts';
+import { retention } from '../builders/retention.ts';
 import { failed, run, scored, scoredRun, skipped } from '../builders/scored-run.ts';
 import { members, open } from './members.ts';
 
@@ -153,7 +154,7 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
   test('stores: what is old goes in steps, content before runs', async () => {
     const store = await open(member);
     await store.write(Array.from({ length: 5 }, (_, at) => scoredRun({ a: scored(1) }, nth(at))));
-    const limits = { runsBefore: base + 2 * secondMicros, contentBefore: base + 4 * secondMicros, exportsBefore: 0, exportsMax: Infinity, bytesMax: Infinity, stepRuns: 1 };
+    const limits = retention({ runsBefore: base + 2 * secondMicros, contentBefore: base + 4 * secondMicros, stepRuns: 1 });
     const steps = [];
     for (let step = await store.prune(limits); steps.push(step) < 20 && step.more; ) step = await store.prune(limits);
     expect(numbers(await store.runs(all))).toEqual([4, 3, 2]);
@@ -175,7 +176,7 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     expect([await told(kept), await told(out), await told(nth(3)), await told(nth(4))]).toEqual([[true, undefined, 2], [false, 'sampled_out', 2], [false, 'switched_off', 0], [false, 'overload', 1]]);
     await store.write([scoredRun({ a: scored(0) }, { ...out, revision: 2 }), { ...scoredRun({ a: scored(1) }, { ...kept, revision: 2 }), withoutContent: 'sampled_out' }]);
     expect([await told(kept), await told(out)]).toEqual([[false, 'sampled_out', 2], [true, undefined, 2]]);
-    await store.prune({ runsBefore: 0, contentBefore: base * 2, exportsBefore: 0, exportsMax: 1_000, bytesMax: Infinity, stepRuns: 10 });
+    await store.prune(retention({ contentBefore: base * 2, stepRuns: 10 }));
     expect([await told(kept), await told(out)]).toEqual([[false, 'sampled_out', 2], [false, 'expired', 2]]);
   });
 
@@ -216,7 +217,7 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     const store = await open(member);
     await store.write([0, 1, 2, 3].map((at) => scoredRun({}, nth(at))));
     await store.writeSpans([0, 1, 2, 3].map((at) => piece(at, at === 0 ? { joined: [traceId(99)] } : {})));
-    const limits = { runsBefore: base + secondMicros, contentBefore: base + 2 * secondMicros, exportsBefore: 0, exportsMax: 1_000, bytesMax: Infinity, stepRuns: 1 };
+    const limits = retention({ runsBefore: base + secondMicros, contentBefore: base + 2 * secondMicros, stepRuns: 1 });
     let spans = 0;
     for (let step = await store.prune(limits), steps = 1; ; step = await store.prune(limits), steps++) {
       spans += step.spans;
@@ -233,7 +234,7 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     const store = await open(member);
     await store.write([]);
     expect([await store.runs(all), await store.summary({ from: 0, to: 1, bucketMicros: 1 }), await store.tools({ from: 0, to: 1 }), await store.decisions(traceId(1))]).toEqual([{ runs: [], next: undefined }, [], [], []]);
-    expect(await store.prune({ runsBefore: 1, contentBefore: 1, exportsBefore: 1, exportsMax: 10, bytesMax: 1e9, stepRuns: 10 })).toEqual({ runs: 0, contents: 0, spans: 0, exports: {}, more: false });
+    expect(await store.prune(retention({ runsBefore: 1, contentBefore: 1, exportsBefore: 1, stepRuns: 10 }))).toEqual({ runs: 0, contents: 0, spans: 0, exports: {}, jobs: 0, more: false });
   });
 });
 
@@ -258,7 +259,7 @@ test('stores: all members tell the same after the same writes, also of items tha
       }
       const pruned = await Promise.all([one, other].map(async (store) => {
         for (const one of pieces) await store.writeSpans([one]);
-        return await store.prune({ runsBefore: base, contentBefore: base + contentUntil * secondMicros, exportsBefore: 0, exportsMax: 1_000, bytesMax: Infinity, stepRuns: 100 });
+        return await store.prune(retention({ runsBefore: base, contentBefore: base + contentUntil * secondMicros, stepRuns: 100 }));
       }));
       expect(pruned[1]).toEqual(pruned[0]);
       const told = async (store: Store) => ({

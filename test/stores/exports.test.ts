@@ -11,6 +11,7 @@ import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import type { NewExport } from '../../src/model/export-store.ts';
 import type { Store } from '../../src/stores/store.ts';
 import { agentTrace, call, spanId } from '../builders/agent-trace.ts';
+import { retention } from '../builders/retention.ts';
 import { evaluation, failed, run, scored, scoredRun, skipped } from '../builders/scored-run.ts';
 import { closedLater, folder, members, open } from './members.ts';
 
@@ -142,7 +143,7 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
   test('stores: rows go with their run, when they are too old, and when they are too many, dead letters first; all are told', async () => {
     const { store, ids } = await filled(6);
     await store.exports.note({ sent: [], putBack: [], dead: [{ id: ids[4] ?? 0, attempts: 1, reason: 'no' }] });
-    const limits = { runsBefore: 0, contentBefore: 0, exportsBefore: 0, exportsMax: 100, bytesMax: Infinity, stepRuns: 10 };
+    const limits = retention({ stepRuns: 10 });
     const left = async (): Promise<readonly number[]> => (await store.exports.list({ limit: 100 })).exports.map(({ id }) => ids.indexOf(id));
     expect((await store.prune(limits)).exports).toEqual({});
     expect(await store.prune({ ...limits, exportsBefore: 2_000 })).toMatchObject({ runs: 0, exports: { x: 1 }, more: false });
@@ -158,7 +159,7 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
 
   test('stores: what waits for a backend keeps its run, however old that is, until it is sent or too old itself', async () => {
     const { store, ids } = await filled(5);
-    const limits = { runsBefore: 1e18, contentBefore: 0, exportsBefore: 0, exportsMax: 100, bytesMax: Infinity, stepRuns: 2 };
+    const limits = retention({ runsBefore: 1e18, stepRuns: 2 });
     await store.exports.note({ sent: [ids[3] ?? 0], putBack: [], dead: [{ id: ids[4] ?? 0, attempts: 1, reason: 'no' }] });
     // Those that must stay are older than the others, and no step stops at them.
     expect(await store.prune(limits)).toMatchObject({ runs: 2, exports: { x: 1 } });
@@ -203,7 +204,7 @@ test('stores: all members tell the same of exports after the same steps', async 
             const item = scoredRun({ a: scored(1) }, nth(one.at, { revision: one.revision }));
             await store.write([item], [waiting(item, { part: one.part, exporter: one.exporter, offeredAt: at, ...(one.already === undefined ? {} : { already: one.already }) })]);
           } else if (one.kind === 'retry') seen.push(await store.exports.retry({ now: 50, limit: 100 }));
-          else if (one.kind === 'prune') seen.push((await store.prune({ runsBefore: 0, contentBefore: 0, exportsBefore: 0, exportsMax: one.max, bytesMax: Infinity, stepRuns: 100 })).exports);
+          else if (one.kind === 'prune') seen.push((await store.prune(retention({ exportsMax: one.max, stepRuns: 100 }))).exports);
           else {
             const ids = rows[one.row] === undefined ? [] : [rows[one.row]?.id ?? 0];
             await store.exports.note({ sent: one.kind === 'sent' ? ids : [], dead: one.kind === 'dead' ? ids.map((id) => ({ id, attempts: 2, reason: 'dead' })) : [], putBack: one.kind === 'put_back' ? ids.map((id) => ({ id, attempts: 1, dueAt: 70 })) : [] });

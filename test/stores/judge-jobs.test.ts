@@ -10,6 +10,7 @@ import type { Decision } from '../../src/model/verdict.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import type { Store, StoreItem } from '../../src/stores/store.ts';
 import { agentTrace, call, spanId } from '../builders/agent-trace.ts';
+import { retention } from '../builders/retention.ts';
 import { evaluation, run, scored } from '../builders/scored-run.ts';
 import { closedLater, folder, members, open } from './members.ts';
 
@@ -155,11 +156,20 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     expect((await store.judgeJobs.take({ limit: 10, except: [] }, { ...lease, owner: 'other' })).map(({ run: of }) => of?.revision)).toEqual([2]);
   });
 
-  test('stores: what waits goes with its run', async () => {
+  test('stores: what waits keeps its run from going by age until it is answered, or waits for too long', async () => {
     const store = await open(member);
-    await store.write([asks(nth(0))]);
-    await store.prune({ runsBefore: 1e17, contentBefore: 0, exportsBefore: 0, exportsMax: 10, bytesMax: 1e12, stepRuns: 10 });
-    expect(await waiting(store)).toEqual([]);
+    await store.write([asks(nth(0), chosen({ offeredAt: 1_000 }), chosen({ name: 'k', offeredAt: 2_000 })), asks(nth(1)), asks(nth(2)), unasked(nth(3), 'sampled_out')]);
+    await store.write([answers(nth(1))]);
+    const limits = retention({ runsBefore: 1e17, jobsBefore: 1_000, stepRuns: 2 });
+    const left = async (): Promise<readonly string[]> => (await store.runs({ limit: 10 })).runs.map(({ traceId }) => traceId).sort();
+    // Those that must stay were written before the others, and no step stops at them.
+    expect(await store.prune(limits)).toMatchObject({ runs: 2, jobs: 0 });
+    expect([await left(), await waiting(store)]).toEqual([[nth(0).traceId, nth(2).traceId], ['0 j 1', '0 k 1', '2 j 1']]);
+    expect(await store.prune({ ...limits, jobsBefore: 1_001 })).toMatchObject({ runs: 1, jobs: 1 });
+    expect(await waiting(store)).toEqual(['0 j 1', '0 k 1']);
+    expect(await store.prune({ ...limits, jobsBefore: 2_001 })).toMatchObject({ runs: 1, jobs: 2 });
+    expect([await left(), await waiting(store)]).toEqual([[], []]);
+    expect(await store.prune(limits)).toMatchObject({ runs: 0, jobs: 0 });
   });
 
   test('stores: whatever is written in whatever order and batch, a pair of the newest revision waits or is decided, once', async () => {

@@ -9,6 +9,7 @@ import { withoutEarlier } from '../../src/pipeline/session-turns.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import type { Store, StoreItem } from '../../src/stores/store.ts';
 import { agentTrace } from '../builders/agent-trace.ts';
+import { retention } from '../builders/retention.ts';
 import { evaluation, run, scored } from '../builders/scored-run.ts';
 import { closedLater, folder, members, open } from './members.ts';
 
@@ -164,10 +165,28 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     expect(await store.judgeSessions.forget(100, 1)).toBe(1);
   });
 
+  test('stores: turns keep their runs from going by age until their session is judged, or they are there for too long', async () => {
+    const store = await open(member);
+    await store.write([turn(nth(0), 10), turn(nth(1), 20), turn(nth(2), 30), turn(nth(3, {}, 'passed'), 40, passedOver)]);
+    const limits = retention({ runsBefore: 1e17, turnsBefore: 10, jobsBefore: 1_000 });
+    const left = async (): Promise<readonly number[]> => (await store.runs({ limit: 10 })).runs.map(({ traceId }) => Number.parseInt(traceId, 16) - 1).toReversed();
+    expect(await store.prune(limits)).toMatchObject({ runs: 1 });
+    expect(await left()).toEqual([0, 1, 2]);
+    await store.prune({ ...limits, turnsBefore: 11 });
+    expect([await left(), await ripe(store)]).toEqual([[1, 2], ['g 3: 1 2']]);
+    // From then on the question waits, with all that it is about.
+    await handOn(store);
+    await store.prune(limits);
+    expect([await left(), (await store.judgeJobs.due(all))[0]?.run?.session?.turns]).toEqual([[2], 2]);
+    await answer(store);
+    await store.prune(limits);
+    expect(await left()).toEqual([]);
+  });
+
   test('stores: turns go with their runs, and a session without one is over', async () => {
     const store = await open(member);
     await store.write([turn(nth(0), 1)]);
-    await store.prune({ runsBefore: 1e17, contentBefore: 0, exportsBefore: 0, exportsMax: 10, bytesMax: 1e12, stepRuns: 10 });
+    await store.prune(retention({ runsBefore: 1e17, turnsBefore: 2 }));
     expect(await ripe(store)).toEqual(['g 1: ']);
     expect(await handOn(store)).toEqual([true]);
     expect([await ripe(store), await store.judgeJobs.counts()]).toEqual([[], []]);

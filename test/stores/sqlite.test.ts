@@ -9,6 +9,7 @@ import { noTenant, parseTraceId } from '../../src/model/ids.ts';
 import type { SpanPiece } from '../../src/stores/store.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import { spanId } from '../builders/agent-trace.ts';
+import { retention } from '../builders/retention.ts';
 import { run, scored, scoredRun } from '../builders/scored-run.ts';
 
 const folders: string[] = [];
@@ -196,7 +197,7 @@ test('sqlite: spans are in a copy, and beyond its bytes they go with the oldest 
   const copy = await sqliteStore(`${at}.copy`);
   expect(await copy.spans(noTenant, pieceOf(7).traceId)).toEqual([pieceOf(7)]);
   let steps = 0;
-  while ((await store.prune({ runsBefore: 0, contentBefore: 0, exportsBefore: 0, exportsMax: 1_000, bytesMax: 1_000_000, stepRuns: 10 })).more) expect(++steps).toBeLessThan(100);
+  while ((await store.prune(retention({ bytesMax: 1_000_000, stepRuns: 10 }))).more) expect(++steps).toBeLessThan(100);
   const left = new Set((await store.runs({ limit: 200 })).runs.map(({ traceId }) => traceId));
   const kept = await Promise.all(Array.from({ length: 100 }, async (_, number) => (await store.spans(noTenant, pieceOf(number).traceId)).length));
   expect(left.size).toBeGreaterThan(10);
@@ -210,7 +211,7 @@ test('sqlite: beyond its bytes the oldest runs go, and the file shrinks', async 
   const store = await sqliteStore(at);
   const text = 'x'.repeat(5_000);
   for (let from = 0; from < 400; from += 100) await store.write(Array.from({ length: 100 }, (_, number) => nth(from + number, text)));
-  const limits = { runsBefore: 0, contentBefore: 0, exportsBefore: 0, exportsMax: Infinity, bytesMax: 1_000_000, stepRuns: 50 };
+  const limits = retention({ bytesMax: 1_000_000, stepRuns: 50 });
   const pages = (): number => {
     const db = new DatabaseSync(at);
     const count = Number(db.prepare('pragma page_count').get()?.['page_count']);

@@ -1,5 +1,5 @@
 /** What waits for backends, as rows beside the runs that they are of. */
-import type { ExpressionBuilder, ExpressionWrapper, Kysely, Selectable, SqlBool } from 'kysely';
+import type { Kysely, Selectable } from 'kysely';
 import type { ExportItem } from '../../exporters/exporter.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import { briefText } from '../compression.ts';
@@ -76,11 +76,6 @@ async function counts(db: Db): Promise<readonly ExportCount[]> {
     const waiting = of('waiting');
     return { exporter, waiting: waiting?.count ?? 0, dead: of('dead')?.count ?? 0, oldestAt: waiting === undefined ? undefined : oldest.get(waiting.first) };
   });
-}
-
-/** Of a run: no backend waits for its scores. */
-export function isNotAwaited({ exists, not, selectFrom }: ExpressionBuilder<Tables, 'runs'>): ExpressionWrapper<Tables, 'runs', SqlBool> {
-  return not(exists(selectFrom('exports').select('exports.id').whereRef('exports.run_id', '=', 'runs.id').where('exports.state', '=', 'waiting')));
 }
 
 /** Of each row that belongs to one of these runs, its exporter. */

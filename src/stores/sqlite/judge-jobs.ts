@@ -46,6 +46,11 @@ export async function endJobs(tx: Tx, ended: readonly { readonly runId: number; 
   for (const { runId, name, revision } of ended) await tx.deleteFrom('judge_jobs').where('run_id', '=', runId).where('name', '=', name).where('revision', '<=', revision).execute();
 }
 
+/** How many belong to these runs. */
+export async function jobsOf(db: Kysely<Tables>, runs: readonly number[]): Promise<number> {
+  return runs.length === 0 ? 0 : (await db.selectFrom('judge_jobs').select(({ fn }) => fn.countAll<number>().as('count')).where('run_id', 'in', runs).executeTakeFirstOrThrow()).count;
+}
+
 export function jobStore(db: Kysely<Tables>): JudgeJobStore {
   /** As many as a query wants, the oldest first. */
   const wanted = ({ party, before, limit, except }: DueQuery) =>

@@ -16,6 +16,7 @@ import { judgesMigration } from './judges-migration.ts';
 import { leasesMigration } from './leases-migration.ts';
 import { sessionsMigration } from './sessions-migration.ts';
 import { spansMigration } from './spans-migration.ts';
+import { turnTimesMigration } from './turn-times-migration.ts';
 import type { Tables } from './tables.ts';
 
 const migrations: { readonly [name: string]: Migration } = {
@@ -68,6 +69,7 @@ const migrations: { readonly [name: string]: Migration } = {
   '012_job_leases': leasesMigration,
   '013_call_annotations': callAnnotationsMigration,
   '014_evaluation_rows': evaluationsMigration,
+  '015_turn_times': turnTimesMigration,
 };
 
 /** Brings older files up to date, and refuses those of a newer release: they may hold what this one would break. */

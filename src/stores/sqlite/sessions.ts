@@ -60,7 +60,7 @@ async function addTurn(tx: Tx, session: number, { run, runId, at }: Turn, latest
   if (body === undefined) return;
   const known = await tx.selectFrom('session_turns').select('revision').where('session', '=', session).where('run_id', '=', runId).executeTakeFirst();
   if (known !== undefined && known.revision >= revision) return;
-  const columns = { revision, started_us: startedAt, body };
+  const columns = { revision, started_us: startedAt, noted_us: at, body };
   await tx.insertInto('session_turns').values({ session, run_id: runId, ...columns }).onConflict((conflict) => conflict.columns(['session', 'run_id']).doUpdateSet(columns)).execute();
   const left = known === undefined ? await makeRoom(tx, session) : 0;
   await tx.updateTable('sessions').set({ ...latest, ...changed(at), left_out: sql`left_out + ${left}` }).where('id', '=', session).execute();
@@ -89,7 +89,12 @@ export async function forgetTurns(tx: Tx, runIds: readonly number[]): Promise<vo
   }
 }
 
-const isWaiting = sql<boolean>`(probability is not null and revision > handed_on)`;
+/** Chosen, with something that is not judged yet. `table`: as the statement calls the sessions. */
+export function isUnjudged(table: 's' | 'sessions') {
+  const column = (name: string) => sql.ref(`${table}.${name}`);
+  return sql<boolean>`(${column('probability')} is not null and ${column('revision')} > ${column('handed_on')})`;
+}
+
 
 export function sessionStore(db: Kysely<Tables>): JudgeSessionStore {
   return {
@@ -97,7 +102,7 @@ export function sessionStore(db: Kysely<Tables>): JudgeSessionStore {
       const rows = await db
         .selectFrom('sessions as s')
         .select(['id', 'revision', 'times', 'name', 'party', 'left_out'])
-        .where(isWaiting)
+        .where(isUnjudged('s'))
         .where((eb) => eb.or([eb('changed_us', '<=', quietBefore), eb('since_us', '<=', changedBefore)]))
         .where(({ not, exists, selectFrom }) => not(exists(selectFrom('judge_jobs as j').select('j.id').whereRef('j.run_id', '=', 's.run_id').whereRef('j.name', '=', 's.name'))))
         .orderBy('since_us')
@@ -132,11 +137,11 @@ export function sessionStore(db: Kysely<Tables>): JudgeSessionStore {
       const { held = 0 } = (await db.selectFrom('sessions').select(({ fn }) => fn.countAll<number>().as('held')).where('probability', 'is not', null).executeTakeFirst()) ?? {};
       // Ids only rise: what is between the first and the last of them is counted without a look at each row.
       const { first, last } = (await db.selectFrom('sessions').select(({ fn }) => [fn.min<number | null>('id').as('first'), fn.max<number | null>('id').as('last')]).executeTakeFirst()) ?? {};
-      const waiting = await db.selectFrom('sessions').select(({ fn }) => ['party', fn.countAll<number>().as('sessions')]).where(isWaiting).groupBy('party').orderBy('party').execute();
+      const waiting = await db.selectFrom('sessions').select(({ fn }) => ['party', fn.countAll<number>().as('sessions')]).where(isUnjudged('sessions')).groupBy('party').orderBy('party').execute();
       return { held, rows: (last ?? 0) - (first ?? 1) + 1, waiting };
     },
     async forget(before, limit) {
-      const old = db.selectFrom('sessions').select('id').where('changed_us', '<', before).where(sql<boolean>`not ${isWaiting}`).orderBy('changed_us').limit(limit);
+      const old = db.selectFrom('sessions').select('id').where('changed_us', '<', before).where(sql<boolean>`not ${isUnjudged('sessions')}`).orderBy('changed_us').limit(limit);
       const { numDeletedRows } = await db.deleteFrom('sessions').where('id', 'in', old).executeTakeFirst();
       return Number(numDeletedRows);
     },

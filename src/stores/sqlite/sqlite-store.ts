@@ -4,12 +4,13 @@ import { sql, type Kysely } from 'kysely';
 import { JuryError } from '../../model/errors.ts';
 import type { ContentGone, Pruned, Retention, Store } from '../store.ts';
 import { annotationStore } from './annotations.ts';
+import { isNotAwaited } from './awaited.ts';
 import { batchOf } from './batch.ts';
 import { batchStore } from './batches.ts';
 import { connected, ownersOnly, type Connection } from './connection.ts';
 import { driftStore } from './drift.ts';
-import { countedByName, exportersOf, exportStore, isNotAwaited, pruneExports } from './exports.ts';
-import { jobStore } from './judge-jobs.ts';
+import { countedByName, exportersOf, exportStore, pruneExports } from './exports.ts';
+import { jobsOf, jobStore } from './judge-jobs.ts';
 import { answerStore } from './judge-answers.ts';
 import { sessionStore } from './sessions.ts';
 import { spendStore } from './judge-spend.ts';
@@ -70,10 +71,10 @@ async function pruned({ db, exec }: Connection, retention: Retention): Promise<P
   const { runsBefore, contentBefore, bytesMax, stepRuns } = retention;
   const isTooMuch = (await usedBytes(db)) > bytesMax;
   const oldest = db.selectFrom('runs').select(['id', 'started_us', 'tenant', 'trace_id']).orderBy('started_us').orderBy('id').limit(stepRuns);
-  const gone = await (isTooMuch ? oldest : oldest.where('started_us', '<', runsBefore).where(isNotAwaited)).execute();
+  const gone = await (isTooMuch ? oldest : oldest.where('started_us', '<', runsBefore).where(isNotAwaited(retention))).execute();
   const goneIds = gone.map(({ id }) => id);
-  // What still waits for a backend goes with its run, and is told of.
-  const withRuns = await exportersOf(db, goneIds);
+  // What still waits for a backend or a judge goes with its run, and is told of.
+  const [withRuns, jobs] = [await exportersOf(db, goneIds), await jobsOf(db, goneIds)];
   if (gone.length > 0) await db.deleteFrom('runs').where('id', 'in', goneIds).execute();
   const spans = await forgetSpans(db, { of: gone, before: contentBefore, piecesMax: stepRuns });
   const surplus = await pruneExports(db, retention);
@@ -81,7 +82,7 @@ async function pruned({ db, exec }: Connection, retention: Retention): Promise<P
   if (emptied.length > 0) await db.updateTable('runs').set({ content: null, content_gone: 'expired' satisfies ContentGone }).where('id', 'in', emptied.map(({ id }) => id)).execute();
   await exec(`pragma incremental_vacuum(${vacuumPages})`);
   const isFullStep = spans >= stepRuns || [gone, emptied, surplus].some(({ length }) => length === stepRuns);
-  return { runs: gone.length, contents: emptied.length, spans, exports: countedByName([...withRuns, ...surplus]), more: isFullStep || (gone.length > 0 && (await usedBytes(db)) > bytesMax) };
+  return { runs: gone.length, contents: emptied.length, spans, exports: countedByName([...withRuns, ...surplus]), jobs, more: isFullStep || (gone.length > 0 && (await usedBytes(db)) > bytesMax) };
 }
 
 /** Of the pages that hold something. */

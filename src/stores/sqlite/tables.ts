@@ -223,6 +223,8 @@ interface SessionTurnsTable {
   readonly run_id: number;
   readonly revision: number;
   readonly started_us: number;
+  /** When it came. */
+  readonly noted_us: number;
   /** The run, compressed. */
   readonly body: Uint8Array;
 }

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { loadConfig } from '../../src/config/load.ts';
+import { keepOf } from '../../src/serving/retention.ts';
+import { members } from '../config/members.ts';
+
+const [minute, hour] = [60_000, 3_600_000];
+
+/** What waits goes on having its run until somebody has ended it for its age: a little longer than that. */
+const written: readonly { readonly text: string; readonly jobsMs: number; readonly turnsMs: number }[] = [
+  { text: '', jobsMs: 24 * hour + 10 * minute, turnsMs: 30 * hour + 10 * minute },
+  { text: 'store: { keep: { judge_age: 1h } }\nsessions: { latest: 2h }', jobsMs: 70 * minute, turnsMs: 190 * minute },
+  { text: 'store: { keep: { judge_age: 1h } }\njudges: { a: { model: m }, b: { model: m, mode: batch, batch: { within: 5h } } }', jobsMs: 6 * hour + 10 * minute, turnsMs: 12 * hour + 10 * minute },
+];
+
+for (const { text, jobsMs, turnsMs } of written) {
+  test(`retention: ${JSON.stringify(text)} says how long what waits for judges keeps its run`, () => {
+    const keep = keepOf(() => loadConfig({ file: 'a.yaml', text, env: {}, evaluators: members }).config);
+    expect([keep.jobsMs, keep.turnsMs]).toEqual([jobsMs, turnsMs]);
+  });
+}
+
+test('retention: a changed configuration holds from the next time on', () => {
+  let text = 'store: { keep: { runs: 2h } }';
+  const keep = keepOf(() => loadConfig({ file: 'a.yaml', text, env: {}, evaluators: members }).config);
+  expect(keep.runsMs).toBe(2 * hour);
+  text = 'store: { keep: { runs: 3h } }';
+  expect(keep.runsMs).toBe(3 * hour);
+});
