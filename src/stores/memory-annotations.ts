@@ -2,6 +2,7 @@
 import type { RunKey } from '../model/agent-trace.ts';
 import { annotationId, annotationsPerTraceMax, annotationsWaitingMax, type AnnotatedRun, type Annotation, type AnnotationFate, type AnnotationStore, type IdentifiedAnnotation, type StoredAnnotation, traceOfAnnotation } from '../model/annotation.ts';
 import { runTargetId } from '../model/verdict.ts';
+import { roughBytes } from '../model/weight.ts';
 import { onCall } from './annotated-call.ts';
 import type { Micros, RunRow, StoredVerdict } from './store.ts';
 
@@ -18,6 +19,8 @@ interface Kept {
   readonly id: number;
   readonly annotation: Annotation;
   readonly receivedAt: Micros;
+  /** What it holds, roughly. */
+  readonly bytes: number;
   /** Undefined: it waits. */
   run: AnnotatableRun | undefined;
 }
@@ -28,6 +31,8 @@ export interface MemoryAnnotations extends AnnotationStore {
   settle(traces: Iterable<string>): void;
   /** Those of runs that are gone. */
   forget(runs: readonly RunKey[]): void;
+  /** Of those that have their run. */
+  bytes(): number;
 }
 
 /** Of all; in a file they go with the oldest runs when it has too many bytes. */
@@ -54,7 +59,7 @@ export function memoryAnnotations(runsOf: (traceId: string) => readonly Annotata
     const rows = byTrace.get(annotation.traceId) ?? [];
     const before = rows.find((row) => targetText(row.annotation) === targetText(annotation));
     if (before !== undefined && before.annotation.at > annotation.at) return;
-    byTrace.set(annotation.traceId, [...rows.filter((row) => row !== before), { id: before?.id ?? ++ids, annotation, receivedAt, run: before?.run }]);
+    byTrace.set(annotation.traceId, [...rows.filter((row) => row !== before), { id: before?.id ?? ++ids, annotation, receivedAt, bytes: roughBytes(annotation), run: before?.run }]);
   }
 
   function settle(traces: Iterable<string>): void {
@@ -110,6 +115,7 @@ export function memoryAnnotations(runsOf: (traceId: string) => readonly Annotata
       const gone = new Set(runs.map(keyText));
       for (const { traceId } of runs) keep(traceId, (byTrace.get(traceId) ?? []).filter(({ run }) => run === undefined || !gone.has(keyText(run.row))));
     },
+    bytes: () => all().reduce((sum, { bytes, run }) => (run === undefined ? sum : sum + bytes), 0),
     async onRuns({ from, to, name, agent, kinds, limit }) {
       const found = all().flatMap(({ annotation, run }) => (run !== undefined && run.row.startedAt >= from && run.row.startedAt < to && kinds.includes(annotation.kind) && (name === undefined || annotation.name === name) && (agent === undefined || run.row.agent === agent) ? [{ annotation, run }] : []));
       found.sort((one, other) => other.run.row.startedAt - one.run.row.startedAt || other.run.id - one.run.id || byNameThenAnnotator(one.annotation, other.annotation));

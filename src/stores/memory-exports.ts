@@ -2,12 +2,15 @@
 import { itemRevision } from '../exporters/exporter.ts';
 import type { RunKey } from '../model/agent-trace.ts';
 import { runTargetId } from '../model/verdict.ts';
+import { roughBytes } from '../model/weight.ts';
 import { exportItem } from './export-item.ts';
 import type { ExportRow, ExportStore, NewExport, WaitingExport } from '../model/export-store.ts';
 import type { Retention } from './store.ts';
 
 interface Kept extends Omit<WaitingExport, 'item'>, ExportRow {
   readonly item: NonNullable<WaitingExport['item']>;
+  /** What it holds, roughly. */
+  readonly bytes: number;
 }
 
 export interface MemoryExports extends ExportStore {
@@ -17,6 +20,8 @@ export interface MemoryExports extends ExportStore {
   /** Those of runs that are gone; what of them went is told by the next `prune`. */
   forget(runs: readonly RunKey[]): void;
   prune(limits: Pick<Retention, 'exportsBefore' | 'exportsMax' | 'stepRuns'>): { readonly exports: { readonly [exporter: string]: number }; readonly more: boolean };
+  /** Of all rows. */
+  bytes(): number;
 }
 
 export function memoryExports(): MemoryExports {
@@ -25,9 +30,11 @@ export function memoryExports(): MemoryExports {
   const byKey = new Map<string, number>();
   let ids = 0;
   let gone: string[] = [];
+  let bytes = 0;
 
   function drop(row: Kept): void {
     rows.delete(row.id);
+    bytes -= row.bytes;
     byKey.delete(keyText(row));
   }
 
@@ -39,8 +46,10 @@ export function memoryExports(): MemoryExports {
     if (before !== undefined && before.revision > revision) return undefined;
     if (before !== undefined) drop(before);
     if (already === 'sent') return undefined;
-    const row: Kept = { id: ++ids, exporter, part, tenant, traceId, spanId, revision, item: exportItem(item), state: 'waiting', attempts: 0, offeredAt, dueAt: 0, reason: undefined, ...(already === undefined ? {} : { ...already, state: 'dead' }) };
+    const kept = exportItem(item);
+    const row: Kept = { id: ++ids, exporter, part, tenant, traceId, spanId, revision, item: kept, bytes: roughBytes(kept), state: 'waiting', attempts: 0, offeredAt, dueAt: 0, reason: undefined, ...(already === undefined ? {} : { ...already, state: 'dead' }) };
     rows.set(row.id, row);
+    bytes += row.bytes;
     byKey.set(key, row.id);
     return row.id;
   }
@@ -79,6 +88,7 @@ export function memoryExports(): MemoryExports {
       gone = [];
       return { exports: Object.fromEntries([...Map.groupBy(names, (name) => name)].map(([name, own]) => [name, own.length])), more: step.length === stepRuns };
     },
+    bytes: () => bytes,
     async due({ exporter, now, limit, except }) {
       return all().filter((row) => waits(row) && row.exporter === exporter && row.dueAt <= now && !except.includes(row.id)).slice(0, limit).map(({ id, part, item, attempts, offeredAt }) => ({ id, part, item, attempts, offeredAt }));
     },
@@ -93,7 +103,7 @@ export function memoryExports(): MemoryExports {
     async list({ exporter, state, limit, after = 0 }) {
       const found = all().filter((row) => row.id > after && (exporter === undefined || row.exporter === exporter) && (state === undefined || row.state === state));
       const page = found.slice(0, limit);
-      return { exports: page.map(({ item: _item, ...row }) => row), next: found.length > limit ? page.at(-1)?.id : undefined };
+      return { exports: page.map(({ item: _item, bytes: _bytes, ...row }) => row), next: found.length > limit ? page.at(-1)?.id : undefined };
     },
     async retry({ exporter, ids: wanted, now, limit }) {
       const dead = all().filter((row) => row.state === 'dead' && (exporter === undefined || row.exporter === exporter) && (wanted === undefined || wanted.includes(row.id))).slice(0, limit);

@@ -16,6 +16,8 @@ export interface MemoryJobs extends JudgeJobStore {
   forget(run: string): number;
   /** The keys of the runs about which something waits that was chosen since then. */
   awaited(since: Micros): ReadonlySet<string>;
+  /** Of all that waits. */
+  bytes(): number;
 }
 
 interface Kept extends Omit<WaitingJob, 'run'> {
@@ -57,6 +59,7 @@ export function memoryJobs(): MemoryJobs {
       return gone;
     },
     awaited: (since) => new Set([...runs].flatMap(([run, own]) => ([...own.values()].some(({ offeredAt }) => offeredAt >= since) ? [run] : []))),
+    bytes: () => all().reduce((sum, { body }) => sum + body.length, 0),
     due: async (query) => wanted(query).slice(0, query.limit).map(waitingJob),
     async take(query, { owner, now, until }) {
       const free = wanted(query).filter(({ lease }) => lease === undefined || lease.owner === owner || lease.until <= now).slice(0, query.limit);

@@ -14,6 +14,8 @@ export interface MemorySessions extends JudgeSessionStore {
   forgetRun(key: string, isPart: boolean): void;
   /** The keys of the runs that are turns of sessions that wait, and came since then. */
   awaited(since: Micros): ReadonlySet<string>;
+  /** Of all turns. */
+  bytes(): number;
   /** With which the session was chosen of which this run is the last turn, where it was not judged yet. */
   probability(key: string, name: string): number | undefined;
 }
@@ -100,6 +102,7 @@ export function memorySessions(host: MemorySessionHost): MemorySessions {
       }
     },
     awaited: (since) => new Set([...sessions.values()].filter(isWaiting).flatMap(({ turns }) => turns.flatMap(({ run, notedAt }) => (notedAt >= since ? [run] : [])))),
+    bytes: () => [...sessions.values()].reduce((sum, { turns }) => turns.reduce((own, { body }) => own + body.length, sum), 0),
     probability: (key, name) => [...sessions.values()].find((session) => session.choice.name === name && session.run === undefined && session.turns.at(-1)?.run === key)?.probability,
     async ripe({ quietBefore, changedBefore, limit }) {
       return [...sessions.values()]

@@ -2,12 +2,13 @@
 import type { Run } from '../model/agent-trace.ts';
 import { runTargetId } from '../model/verdict.ts';
 import { callEnd } from '../model/call-end.ts';
-import { microsOf, storedDecisions, storedVerdict, tookMicros } from './item.ts';
+import { storedDecisions, storedVerdict, tookMicros } from './item.ts';
 import { traceKey } from '../pipeline/traces.ts';
 import { memoryAnnotations } from './memory-annotations.ts';
 import { memoryBatches } from './memory-batches.ts';
 import { memoryDrift } from './memory-drift.ts';
 import { memoryExports } from './memory-exports.ts';
+import { byName, compared, isBehind, isWanted, listed, mean, rowOf, startOf, weightOf, type Kept, type Version } from './memory-runs.ts';
 import { memoryVerdictRows } from './memory-verdict-rows.ts';
 import { chosenPairs, spoken, type ChosenPair } from './chosen-pairs.ts';
 import { memoryAnswers, memoryJobs } from './memory-judges.ts';
@@ -15,25 +16,8 @@ import { memorySessions } from './memory-sessions.ts';
 import { memorySpend } from './memory-spend.ts';
 import { contentOf, readContent } from './run-content.ts';
 import { spansInMemory } from './spans-in-memory.ts';
-import type { ContentGone, Micros, RunFilter, RunPlace, RunRow, Store, StoredDecision, StoredVerdict, StoreItem, SummaryRow, ToolRow } from './store.ts';
-
-/** Of one revision. Little of it and in few pieces: what lives long in memory has the collector walk over it again and again. */
-interface Version {
-  readonly row: Omit<RunRow, 'verdicts'>;
-  readonly calls: readonly { readonly name: string; readonly ended: string; readonly took: Micros | undefined }[];
-  content: Buffer | undefined;
-  contentGone: ContentGone | undefined;
-}
-
-interface Kept {
-  readonly id: number;
-  readonly key: string;
-  version: Version;
-  readonly verdicts: Map<string, StoredVerdict>;
-  /** Of the evaluators that gave them, by name. */
-  readonly kinds: Map<string, string>;
-  readonly decisions: Map<string, StoredDecision>;
-}
+import { surplusRuns } from './surplus-runs.ts';
+import type { ContentGone, RunFilter, Store, StoredDecision, StoredVerdict, StoreItem, SummaryRow, ToolRow } from './store.ts';
 
 /** Beyond it the runs go that were scored first. */
 const runsMaxDefault = 10_000;
@@ -66,11 +50,14 @@ export function memoryStore({ runsMax = runsMaxDefault, contentBytesMax = conten
       if (verdict !== undefined) after.verdicts.set(name, verdict);
       if (decision !== undefined) after.decisions.set(name, { ...decision, tenant, traceId, spanId });
       if (kind !== undefined) after.kinds.set(name, kind);
+      for (const one of [before, after]) weigh(one, weightOf(one));
     },
   });
-  const { write: writeExports, awaited, forget, prune: pruneExports, ...exports } = memoryExports();
+  const { write: writeExports, awaited, forget, prune: pruneExports, bytes: exportBytes, ...exports } = memoryExports();
   let ids = 0;
   let contentBytes = 0;
+  /** Of the runs without it. */
+  let runBytes = 0;
   /** What waited for judges and went with its run; the next `prune` tells. */
   let goneJobs = 0;
   const ordered = (): readonly Kept[] => [...kept.values()].sort((one, other) => startOf(other) - startOf(one) || other.id - one.id);
@@ -89,7 +76,7 @@ export function memoryStore({ runsMax = runsMaxDefault, contentBytesMax = conten
 
   function take(item: StoreItem): void {
     const key = `${item.run.tenant}/${runTargetId(item.run)}`;
-    const one: Kept = kept.get(key) ?? { id: ++ids, key, version: versionOf(item), verdicts: new Map<string, StoredVerdict>(), kinds: new Map<string, string>(), decisions: new Map<string, StoredDecision>() };
+    const one: Kept = kept.get(key) ?? { id: ++ids, key, version: versionOf(item), verdicts: new Map<string, StoredVerdict>(), kinds: new Map<string, string>(), decisions: new Map<string, StoredDecision>(), bytes: 0 };
     if (item.run.revision > one.version.row.revision) {
       withoutContent(one.version, 'unknown');
       one.version = versionOf(item);
@@ -107,7 +94,16 @@ export function memoryStore({ runsMax = runsMaxDefault, contentBytesMax = conten
       one.decisions.clear();
     }
     kept.set(key, one);
+    weigh(one, weightOf(one));
   }
+
+  function weigh(one: Kept, bytes: number): void {
+    runBytes += bytes - one.bytes;
+    one.bytes = bytes;
+  }
+
+  /** Of all that goes with runs. */
+  const usedBytes = (): number => runBytes + contentBytes + spans.bytes() + exportBytes() + jobs.bytes() + sessions.bytes() + annotations.bytes();
 
   /** What was written before of the same or a newer revision stays. */
   function choose({ key, decisions }: Kept, { run, name, what }: ChosenPair<Run>): void {
@@ -119,8 +115,10 @@ export function memoryStore({ runsMax = runsMaxDefault, contentBytesMax = conten
 
   /** Gives how many pieces of spans went with them. */
   function drop(gone: readonly Kept[]): number {
-    for (const { key, version } of gone) {
+    for (const one of gone) {
+      const { key, version } = one;
       kept.delete(key);
+      weigh(one, 0);
       goneJobs += jobs.forget(key);
       sessions.forgetRun(key, false);
       withoutContent(version, 'expired');
@@ -206,72 +204,21 @@ export function memoryStore({ runsMax = runsMaxDefault, contentBytesMax = conten
         })
         .sort((one, other) => other.calls - one.calls || compared(one.agent ?? '', other.agent ?? '') || compared(one.name, other.name));
     },
-    async prune({ runsBefore, contentBefore, jobsBefore, turnsBefore, stepRuns, ...limits }) {
+    async prune({ runsBefore, contentBefore, jobsBefore, turnsBefore, bytesMax, stepRuns, ...limits }) {
       const oldest = ordered().toReversed();
+      const surplusOnes = surplusRuns({ used: usedBytes(), bytesMax, runs: kept.size });
       const [isAwaited, asked, turns] = [awaited(), jobs.awaited(jobsBefore), sessions.awaited(turnsBefore)];
-      const gone = oldest.filter((one) => startOf(one) < runsBefore && !isAwaited(one.version.row) && !asked.has(one.key) && !turns.has(one.key)).slice(0, stepRuns);
+      const isOld = (one: Kept): boolean => startOf(one) < runsBefore && !isAwaited(one.version.row) && !asked.has(one.key) && !turns.has(one.key);
+      const gone = (surplusOnes > 0 ? oldest.slice(0, surplusOnes) : oldest.filter(isOld)).slice(0, stepRuns);
       const pieces = drop(gone) + spans.expire(contentBefore, stepRuns);
       const waiting = pruneExports({ ...limits, stepRuns });
       const emptied = oldest.filter((one) => one.version.content !== undefined && !gone.includes(one) && startOf(one) < contentBefore).slice(0, stepRuns);
       for (const { version } of emptied) withoutContent(version, 'expired');
       const withRuns = goneJobs;
       goneJobs = 0;
-      return { runs: gone.length, contents: emptied.length, spans: pieces, exports: waiting.exports, jobs: withRuns, more: waiting.more || gone.length === stepRuns || emptied.length === stepRuns || pieces >= stepRuns };
+      return { runs: gone.length, contents: emptied.length, spans: pieces, exports: waiting.exports, jobs: withRuns, more: waiting.more || gone.length === stepRuns || emptied.length === stepRuns || pieces >= stepRuns || (gone.length > 0 && usedBytes() > bytesMax) };
     },
     backup: () => Promise.reject(new Error('A store in memory has no file to copy.')),
     async stop() {},
   };
-}
-
-function startOf({ version }: Kept): number {
-  return version.row.startedAt;
-}
-
-function isBehind(one: Kept, after: RunPlace): boolean {
-  return startOf(one) < after.startedAt || (startOf(one) === after.startedAt && one.id < after.id);
-}
-
-function isWanted(one: Kept, filter: RunFilter): boolean {
-  const { row } = one.version;
-  if (row.partOf !== undefined) return false;
-  const is = (wanted: string | undefined, value: string | undefined): boolean => wanted === undefined || wanted === value;
-  if (!(is(filter.tenant, row.tenant) && is(filter.agent, row.agent) && is(filter.service, row.service) && is(filter.version, row.version) && is(filter.sessionId, row.sessionId) && is(filter.traceId, row.traceId))) return false;
-  if (startOf(one) < (filter.from ?? -Infinity) || startOf(one) >= (filter.to ?? Infinity)) return false;
-  if (filter.evaluator === undefined && filter.verdict === undefined) return true;
-  return [...one.verdicts.values()].some(({ name, verdict }) => is(filter.evaluator, name) && is(filter.verdict, verdict));
-}
-
-function listed({ version, verdicts }: Kept): RunRow {
-  return { ...version.row, verdicts: byName([...verdicts.values()]) };
-}
-
-function rowOf(run: Run): Version['row'] {
-  return {
-    tenant: run.tenant,
-    traceId: run.traceId,
-    spanId: run.spanId,
-    agent: run.trace.agent,
-    service: run.service,
-    version: run.serviceVersion,
-    sessionId: run.trace.sessionId,
-    model: run.trace.model,
-    startedAt: microsOf(run.startUnixNano),
-    endedAt: microsOf(run.endUnixNano),
-    completeness: run.completeness,
-    status: run.trace.status,
-    revision: run.revision,
-    partOf: run.partOf === undefined ? undefined : runTargetId(run.partOf),
-  };
-}
-
-function byName<Named extends { readonly name: string }>(rows: readonly Named[]): readonly Named[] {
-  return rows.toSorted((one, other) => compared(one.name, other.name));
-}
-
-function compared(one: string, other: string): number {
-  return one < other ? -1 : one > other ? 1 : 0;
-}
-
-function mean(values: readonly number[]): number | undefined {
-  return values.length === 0 ? undefined : values.reduce((sum, value) => sum + value, 0) / values.length;
 }

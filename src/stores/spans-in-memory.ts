@@ -13,6 +13,8 @@ export interface SpansInMemory {
   expire(before: Micros, piecesMax: number): number;
   /** Gives the number of pieces that went. */
   forget(tenant: Tenant, traceId: TraceId): number;
+  /** Of all pieces. */
+  bytes(): number;
 }
 
 export function spansInMemory(bytesMax: number): SpansInMemory {
@@ -66,5 +68,6 @@ export function spansInMemory(bytesMax: number): SpansInMemory {
       return gone;
     },
     forget: (tenant, traceId) => dropped(keyOf(tenant, traceId), () => true),
+    bytes: () => bytes,
   };
 }

@@ -273,7 +273,7 @@ export interface Retention {
   readonly exportsBefore: Micros;
   /** Rows of exports; beyond it the oldest go, dead letters first. */
   readonly exportsMax: number;
-  /** Of the whole; beyond it the oldest runs go. */
+  /** Of the whole, as far as the store can tell; beyond it the oldest runs go, whatever waits, and no more of them than must. */
   readonly bytesMax: number;
   /** Runs that one step touches at most. */
   readonly stepRuns: number;

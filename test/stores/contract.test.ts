@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Run } from '../../src/model/agent-trace.ts';
-import { noTenant, parseTraceId, type TraceId } from '../../src/model/ids.ts';
+import { noTenant } from '../../src/model/ids.ts';
 import { runJson } from '../../src/model/run-json.ts';
 import { lightItem } from '../../src/stores/light-item.ts';
 import { memoryStore } from '../../src/stores/memory.ts';
@@ -10,30 +10,11 @@ import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import { piecesPerTraceMax, type RunQuery, type SpanPiece, type Store, type StoreItem } from '../../src/stores/store.ts';
 import { agentTrace, call, spanId } from '../builders/agent-trace.ts';
 import { retention } from '../builders/retention.ts';
-import { failed, run, scored, scoredRun, skipped } from '../builders/scored-run.ts';
+import { failed, scored, scoredRun, skipped } from '../builders/scored-run.ts';
 import { members, open } from './members.ts';
-
-const secondMicros = 1_000_000;
-const base = 1_700_000_000 * secondMicros;
-
-function traceId(number: number): TraceId {
-  const id = parseTraceId(number.toString(16).padStart(32, '0'));
-  if (id === undefined) throw new Error('no trace id');
-  return id;
-}
-
-/** The run of that number, which starts so many seconds after the first. */
-function nth(number: number, given: Partial<Run> = {}): Run {
-  const start = BigInt(base + number * secondMicros) * 1_000n;
-  return run({ traceId: traceId(number + 1), startUnixNano: start, endUnixNano: start + 2_000_000_000n, ...given });
-}
-
-function piece(number: number, given: Partial<SpanPiece> = {}): SpanPiece {
-  return { tenant: noTenant, traceId: traceId(number + 1), joined: [], startedAt: base + number * secondMicros, storedAt: base, spans: 3, isWhole: true, isRedacted: false, digest: 'first', body: new Uint8Array([1, 2, number]), ...given };
-}
+import { base, nth, numbers, piece, secondMicros, traceId } from './numbered.ts';
 
 const all: RunQuery = { limit: 200 };
-const numbers = (page: { readonly runs: readonly { readonly traceId: TraceId }[] }): readonly number[] => page.runs.map((one) => Number.parseInt(one.traceId, 16) - 1);
 
 describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) => {
   test('stores: a run is read back whole', async () => {
@@ -151,18 +132,6 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     expect(await store.tools({ from: 0, to: base * 2, agent: 'y' })).toEqual([]);
   });
 
-  test('stores: what is old goes in steps, content before runs', async () => {
-    const store = await open(member);
-    await store.write(Array.from({ length: 5 }, (_, at) => scoredRun({ a: scored(1) }, nth(at))));
-    const limits = retention({ runsBefore: base + 2 * secondMicros, contentBefore: base + 4 * secondMicros, stepRuns: 1 });
-    const steps = [];
-    for (let step = await store.prune(limits); steps.push(step) < 20 && step.more; ) step = await store.prune(limits);
-    expect(numbers(await store.runs(all))).toEqual([4, 3, 2]);
-    expect(steps.reduce((sum, { runs }) => sum + runs, 0)).toBe(2);
-    expect([await store.run(nth(3)), await store.run(nth(4))].map((one) => one?.content === undefined)).toEqual([true, false]);
-    expect((await store.run(nth(3)))?.verdicts).toHaveLength(1);
-  });
-
   test('stores: a run without its content says why, and a later revision may bring it', async () => {
     const store = await open(member);
     const [kept, out] = [nth(1), nth(2)];
@@ -211,23 +180,6 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     for (let number = 0; number < piecesPerTraceMax + 5; number++) await store.writeSpans([piece(1, { digest: String(number) })]);
     expect(await store.spans(noTenant, traceId(2))).toHaveLength(piecesPerTraceMax);
     expect((await store.spans(noTenant, traceId(2))).at(-1)?.digest).toBe(String(piecesPerTraceMax - 1));
-  });
-
-  test('stores: spans go with their run, and with the content before that', async () => {
-    const store = await open(member);
-    await store.write([0, 1, 2, 3].map((at) => scoredRun({}, nth(at))));
-    await store.writeSpans([0, 1, 2, 3].map((at) => piece(at, at === 0 ? { joined: [traceId(99)] } : {})));
-    const limits = retention({ runsBefore: base + secondMicros, contentBefore: base + 2 * secondMicros, stepRuns: 1 });
-    let spans = 0;
-    for (let step = await store.prune(limits), steps = 1; ; step = await store.prune(limits), steps++) {
-      spans += step.spans;
-      expect(steps).toBeLessThan(20);
-      if (!step.more) break;
-    }
-    expect(spans).toBe(2);
-    expect(await Promise.all([1, 2, 3, 4].map(async (id) => (await store.spans(noTenant, traceId(id))).length))).toEqual([0, 0, 1, 1]);
-    expect((await store.spans(noTenant, traceId(99))).length).toBe(0);
-    expect((await store.run(nth(1)))?.spans).toBe(0);
   });
 
   test('stores: nothing to write and an empty store are fine', async () => {

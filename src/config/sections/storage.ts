@@ -25,7 +25,7 @@ export const store: Section = {
         properties: {
           runs: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '1h', maximum: '3650d' }, default: '30d', description: 'Age of runs and verdicts, by the start of the run. A run of which a backend still waits for scores stays until it has them, or they are older than `exports`; one that a judge is to be asked about, alone or as a turn of a session, until that has ended.' },
           content: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '0s', maximum: '3650d' }, default: '7d', description: 'Age of texts, arguments, results and spans.' },
-          bytes: { type: ['string', 'integer'], 'x-quantity': { kind: 'bytes', minimum: '16MiB', maximum: '64TiB' }, default: '20GiB', description: 'Size of the whole.' },
+          bytes: { type: ['string', 'integer'], 'x-quantity': { kind: 'bytes', minimum: '16MiB', maximum: '64TiB' }, default: '20GiB', description: 'Size of the whole: of the file, or roughly of what `memory:` holds of runs. Beyond it the oldest runs go.' },
           exports: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '1m', maximum: '3650d' }, default: '14d', description: 'Age of scores that a backend has not taken, dead letters among them, by the time at which they were made.' },
           annotations: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '1m', maximum: '3650d' }, default: '1d', description: 'How long an annotation waits for its run. Those of a run that is stored go with it.' },
           judge_age: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '1m', maximum: '3650d' }, default: '1d', description: 'Age of runs that wait for a judge; older ones end as `overload`.' },

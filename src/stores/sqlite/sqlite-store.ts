@@ -3,6 +3,7 @@ import type { Worker } from 'node:worker_threads';
 import { sql, type Kysely } from 'kysely';
 import { JuryError } from '../../model/errors.ts';
 import type { ContentGone, Pruned, Retention, Store } from '../store.ts';
+import { surplusRuns } from '../surplus-runs.ts';
 import { annotationStore } from './annotations.ts';
 import { isNotAwaited } from './awaited.ts';
 import { batchOf } from './batch.ts';
@@ -69,9 +70,9 @@ const vacuumPages = 256;
 
 async function pruned({ db, exec }: Connection, retention: Retention): Promise<Pruned> {
   const { runsBefore, contentBefore, bytesMax, stepRuns } = retention;
-  const isTooMuch = (await usedBytes(db)) > bytesMax;
-  const oldest = db.selectFrom('runs').select(['id', 'started_us', 'tenant', 'trace_id']).orderBy('started_us').orderBy('id').limit(stepRuns);
-  const gone = await (isTooMuch ? oldest : oldest.where('started_us', '<', runsBefore).where(isNotAwaited(retention))).execute();
+  const surplusOnes = await runsTooMany(db, bytesMax);
+  const oldest = db.selectFrom('runs').select(['id', 'started_us', 'tenant', 'trace_id']).orderBy('started_us').orderBy('id');
+  const gone = await (surplusOnes > 0 ? oldest.limit(Math.min(stepRuns, surplusOnes)) : oldest.where('started_us', '<', runsBefore).where(isNotAwaited(retention)).limit(stepRuns)).execute();
   const goneIds = gone.map(({ id }) => id);
   // What still waits for a backend or a judge goes with its run, and is told of.
   const [withRuns, jobs] = [await exportersOf(db, goneIds), await jobsOf(db, goneIds)];
@@ -83,6 +84,14 @@ async function pruned({ db, exec }: Connection, retention: Retention): Promise<P
   await exec(`pragma incremental_vacuum(${vacuumPages})`);
   const isFullStep = spans >= stepRuns || [gone, emptied, surplus].some(({ length }) => length === stepRuns);
   return { runs: gone.length, contents: emptied.length, spans, exports: countedByName([...withRuns, ...surplus]), jobs, more: isFullStep || (gone.length > 0 && (await usedBytes(db)) > bytesMax) };
+}
+
+/** Ids only rise: what is between the first and the last of them is counted without a look at each row. */
+async function runsTooMany(db: Kysely<Tables>, bytesMax: number): Promise<number> {
+  const used = await usedBytes(db);
+  if (used <= bytesMax) return 0;
+  const { first, last } = (await db.selectFrom('runs').select(({ fn }) => [fn.min<number | null>('id').as('first'), fn.max<number | null>('id').as('last')]).executeTakeFirst()) ?? {};
+  return surplusRuns({ used, bytesMax, runs: (last ?? 0) - (first ?? 1) + 1 });
 }
 
 /** Of the pages that hold something. */
