@@ -3,7 +3,10 @@ import type { Clock } from '../model/clock.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Circuit } from '../pipeline/breaker.ts';
 import { backendNews, type BackendNews, type NewsLogger } from './backend-news.ts';
+import type { ExporterStanding, ToldFailure } from '../model/exporter-standing.ts';
+import { faultWords } from './fault-words.ts';
 import type { Lanes } from './lanes.ts';
+import type { Sender } from './sender.ts';
 import type { StoredRows } from './stored-rows.ts';
 
 /** `replaced`: a newer revision took its place before it was sent; `passed`: it was sent in another way; `resumed`: it waited in the store, and was offered to an earlier process. */
@@ -12,6 +15,7 @@ type ItemOutcome = 'sent' | 'retried' | 'failed' | 'dropped' | 'replaced' | 'pas
 export interface ExporterAccount extends BackendNews {
   count(outcome: ItemOutcome, items?: number): void;
   queue(held: Lanes, rows: StoredRows | undefined): void;
+  standing(held: Lanes, rows: StoredRows | undefined, backend: Pick<Sender, 'circuit' | 'fault' | 'retryAtMs' | 'sending'>): ExporterStanding;
   dead(rows: StoredRows | undefined): void;
 }
 
@@ -20,14 +24,30 @@ const circuitLevels: { readonly [circuit in Circuit]: number } = { closed: 0, ha
 export function exporterAccount({ name, telemetry, clock, logger }: { readonly name: string; readonly telemetry: Telemetry; readonly clock: Clock; readonly logger?: NewsLogger | undefined }): ExporterAccount {
   const news = backendNews({ name: () => name, what: 'scores', telemetry, clock, logger });
   const labels = { 'tracejury.exporter': name };
+  let sentAtMs: number | undefined;
+  let lastFailure: ToldFailure | undefined;
+  const notStored = (held: Lanes): number => held.size() - held.rows();
+  const toSend = (held: Lanes, rows: StoredRows | undefined): number => notStored(held) + (rows?.waiting() ?? 0);
+
   return {
     ...news,
-    count: (outcome, items = 1) => telemetry.add('tracejury.exporter.items', items, { ...labels, 'tracejury.outcome': outcome }),
+    failed(outcome) {
+      lastFailure = { atMs: clock.nowMs(), error: outcome.error, ...faultWords(outcome) };
+      news.failed(outcome);
+    },
+    count(outcome, items = 1) {
+      if (outcome === 'sent') sentAtMs = clock.nowMs();
+      telemetry.add('tracejury.exporter.items', items, { ...labels, 'tracejury.outcome': outcome });
+    },
+    standing(held, rows, backend) {
+      const [oldest] = held.all();
+      return { circuit: backend.circuit(), fault: backend.fault(), retryAtMs: backend.retryAtMs(), toSend: toSend(held, rows), notStored: notStored(held), sending: backend.sending(), oldestAtMs: oldest?.offeredMs, sentAtMs, lastFailure };
+    },
     queue(held, rows) {
       const nowMs = clock.nowMs();
       const [oldest] = held.all();
       const elsewhere = rows !== undefined && rows.waiting() > held.rows() ? (rows.oldestMs() ?? nowMs) : nowMs;
-      telemetry.set('tracejury.exporter.queue', held.size() - held.rows() + (rows?.waiting() ?? 0), labels);
+      telemetry.set('tracejury.exporter.queue', toSend(held, rows), labels);
       telemetry.set('tracejury.exporter.lag', Math.max(0, nowMs - Math.min(oldest?.offeredMs ?? nowMs, elsewhere)) / 1000, labels);
     },
     dead(rows) {

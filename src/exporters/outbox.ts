@@ -6,6 +6,7 @@
 import type { Clock, Sleep } from '../model/clock.ts';
 import { roughBytes } from '../model/weight.ts';
 import type { NewExport } from '../model/export-store.ts';
+import type { ExporterStanding } from '../model/exporter-standing.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { restMs, type BreakerOptions, type Circuit } from '../pipeline/breaker.ts';
 import type { NewsLogger } from './backend-news.ts';
@@ -56,9 +57,8 @@ export interface Outbox {
   wake(): void;
   /** Counts the rows of the store anew, which somebody else has changed, and goes on. */
   recount(): Promise<void>;
-  circuit(): Circuit;
-  /** Why its backend took nothing the last time; undefined: it takes what it gets. */
-  fault(): string | undefined;
+  /** What is still to be sent, and how its backend does. */
+  standing(): ExporterStanding;
   /** Items in memory that are not sent yet. */
   held(): number;
   /** Items from the first on that are sent, given up, or kept by a durable store, all of them. What a stop gives up does not count: another process may send it. */
@@ -288,8 +288,7 @@ export function outbox(options: OutboxOptions): Outbox {
     },
     wake: backend.wake,
     recount,
-    circuit: backend.circuit,
-    fault: backend.fault,
+    standing: () => account.standing(held, rows, backend),
     held: () => held.size(),
     settled,
     stop: (deadlineMs) => (stopped ??= drain(deadlineMs)),

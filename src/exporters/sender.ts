@@ -1,5 +1,5 @@
 /** Sends what is ready in the lanes to one backend: a few items at a time, none while the circuit is open, one while it is half open. */
-import type { Sleep } from '../model/clock.ts';
+import type { Clock, Sleep } from '../model/clock.ts';
 import { breaker, type BreakerOptions, type Circuit } from '../pipeline/breaker.ts';
 import type { Exporter, ExportFailure, ExportItem, ExportOutcome } from './exporter.ts';
 import type { Entry, Lanes } from './lanes.ts';
@@ -7,6 +7,7 @@ import type { Entry, Lanes } from './lanes.ts';
 export interface SenderOptions extends BreakerOptions {
   readonly exporter: Exporter;
   readonly held: Lanes;
+  readonly clock: Clock;
   readonly sleep: Sleep;
   readonly sendingMax: number;
   /** What became of an item; it is still in its lane. `isProbe`: it says more about the backend than about the item. */
@@ -25,6 +26,8 @@ export interface Sender {
   circuit(): Circuit;
   /** Why the backend took nothing the last time; undefined: it takes what it gets. */
   fault(): string | undefined;
+  /** While the circuit is open: when the backend is tried again. */
+  retryAtMs(): number | undefined;
   /** Items that are on their way. */
   sending(): number;
   /** Tries a backend that is left alone at once. */
@@ -36,11 +39,12 @@ export interface Sender {
 }
 
 export function sender(options: SenderOptions): Sender {
-  const { exporter, held, sleep, sendingMax, failed, ended, switched, turned } = options;
+  const { exporter, held, clock, sleep, sendingMax, failed, ended, switched, turned } = options;
   const backend = breaker(options);
   let sending = 0;
   let isStopped = false;
   let fault: string | undefined;
+  let retryAtMs: number | undefined;
   /** Ends the rest of the circuit. */
   let rest = new AbortController();
 
@@ -91,6 +95,7 @@ export function sender(options: SenderOptions): Sender {
     if (isStopped) return;
     const own = new AbortController();
     rest = own;
+    retryAtMs = clock.nowMs() + ms;
     await sleep(ms, own.signal);
     if (isStopped || rest !== own || backend.circuit() !== 'open') return;
     backend.rested();
@@ -102,6 +107,7 @@ export function sender(options: SenderOptions): Sender {
     pump,
     circuit: backend.circuit,
     fault: () => fault,
+    retryAtMs: () => (backend.circuit() === 'open' ? retryAtMs : undefined),
     sending: () => sending,
     wake: () => rest.abort(),
     forget() {

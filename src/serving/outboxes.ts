@@ -4,13 +4,13 @@
  */
 import type { ExporterConfig } from '../config/config.ts';
 import type { Logger } from 'pino';
-import type { Circuit } from '../pipeline/breaker.ts';
 import type { Exporter, ScoredRun } from '../exporters/exporter.ts';
 import { outbox, type Outbox } from '../exporters/outbox.ts';
 import type { RowStore } from '../exporters/stored-rows.ts';
 import { jsonText } from '../model/json.ts';
 import type { Sleep } from '../model/clock.ts';
 import type { NewExport } from '../model/export-store.ts';
+import type { ExporterStanding } from '../model/exporter-standing.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { configuredExporter } from './configured-exporter.ts';
 import { exchangeable, type Exchangeable } from './exchangeable.ts';
@@ -33,10 +33,8 @@ export interface Outboxes {
   /** What no exporter has sent yet of these, for the transaction that writes them. */
   pending(items: readonly ScoredRun[]): readonly NewExport[];
   written(exports: readonly NewExport[], rows: readonly (number | undefined)[]): void;
-  /** By the names of the entries. */
-  circuits(): ReadonlyMap<string, Circuit>;
-  /** Why backends took nothing the last time, by the names of their entries. */
-  faults(): ReadonlyMap<string, string>;
+  /** How their queues stand, by the names of the entries. */
+  standings(): ReadonlyMap<string, ExporterStanding>;
   /** The rows of the store were changed by somebody else. */
   recount(): Promise<void>;
   /** Of all items that were ever offered, so many of the first ones no exporter holds any more, or the store keeps for it. */
@@ -203,8 +201,7 @@ export function outboxes({ entries, telemetry, logger, onGivenUp, leavingMs = le
       return items.flatMap(pendingOf);
     },
     written: (exports, rows) => exports.forEach((one, at) => boxOf.get(one)?.written(one.item, rows[at])),
-    circuits: () => new Map(places.filter(({ config }) => config.to !== 'metrics').map(({ config, box }) => [config.name, box.circuit()])),
-    faults: () => new Map(places.flatMap(({ config: { name }, box }) => [box.fault()].flatMap((fault) => (fault === undefined ? [] : [[name, fault] as const])))),
+    standings: () => new Map(places.filter(({ config }) => config.to !== 'metrics').map(({ config, box }) => [config.name, box.standing()])),
     recount,
     prepare,
     async room() {

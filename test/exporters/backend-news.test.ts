@@ -64,7 +64,7 @@ test('backend-news: where nothing is left to try it with, nobody says that it is
   await own.answer(later);
   own.clock.advance(60_000);
   await own.sleep.wakeAll();
-  expect([own.box.circuit(), lines.map(([, message]) => message)]).toEqual(['closed', [down, given]]);
+  expect([own.box.standing().circuit, lines.map(([, message]) => message)]).toEqual(['closed', [down, given]]);
 });
 
 const error = (text: string): Extract<ExportOutcome, { kind: 'failed' }> => ({ kind: 'failed', retryable: true, error: text });

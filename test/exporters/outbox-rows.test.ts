@@ -52,7 +52,7 @@ test('outbox: a backend that is down costs rows and no memory, is tried with one
   for (let at = 0; at < 3; at++) await own.answer(later);
   await own.write();
   while (own.sending() > 0) await own.answer(later);
-  expect([own.box.circuit(), own.box.held(), (await of.store.exports.counts())[0]?.waiting, own.gauge('tracejury.exporter.circuit'), own.gauge('tracejury.exporter.queue')]).toEqual(['open', 0, 300, 2, 300]);
+  expect([own.box.standing().circuit, own.box.held(), (await of.store.exports.counts())[0]?.waiting, own.gauge('tracejury.exporter.circuit'), own.gauge('tracejury.exporter.queue')]).toEqual(['open', 0, 300, 2, 300]);
   const before = own.sent.length;
   for (let probe = 0; probe < 5; probe++) {
     own.clock.advance(60_000);
@@ -187,7 +187,7 @@ test('outbox: a stop does not wait for a backend that is down when the store has
     await own.answer(later);
     if (at < 2) await own.sleep.wakeAll();
   }
-  expect(own.box.circuit()).toBe('open');
+  expect(own.box.standing().circuit).toBe('open');
   expect(await own.box.stop(1_000)).toBe(5);
   expect((await rowsOf(of)).length).toBe(5);
   // No rest keeps the process from ending.
@@ -242,12 +242,12 @@ test('outbox: a backend that is left alone is tried at once when something has c
     await own.answer(later);
     if (at < 2) await own.sleep.wakeAll();
   }
-  expect([own.box.circuit(), own.sending()]).toEqual(['open', 0]);
+  expect([own.box.standing().circuit, own.sending()]).toEqual(['open', 0]);
   own.box.wake();
   await settled();
-  expect([own.box.circuit(), own.sending()]).toEqual(['half_open', 1]);
+  expect([own.box.standing().circuit, own.sending()]).toEqual(['half_open', 1]);
   await own.answer(fine);
-  expect([own.box.circuit(), own.count('sent')]).toEqual(['closed', 1]);
+  expect([own.box.standing().circuit, own.count('sent')]).toEqual(['closed', 1]);
 });
 
 test('outbox: a circuit with nothing left to try it with is closed, and nothing is said against the backend any more', async () => {
@@ -259,10 +259,10 @@ test('outbox: a circuit with nothing left to try it with is closed, and nothing 
     await own.answer(later);
     if (at < 2) await own.sleep.wakeAll();
   }
-  expect([own.box.circuit(), own.box.fault(), own.gauge('tracejury.exporter.queue')]).toEqual(['open', 'busy', 3]);
+  expect([own.box.standing().circuit, own.box.standing().fault, own.gauge('tracejury.exporter.queue')]).toEqual(['open', 'busy', 3]);
   await of.store.prune(retention({ exportsBefore: Number.MAX_SAFE_INTEGER, exportsMax: 0 }));
   for (let turn = 0; turn < 3; turn++) await own.tick();
-  expect([own.box.circuit(), own.box.fault(), own.gauge('tracejury.exporter.circuit'), own.gauge('tracejury.exporter.queue')]).toEqual(['closed', undefined, 0, 0]);
+  expect([own.box.standing().circuit, own.box.standing().fault, own.gauge('tracejury.exporter.circuit'), own.gauge('tracejury.exporter.queue')]).toEqual(['closed', undefined, 0, 0]);
   // Who comes next is sent as ever.
   own.offer(item(4));
   expect(own.sending()).toBe(1);

@@ -288,7 +288,7 @@ test('outbox: what is not there yet says nothing against the backend, is tried a
   box.offer(item(1));
   for (let attempt = 1; attempt <= 3; attempt++) {
     await answer(missing);
-    expect(box.circuit()).toBe('closed');
+    expect(box.standing().circuit).toBe('closed');
     await sleep.wakeAll();
   }
   expect(sent).toEqual(['1.1', '1.1', '1.1', '1.1']);

@@ -1,4 +1,8 @@
 /** What an operator sees of scores that a backend does not take, and does about it. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
 import { otlpSink, readCarrier, type Sink } from '../exporters/otlp-sink.ts';
@@ -19,14 +23,14 @@ interface Bench {
   list(path: string, key: string): Promise<readonly JsonObject[]>;
 }
 
-async function bench(status: number, tokens = '[]'): Promise<Bench> {
+async function bench(status: number, { tokens = '[]', name = 'traces', store = '' } = {}): Promise<Bench> {
   const own = { status };
   const sink = await otlpSink((response) => {
     response.statusCode = own.status;
     response.end();
   });
   open.push({ stop: () => sink.close() });
-  const service = await running(`export: [ { to: span_events, name: traces, endpoint: "${sink.url}" } ]\n`, { tokens });
+  const service = await running(`export: [ { to: span_events, name: ${name}, endpoint: "${sink.url}" } ]\n${store}`, { tokens });
   open.push(service);
   const get = async (path: string): Promise<JsonObject> => (await (await fetch(`${service.console}/api/v1${path}`)).json()) as JsonObject;
   return Object.assign(own, {
@@ -41,6 +45,7 @@ async function bench(status: number, tokens = '[]'): Promise<Bench> {
   });
 }
 
+const time = /^2\d{3}-.*Z$/;
 const names = (rows: readonly JsonObject[]): readonly unknown[] => rows.map(({ trace_id: id }) => String(id)).toSorted();
 
 test('api: dead letters are listed with their reason, told by exporter and as a metric, and sent again when they are retried', async () => {
@@ -52,7 +57,10 @@ test('api: dead letters are listed with their reason, told by exporter and as a 
   }, 'three dead letters');
   expect(names(dead)).toEqual(runs.map(({ traceId }) => traceId).toSorted());
   expect(dead[0]).toMatchObject({ exporter: 'traces', part: 'rules', revision: 1, state: 'dead', attempts: 1, not_before: null, reason: 'status 400', tenant: '' });
-  expect(await own.list('/exporters', 'exporters')).toEqual([{ name: 'traces', configured: true, circuit: 'closed', fault: null, waiting: 0, dead: 3, oldest_at: null }]);
+  expect(await own.list('/exporters', 'exporters')).toEqual([{
+    name: 'traces', configured: true, circuit: 'closed', retry_at: null, fault: null, to_send: 0, not_stored: 0, sending: 0, waiting: 0, dead: 3, oldest_at: null, oldest_age_seconds: null, sent_at: null,
+    last_failure: { at: expect.stringMatching(time), error: 'status 400', reason: 'http_400', todo: '' },
+  }]);
   expect(await own.list('/exports?state=waiting', 'exports')).toEqual([]);
   expect(await own.list('/exports?exporter=other', 'exports')).toEqual([]);
   const first = await own.get('/exports?limit=2');
@@ -77,11 +85,41 @@ test('api: what waits for a backend that refuses the key is told, and nothing of
     const [exporter] = await own.list('/exporters', 'exporters');
     return exporter?.['circuit'] !== 'closed' && exporter?.['waiting'] === 6 ? exporter : undefined;
   }, 'an open circuit');
-  expect(waiting).toMatchObject({ name: 'traces', configured: true, fault: 'status 401: a key in headers is refused', waiting: 6, dead: 0, oldest_at: expect.stringMatching(/^2/) });
+  expect(waiting).toMatchObject({
+    name: 'traces', configured: true, fault: 'status 401: a key in headers is refused', to_send: 6, not_stored: 0, waiting: 6, dead: 0, oldest_at: expect.stringMatching(time), oldest_age_seconds: expect.any(Number), sent_at: null,
+    last_failure: { at: expect.stringMatching(time), error: 'status 401: a key in headers is refused', reason: 'http_401', todo: 'Look at the keys, and whether they are of this address.' },
+  });
+  const { circuit, retry_at: retryAt } = waiting;
+  expect(retryAt).toEqual(circuit === 'open' ? expect.stringMatching(time) : null);
   expect(sample(await own.service.metrics(), 'tracejury_exporter_circuit', { tracejury_exporter: 'traces' })).toBeGreaterThan(0);
   own.status = 200;
-  await eventually(async () => ((await own.list('/exporters', 'exporters')).every(({ waiting: left }) => left === 0) ? true : undefined), 'everything sent');
-  expect(await own.list('/exporters', 'exporters')).toMatchObject([{ circuit: 'closed', fault: null }]);
+  await eventually(async () => ((await own.list('/exporters', 'exporters')).every(({ waiting: left, to_send: toSend }) => left === 0 && toSend === 0) ? true : undefined), 'everything sent');
+  expect(await own.list('/exporters', 'exporters')).toMatchObject([{ circuit: 'closed', fault: null, retry_at: null, oldest_age_seconds: null, sent_at: expect.stringMatching(time), last_failure: { reason: 'http_401' } }]);
+});
+
+test('api: what waits for an entry that is gone is told as such, and all that is told of exporters is as the document says', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tracejury-exporters-'));
+  open.push({ stop: async () => rmSync(folder, { recursive: true }) });
+  const store = `store: { url: "sqlite:${folder}/tracejury.db" }\n`;
+  const first = await bench(503, { name: 'old', store });
+  for (let run = 0; run < 3; run++) await sendAgentRun(first.service.otlp, { agent: `agent ${run}` });
+  await eventually(async () => ((await first.list('/exporters', 'exporters'))[0]?.['waiting'] === 3 ? true : undefined), 'three rows');
+  await first.service.stop();
+  const second = await bench(503, { name: 'other', store });
+  await sendAgentRun(second.service.otlp, { agent: 'agent 3' });
+  const told = await eventually(async () => {
+    const found = await second.get('/exporters');
+    const [, other] = (found['exporters'] ?? []) as readonly JsonObject[];
+    return other?.['to_send'] === 1 && other['last_failure'] !== null ? found : undefined;
+  }, 'a failure');
+  expect(told['exporters']).toMatchObject([
+    { name: 'old', configured: false, circuit: null, to_send: 3, not_stored: 0, sending: 0, waiting: 3, dead: 0, oldest_at: expect.stringMatching(time), oldest_age_seconds: expect.any(Number), sent_at: null, last_failure: null },
+    { name: 'other', configured: true, to_send: 1, last_failure: { reason: 'http_503' } },
+  ]);
+  const document = await second.get('/openapi.json');
+  const { paths, components } = document as { readonly paths: { readonly [path: string]: { readonly get: { readonly responses: { readonly 200: { readonly content: { readonly 'application/json': { readonly schema: JsonObject } } } } } } }; readonly components: JsonObject };
+  const validate = new Ajv2020({ strict: false, validateFormats: false }).compile({ ...paths['/exporters']?.get.responses['200'].content['application/json'].schema, components });
+  expect([validate(told), validate.errors]).toEqual([true, null]);
 });
 
 test('api: whoever retries needs a token that may operate, once there are tokens', async () => {
@@ -93,7 +131,7 @@ test('api: whoever retries needs a token that may operate, once there are tokens
     [`[ ${operate} ]`, 401, 401, 200],
     [`[ ${read}, ${operate} ]`, 401, 401, 200],
   ] as const) {
-    const own = await bench(200, tokens);
+    const own = await bench(200, { tokens });
     const asked = async (authorization?: string): Promise<number> => (await own.post('/exports/retry', authorization === undefined ? {} : { authorization })).status;
     expect([tokens, await asked(), await asked('Bearer reader'), await asked('Bearer operator')]).toEqual([tokens, none, reader, operator]);
   }

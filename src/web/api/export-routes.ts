@@ -1,6 +1,6 @@
 /** What waits for backends, and what they have refused. */
 import { exportStates } from '../../model/export-store.ts';
-import { exporterJson, exportJson } from './json.ts';
+import { exporterJson, exportJson } from './exports-json.ts';
 import { limitDefault, list, pages, text } from './pages.ts';
 import { cursorText, named, placeOf } from './query.ts';
 import type { Route } from './routes.ts';
@@ -13,15 +13,16 @@ export const exportRoutes: readonly Route[] = [
   {
     method: 'get',
     path: '/exporters',
-    summary: 'What waits for each exporter in the store, and how its backend does; also for entries that are no longer in the configuration.',
+    summary: 'What each exporter has still to send, in memory and in the store, and how its backend does; also for entries that are no longer in the configuration.',
     path_parameters: {},
     query_parameters: {},
     answer: list('exporters', 'Exporter'),
-    async handle({ store, exporters }) {
-      const [circuits, faults] = [exporters.circuits(), exporters.faults()];
+    async handle({ store, clock, exporters }) {
       const counts = new Map((await store.exports.counts()).map((count) => [count.exporter, count]));
-      const names = [...new Set([...circuits.keys(), ...counts.keys()])].sort();
-      return { exporters: names.map((name) => exporterJson(name, { circuit: circuits.get(name), fault: faults.get(name), count: counts.get(name) })), next: null };
+      // After the store, so that what was written meanwhile is not told twice.
+      const standings = exporters.standings();
+      const names = [...new Set([...standings.keys(), ...counts.keys()])].sort();
+      return { exporters: names.map((name) => exporterJson(name, { standing: standings.get(name), count: counts.get(name), nowMs: clock.nowMs() })), next: null };
     },
   },
   {

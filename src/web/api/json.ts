@@ -6,7 +6,6 @@ import { runTargetId } from '../../model/verdict.ts';
 import { timeText } from '../../model/time-text.ts';
 import type { MetricFamily } from '../../telemetry/registry.ts';
 import type { IdentifiedAnnotation } from '../../model/annotation.ts';
-import type { ExportCount, ExportRow } from '../../model/export-store.ts';
 import type { ContentGone, Micros, RunRow, StoredDecision, StoredRun, StoredVerdict, SummaryRow, ToolRow } from '../../stores/store.ts';
 
 export function runRowJson(row: RunRow): JsonObject {
@@ -95,14 +94,6 @@ export function summaryJson({ at, name, verdict, count, score }: SummaryRow): Js
 
 export function toolJson({ agent, name, calls, errors, notExecuted, tookMicros }: ToolRow): JsonObject {
   return { agent: agent ?? null, name, calls, errors, not_executed: notExecuted, mean_seconds: tookMicros === undefined ? null : tookMicros / 1_000_000 };
-}
-
-export function exporterJson(name: string, { circuit, fault, count }: { readonly circuit: string | undefined; readonly fault: string | undefined; readonly count: ExportCount | undefined }): JsonObject {
-  return { name, configured: circuit !== undefined, circuit: circuit ?? null, fault: fault ?? null, waiting: count?.waiting ?? 0, dead: count?.dead ?? 0, oldest_at: count?.oldestAt === undefined ? null : timeOf(count.oldestAt) };
-}
-
-export function exportJson({ id, exporter, traceId, spanId, tenant, part, revision, state, attempts, offeredAt, dueAt, reason }: ExportRow): JsonObject {
-  return { id, exporter, trace_id: traceId, span_id: spanId, tenant, part, revision, state, attempts, scored_at: timeOf(offeredAt), not_before: dueAt === 0 || state === 'dead' ? null : timeOf(dueAt), reason: reason ?? null };
 }
 
 function timeOf(micros: Micros): string {

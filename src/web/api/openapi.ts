@@ -1,9 +1,9 @@
 /** The OpenAPI document, made from the routes that are served. */
 import type { JsonObject } from '../../model/json.ts';
 import { annotatorKinds } from '../../model/annotation.ts';
-import { exportStates } from '../../model/export-store.ts';
 import { contentGoneWords, verdictWords } from '../../stores/store.ts';
 import { driftSchemas } from './drift-json.ts';
+import { exportSchemas } from './exports-json.ts';
 import { figureSchemas } from './figures-json.ts';
 import type { Route } from './routes.ts';
 
@@ -40,14 +40,7 @@ const schemas: { readonly [name: string]: JsonObject } = {
   SummaryRow: object({ at: { ...time, description: 'Start of the step.' }, name: text, verdict: { enum: verdictWords }, count, mean_score: orNull('number') }),
   Tool: object({ agent: orNull('string'), name: text, calls: count, errors: count, not_executed: { ...count, description: 'Asked for by a model, with no sign that it ran.' }, mean_seconds: orNull('number') }),
   EvaluabilityRow: object({ agent: text, dialect: text, name: text, outcome: text, reason: orNull('string'), need: orNull('string'), count }),
-  Exporter: object({
-    name: text, configured: { type: 'boolean', description: 'False: nobody sends what waits.' }, circuit: { enum: ['closed', 'half_open', 'open', null], description: 'Open: the backend is left alone for a while. Half open: it is tried with one item. Null: not configured.' }, fault: { type: ['string', 'null'], description: 'Why the backend took nothing the last time: a status with what it is about, or a code. Null: it takes what it gets, or was not tried.' },
-    waiting: count, dead: count, oldest_at: { ...time, type: ['string', 'null'], description: 'When the oldest that waits was scored.' },
-  }),
-  Export: object({
-    id: count, exporter: text, trace_id: text, span_id: text, tenant: text, part: { type: 'string', description: '`rules`, or the name of a judge evaluator.' }, revision: count, state: { enum: exportStates },
-    attempts: { ...count, description: 'Failed ones, while the backend was not known to be down.' }, scored_at: time, not_before: { ...time, type: ['string', 'null'], description: 'When it is tried again; null: as soon as may be.' }, reason: orNull('string', 'Why it was given up.'),
-  }),
+  ...exportSchemas,
   ...figureSchemas,
   ...driftSchemas,
   Error: object({ error: object({ code: text, message: text, todo: text }) }),
