@@ -3,6 +3,7 @@
  * schemas, defaults filled in, the threshold applied, and nothing that goes wrong inside it escapes.
  */
 import type { AgentTrace, Run } from '../src/model/agent-trace.ts';
+import type { ClientTls } from '../src/model/client-tls.ts';
 import type { Expectation } from '../src/model/expectation.ts';
 import { isJsonObject, jsonText, member } from '../src/model/json.ts';
 import type { JsonValue } from '../src/model/json.ts';
@@ -57,6 +58,8 @@ export interface ConfiguredJudge extends Asks {
 /** An evaluator at an HTTP endpoint. */
 export interface ConfiguredHttp extends Asks {
   readonly kind: 'http';
+  /** For its endpoint over HTTPS. It says nothing of verdicts. */
+  readonly tls?: ClientTls;
   /** Runs that it is asked about at the same time. */
   readonly concurrency: number;
 }

@@ -1,7 +1,7 @@
 /** The configuration as the service reads it: camelCase, milliseconds, bytes, every default filled in. */
 import type { ConfiguredEvaluator } from '../../evaluators/configured.ts';
 import type { PriceTable } from '../../evaluators/prices.ts';
-import type { ClientTls } from '../exporters/client-tls.ts';
+import type { ClientTls } from '../model/client-tls.ts';
 import type { MetricsPushSettings } from '../exporters/metrics-push.ts';
 import type { ForwardSettings } from '../exporters/forward/forwarding.ts';
 import type { NativeId } from '../exporters/index.ts';

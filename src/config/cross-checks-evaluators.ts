@@ -2,6 +2,7 @@
 import { configuredEvaluator } from '../../evaluators/configured.ts';
 import type { AnyEvaluator } from '../../evaluators/evaluator.ts';
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
+import { clientTlsFindings } from './client-tls-files.ts';
 import { parseScoreCondition } from './conditions.ts';
 import type { CrossCheck } from './cross-check.ts';
 import { isRule, judgeFindings } from './cross-checks-juries.ts';
@@ -26,7 +27,7 @@ export function evaluatorFindings({ value, members, refused }: CrossCheck): read
   return [
     ...sameNames(entries),
     ...successFindings(objectAt(value, 'groups'), entries),
-    ...entries.flatMap((entry) => [...judgeFindings(entry, judgeNames), ...budgetFindings(entry, objectAt(value, 'judges')), ...driftFindings(entry), ...(isRefused(entry.path, refused) ? [] : ownFindings(entry, members)), ...raiseFindings(entry, entries)]),
+    ...entries.flatMap((entry) => [...judgeFindings(entry, judgeNames), ...budgetFindings(entry, objectAt(value, 'judges')), ...tlsFindings(entry), ...driftFindings(entry), ...(isRefused(entry.path, refused) ? [] : ownFindings(entry, members)), ...raiseFindings(entry, entries)]),
   ];
 }
 
@@ -57,6 +58,13 @@ function budgetFindings({ path, written }: Entry, judges: JsonObject): readonly 
   });
   const keys = missing.join(' and ');
   return missing.length === 0 ? [] : [{ path: [...path, 'budget', 'usd_per_day'], at: 'key', problem: `lacks the price that it counts with: ${keys}`, todo: `Add ${keys}; 0 for tokens that cost nothing.` }];
+}
+
+/** Whoever asks a judge asks with the certificates of that one. */
+function tlsFindings({ path, written, member: evaluator }: Entry): readonly Finding[] {
+  if (member(written, 'tls') === undefined || evaluator === undefined) return [];
+  if (evaluator.kind !== 'http') return [{ path: [...path, 'tls'], at: 'key', problem: `is not for ${evaluator.id}, which has no endpoint of its own`, todo: evaluator.kind === 'judge' ? 'Write it under the judge.' : 'Leave it out.' }];
+  return clientTlsFindings(written, path, member(objectAt(written, 'options'), 'url'));
 }
 
 /** Drift is told of verdicts that pass or fail, and of whoever may say something else another day. */

@@ -9,13 +9,14 @@ import { storeAddress } from '../stores/index.ts';
 import { evaluatorFindings } from './cross-checks-evaluators.ts';
 import { missingPrices } from './missing-prices.ts';
 import { addressOf, isLoopback } from './address.ts';
+import { clientTlsFindings } from './client-tls-files.ts';
 import { signalEndpoint } from './endpoint.ts';
+import { exportUrl } from './export-address.ts';
 import { exporterName } from './exporter-name.ts';
-import { exportTlsFindings } from './export-tls.ts';
 import type { Finding, Path } from './fault.ts';
 import { forwardFindings } from './forward-entry.ts';
 import { nativeFindings } from './native-entry.ts';
-import { listAt, objectAt } from './reading.ts';
+import { asObject, listAt, objectAt } from './reading.ts';
 import { redactionFindings } from './redaction.ts';
 import { giveUpDefaults, pushDefaults, webhookDefaults } from './sections/export.ts';
 import { evaluatorEntries, webhookFindings, webhookKeys } from './webhook-entry.ts';
@@ -34,6 +35,7 @@ export function crossCheck(check: CrossCheck): readonly Finding[] {
     ...storeFindings(objectAt(value, 'store')),
     ...journalFindings(value),
     ...budgetFindings(objectAt(value, 'judges')),
+    ...Object.entries(objectAt(value, 'judges')).flatMap(([name, judge]) => clientTlsFindings(asObject(judge), ['judges', name], member(asObject(judge), 'base_url'))),
     ...evaluatorFindings(check),
     ...exportFindings(check),
   ];
@@ -160,7 +162,7 @@ function exportFindings({ value, env }: CrossCheck): readonly Finding[] {
     if (namesake < index) return [{ path: isGiven(item, 'name') ? [...path, 'name'] : path, at: 'value', problem: `has the name of entry ${namesake + 1}, ${exporterName(item)}`, todo: 'Give it a name of its own: what waits for its backend in the store stands under it.' }];
     const ofWebhook = to === 'webhook' ? [] : surplusFindings(item, path, webhookKeys, `means nothing for ${exporterName({ to: to ?? null })}`, 'Leave it out: only webhook has it.');
     const ofForward = to === 'forward' || to === 'metrics' ? [] : surplusFindings(item, path, ['hold', 'compression'], `means nothing for ${exporterName({ to: to ?? null })}`, 'Leave it out: only forward holds spans.');
-    const first = [...ofWebhook, ...ofForward, ...exportTlsFindings(item, path, env)];
+    const first = [...ofWebhook, ...ofForward, ...clientTlsFindings(item, path, exportUrl(item, env))];
     if (first.length > 0) return first;
     if (to === 'metrics') return metricsFindings({ list, item, index, value, env });
     const backend = natives.find(({ id }) => id === to);

@@ -5,6 +5,7 @@ import { snakeMembers } from '../../evaluators/option-names.ts';
 import { filledOptions } from '../../evaluators/options.ts';
 import type { Price } from '../../evaluators/prices.ts';
 import type { ToolDefinition } from '../model/agent-trace.ts';
+import type { ClientTls } from '../model/client-tls.ts';
 import { isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
 import type { BudgetLimits } from '../model/budget.ts';
 import { quantityOf, type QuantityKind } from '../model/quantities.ts';
@@ -17,11 +18,12 @@ import { contentChoices } from '../stores/content.ts';
 import { storeAddress } from '../stores/index.ts';
 import { defaultTaskKey, taskPath } from '../pipeline/task-keys.ts';
 import { addressOf, type Address } from './address.ts';
+import type { ClientTlsFiles } from './client-tls-files.ts';
 import { parseScoreCondition, runCondition } from './conditions.ts';
 import type { Config, DriftConfig, EvaluatorConfig, JudgeConfig } from './config.ts';
 import type { DriftFiles } from './drift-files.ts';
 import { exporterEntry } from './exporter-entry.ts';
-import type { ExportTls } from './export-tls.ts';
+import { pathText, type Path } from './fault.ts';
 import { askable, askedBy, entryOf, evaluatorEntry } from './evaluator-entry.ts';
 import { asObject, listAt, objectAt } from './reading.ts';
 import { ownMembers } from './schema.ts';
@@ -37,10 +39,11 @@ interface Checked {
   readonly tools: readonly ToolDefinition[];
   readonly drift: DriftFiles;
   readonly tls: Tls | undefined;
-  readonly exportTls: ExportTls['tls'];
+  readonly clientTls: ClientTlsFiles['tls'];
 }
 
-export function effectiveConfig({ value, members, env, tools, drift, tls, exportTls }: Checked): Config {
+export function effectiveConfig({ value, members, env, tools, drift, tls, clientTls }: Checked): Config {
+  const ofEntry = (...path: Path): ClientTls | undefined => clientTls.get(pathText(path));
   const [listen, limits, closing] = [objectAt(value, 'listen'), objectAt(value, 'limits'), objectAt(value, 'closing')];
   return {
     listen: { otlpHttp: address(listen, 'otlp_http'), otlpGrpc: address(listen, 'otlp_grpc'), console: address(listen, 'console'), ...(tls === undefined ? {} : { tls }), insecure: member(listen, 'insecure') === true, tokens: listAt(listen, 'tokens').map(token) },
@@ -61,10 +64,10 @@ export function effectiveConfig({ value, members, env, tools, drift, tls, export
     },
     redact: redactionSettings(listAt(value, 'redact')),
     tools,
-    evaluators: listAt(value, 'evaluators').map((entry) => evaluator(entry, members, drift)),
+    evaluators: listAt(value, 'evaluators').map((entry, index) => evaluator(entry, members, { drift, tls: ofEntry('evaluators', index) })),
     sessions: sessions(objectAt(value, 'sessions')),
-    judges: Object.entries(objectAt(value, 'judges')).map(([name, judgeOf]) => judge(name, asObject(judgeOf), isBounded(name, value))),
-    exporters: listAt(value, 'export').map((entry, index) => exporterEntry(asObject(entry), env, exportTls.get(index))),
+    judges: Object.entries(objectAt(value, 'judges')).map(([name, judgeOf]) => judge(name, asObject(judgeOf), { isBounded: isBounded(name, value), tls: ofEntry('judges', name) })),
+    exporters: listAt(value, 'export').map((entry, index) => exporterEntry(asObject(entry), env, ofEntry('export', index))),
     prices: Object.fromEntries(Object.entries(objectAt(value, 'prices')).map(([model, written]) => [model, price(asObject(written))])),
     groups: groups(objectAt(value, 'groups')),
     store: store(objectAt(value, 'store')),
@@ -73,7 +76,7 @@ export function effectiveConfig({ value, members, env, tools, drift, tls, export
 }
 
 /** The same under the names of the file, every evaluator with all its options. */
-export function effectiveValue({ value, members }: Omit<Checked, 'env' | 'tools' | 'drift' | 'tls' | 'exportTls'>): JsonObject {
+export function effectiveValue({ value, members }: Omit<Checked, 'env' | 'tools' | 'drift' | 'tls' | 'clientTls'>): JsonObject {
   const evaluators = listAt(value, 'evaluators').map((entry) => {
     const written = entryOf(entry);
     const { kind, evaluator: used, name, threshold } = configured(entry, members);
@@ -81,7 +84,7 @@ export function effectiveValue({ value, members }: Omit<Checked, 'env' | 'tools'
     return ownMembers([
       ['use', used.id],
       ['name', name],
-      ...Object.entries(written).filter(([key]) => ['when', 'expect', 'on_empty', 'budget'].includes(key)),
+      ...Object.entries(written).filter(([key]) => ['when', 'expect', 'on_empty', 'tls', 'budget'].includes(key)),
       ...Object.entries(written).filter(([key]) => (key === 'drift' || Object.hasOwn(whoIsAskedSchema, key)) && kind === 'judge'),
       ...(kind === 'rule' ? [] : [['sample', { ...objectAt(written, 'sample'), rate: sampleRate(kind, written) }] as const]),
       ['options', snakeMembers(used.optionsSchema, options)],
@@ -102,17 +105,17 @@ function shownExporter(entry: JsonObject): JsonObject {
   return ownMembers(Object.entries(entry).filter(([key]) => !meaningless.includes(key)));
 }
 
-function evaluator(entry: JsonValue, members: readonly AnyEvaluator[], files: DriftFiles): EvaluatorConfig {
+function evaluator(entry: JsonValue, members: readonly AnyEvaluator[], files: { readonly drift: DriftFiles; readonly tls: ClientTls | undefined }): EvaluatorConfig {
   const written = entryOf(entry);
   const [when, drift] = [member(written, 'when'), member(written, 'drift')];
   const evaluatorOf = configured(entry, members);
   return {
-    configured: evaluatorOf,
+    configured: evaluatorOf.kind === 'http' && files.tls !== undefined ? { ...evaluatorOf, tls: files.tls } : evaluatorOf,
     sampleRate: sampleRate(evaluatorOf.kind, written),
     raise: listAt(objectAt(written, 'sample'), 'raise').flatMap((item) => raised(asObject(item))),
     ...(isJsonObject(when) ? { when: runCondition(when) } : {}),
     ...(evaluatorOf.kind === 'judge' ? askedBy(written) : {}),
-    ...(isJsonObject(drift) ? { drift: driftOf(drift, files) } : {}),
+    ...(isJsonObject(drift) ? { drift: driftOf(drift, files.drift) } : {}),
     ...budgetOf(written),
   };
 }
@@ -142,7 +145,7 @@ function raised(item: JsonObject): EvaluatorConfig['raise'] {
   return when === undefined ? [] : [{ when, to: number(item, 'to') }];
 }
 
-function judge(name: string, written: JsonObject, isBounded: boolean): JudgeConfig {
+function judge(name: string, written: JsonObject, { isBounded: bounded, tls }: { readonly isBounded: boolean; readonly tls: ClientTls | undefined }): JudgeConfig {
   return {
     name,
     baseUrl: text(written, 'base_url'),
@@ -152,7 +155,8 @@ function judge(name: string, written: JsonObject, isBounded: boolean): JudgeConf
     timeoutMs: quantity('duration', written, 'timeout'),
     cacheMs: quantity('duration', written, 'cache'),
     ...(member(written, 'requests_per_minute') === undefined ? {} : { requestsPerMinute: number(written, 'requests_per_minute') }),
-    ...judgeCosts(written, isBounded),
+    ...(tls === undefined ? {} : { tls }),
+    ...judgeCosts(written, bounded),
     ...(text(written, 'mode') === 'batch' ? { batch: batches(objectAt(written, 'batch')) } : {}),
   };
 }

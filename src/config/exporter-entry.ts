@@ -1,5 +1,5 @@
 /** An entry of `export` as the service reads it. */
-import type { ClientTls } from '../exporters/client-tls.ts';
+import type { ClientTls } from '../model/client-tls.ts';
 import { natives } from '../exporters/index.ts';
 import { otlpProtocols, type OtlpProtocol } from '../exporters/otlp-protocol.ts';
 import { member, type JsonObject } from '../model/json.ts';

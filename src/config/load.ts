@@ -2,9 +2,9 @@
 import type { AnyEvaluator } from '../../evaluators/evaluator.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../model/json.ts';
 import { checker, type SchemaCheck } from './check.ts';
+import { clientTlsFiles, clientTlsUnread, type ClientTlsFiles } from './client-tls-files.ts';
 import type { Config } from './config.ts';
 import { crossCheck } from './cross-checks.ts';
-import { exportTls, exportTlsUnread, type ExportTls } from './export-tls.ts';
 import { configFileText } from './file.ts';
 import { parseConfigText, type ConfigDocument } from './document.ts';
 import { driftFaults, driftFiles, type DriftFiles } from './drift-files.ts';
@@ -19,6 +19,7 @@ import { masked, maskedLine, secretPaths } from './secrets.ts';
 import { sharedSections, withSharedOptions } from './shared-options.ts';
 import type { Environment } from './substitution.ts';
 import { tlsFiles, tlsUnread, type TlsFiles } from './tls-files.ts';
+import { tlsPlaces } from './tls-places.ts';
 import { toolDefinitions, toolFiles, toolFindings, type ToolFiles } from './tool-files.ts';
 
 export interface ConfigSource {
@@ -38,7 +39,7 @@ interface NamedFiles {
   readonly tools: ToolFiles;
   readonly drift: DriftFiles;
   readonly tls: TlsFiles;
-  readonly exportTls: ExportTls;
+  readonly clientTls: ClientTlsFiles;
 }
 
 export interface LoadedConfig {
@@ -63,13 +64,13 @@ export async function readConfig(options: { readonly file: string | undefined; r
 export async function loadConfigWithFiles(source: ConfigSource): Promise<LoadedConfig> {
   const { file, text, env, evaluators, nowMs = Date.now(), modules } = source;
   const document = parseConfigText(text, env);
-  return loaded(source, document, { evaluators: await evaluatorFiles({ file, document, evaluators, ...(modules === undefined ? {} : { modules }) }), tools: toolFiles(file, document), drift: driftFiles(file, document), tls: tlsFiles({ file, document, nowMs }), exportTls: exportTls({ file, document, env, nowMs }) });
+  return loaded(source, document, { evaluators: await evaluatorFiles({ file, document, evaluators, ...(modules === undefined ? {} : { modules }) }), tools: toolFiles(file, document), drift: driftFiles(file, document), tls: tlsFiles({ file, document, nowMs }), clientTls: clientTlsFiles(tlsPlaces({ file, document, env }), nowMs) });
 }
 
 /** Without the files that it names: each is a fault. Throws a ConfigError with all faults. */
 export function loadConfig(source: ConfigSource): LoadedConfig {
   const document = parseConfigText(source.text, source.env);
-  return loaded(source, document, { evaluators: new Map(), tools: new Map(), drift: new Map(), tls: tlsUnread(document), exportTls: exportTlsUnread(document) });
+  return loaded(source, document, { evaluators: new Map(), tools: new Map(), drift: new Map(), tls: tlsUnread(document), clientTls: clientTlsUnread(tlsPlaces({ file: '', document, env: {} })) });
 }
 
 function loaded(source: ConfigSource, document: ConfigDocument, files: NamedFiles): LoadedConfig {
@@ -81,17 +82,17 @@ function loaded(source: ConfigSource, document: ConfigDocument, files: NamedFile
   const filled = withDefaults(schema, value);
   const usable = isJsonObject(filled) ? filled : ownMembers([]);
   const cross = document.broken ? [] : crossCheck({ value: usable, members: evaluators, env, refused: check.findings.map(({ path }) => path) });
-  const findings = document.broken ? [] : [...named.findings, ...check.findings, ...cross, ...toolFindings(value, files.tools), ...files.tls.findings, ...files.exportTls.findings];
+  const findings = document.broken ? [] : [...named.findings, ...check.findings, ...cross, ...toolFindings(value, files.tools), ...files.tls.findings, ...files.clientTls.findings];
   const faults = [...located(source, document, schema, value, findings), ...(document.broken ? [] : driftFaults(value, files.drift))];
   if (faults.length > 0) throw new ConfigError(faults);
   const whole = withSharedOptions(usable, evaluators);
   const [tools, tls] = [toolDefinitions(usable, files.tools), files.tls.tls];
   return {
-    config: effectiveConfig({ value: whole, members: evaluators, env, tools, drift: files.drift, tls, exportTls: files.exportTls.tls }),
+    config: effectiveConfig({ value: whole, members: evaluators, env, tools, drift: files.drift, tls, clientTls: files.clientTls.tls }),
     evaluators,
     shown: withEvaluatorPaths(asObject(masked(schema, effectiveValue({ value: whole, members: evaluators }))), files.evaluators),
     shared: sharedSections(evaluators, usable),
-    prints: printsOf({ schema, value: whole, files: { evaluators: [...[...files.evaluators.values()].map(({ print = '' }) => print), ...[...files.drift.values()].map((read) => (read.kind === 'read' ? read.print : ''))], tools: tools as unknown as JsonValue, 'listen.tls': (tls ?? null) as unknown as JsonValue, 'export.tls': [...files.exportTls.tls] } }),
+    prints: printsOf({ schema, value: whole, files: { evaluators: [...[...files.evaluators.values()].map(({ print = '' }) => print), ...[...files.drift.values()].map((read) => (read.kind === 'read' ? read.print : ''))], tools: tools as unknown as JsonValue, 'listen.tls': (tls ?? null) as unknown as JsonValue, ...Object.fromEntries(['judges', 'evaluators', 'export'].map((section) => [`${section}.tls`, [...files.clientTls.tls].filter(([place]) => place.startsWith(section))])) } }),
   };
 }
 

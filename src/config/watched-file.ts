@@ -10,11 +10,11 @@ import { parseConfigText } from './document.ts';
 import { driftPaths } from './drift-files.ts';
 import { evaluatorPaths } from './evaluator-files.ts';
 import { evaluatorModules } from './evaluator-modules.ts';
-import { exportTlsPaths } from './export-tls.ts';
 import { configFileText } from './file.ts';
 import { readConfig, type LoadedConfig } from './load.ts';
 import type { Environment } from './substitution.ts';
 import { tlsPaths } from './tls-files.ts';
+import { tlsPlacePaths } from './tls-places.ts';
 import { toolPaths } from './tool-files.ts';
 
 export interface WatchedFile {
@@ -48,7 +48,7 @@ export function watchedFile({ file, env, evaluators }: { readonly file: string; 
 function namedFiles(file: string, env: Environment): readonly string[] {
   const document = documentOf(file, env);
   if (document === undefined || document.broken) return [file];
-  const named = [...evaluatorPaths(document.value), ...toolPaths(document), ...tlsPaths(document), ...exportTlsPaths({ file, document, env }), ...driftPaths(document.value)];
+  const named = [...evaluatorPaths(document.value), ...toolPaths(document), ...tlsPaths(document), ...tlsPlacePaths({ file, document, env }), ...driftPaths(document.value)];
   return [...new Set([file, ...named.slice(0, filesMax).map((path) => resolve(dirname(file), path))])];
 }
 

@@ -2,7 +2,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import type { LookupFunction } from 'node:net';
-import type { ClientTls } from './client-tls.ts';
+import type { ClientTls } from '../model/client-tls.ts';
 import { post, type Answer, type PostOptions } from './post.ts';
 
 export interface HttpClientOptions {

@@ -4,7 +4,7 @@ import type { Clock } from '../model/clock.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { MetricFamily } from '../telemetry/registry.ts';
 import { since } from '../telemetry/since.ts';
-import type { ClientTls } from './client-tls.ts';
+import type { ClientTls } from '../model/client-tls.ts';
 import { exportOutcome, refusalNamed } from './export-outcome.ts';
 import { faultWords } from './fault-words.ts';
 import type { ExportOutcome } from './exporter.ts';

@@ -1,7 +1,7 @@
 /** Requests over OTLP: to a URL of each signal, or to methods of gRPC at one host. */
 import { gzip } from 'node:zlib';
 import type { OtlpSignal } from '../otlp/responses.ts';
-import type { ClientTls } from './client-tls.ts';
+import type { ClientTls } from '../model/client-tls.ts';
 import { grpcClient } from './grpc-client.ts';
 import { httpClient, timeoutMsDefault } from './http-client.ts';
 import type { OtlpProtocol } from './otlp-protocol.ts';

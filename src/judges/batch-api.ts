@@ -1,7 +1,8 @@
 /** The Batch API of OpenAI's protocol: files of questions go up, and files of answers come down when they are done. No retry here. */
 import type OpenAI from 'openai';
 import { toFile } from 'openai';
-import { field, openAiClient, troubleOf, type Trouble } from './openai-client.ts';
+import { field } from './field.ts';
+import { openAiClient, troubleOf, type Trouble } from './openai-client.ts';
 import type { JudgeSettings } from './settings.ts';
 
 export interface BatchApi {

@@ -1,4 +1,6 @@
 /** `fetch` for an endpoint that is not fully trusted: the whole answer is read within the request's time limit and up to a size, redirects are not followed. */
+import type { ClientTls } from '../model/client-tls.ts';
+import { tlsFetch } from './tls-fetch.ts';
 
 export class AnswerTooLarge extends Error {
   readonly bytesMax: number;
@@ -10,10 +12,12 @@ export class AnswerTooLarge extends Error {
   }
 }
 
-export function boundedFetch(bytesMax: number): typeof fetch {
+/** `tls`: certificates for HTTPS; left out: those of Node. */
+export function boundedFetch(bytesMax: number, tls?: ClientTls): typeof fetch {
+  const own = tls === undefined ? undefined : tlsFetch(tls);
   return async (input, init) => {
     // A redirect would carry the key and the run's texts to wherever the answer says. As an answer of its own it is just a wrong status.
-    const response = await fetch(input, { ...init, redirect: 'manual' });
+    const response = await (own ?? fetch)(input, { ...init, redirect: 'manual' });
     const headers = new Headers(response.headers);
     // The body below is decoded already.
     headers.delete('content-encoding');

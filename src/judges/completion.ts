@@ -3,7 +3,8 @@ import type OpenAI from 'openai';
 import type { JsonSchema } from '../../evaluators/evaluator.ts';
 import type { Tokens } from '../model/budget.ts';
 import type { ResponseNote } from './call-record.ts';
-import { field, isCount, openAiClient, troubleOf, type Failed, type Refused } from './openai-client.ts';
+import { field } from './field.ts';
+import { isCount, openAiClient, troubleOf, type Failed, type Refused } from './openai-client.ts';
 import type { Busy } from './patience.ts';
 import type { JudgeSettings } from './settings.ts';
 

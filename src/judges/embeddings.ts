@@ -1,7 +1,8 @@
 /** One request to an embeddings endpoint, and what it came to. No retry here. */
 import { readVectors, type Vector } from '../../evaluators/matching/vectors.ts';
 import type { JsonValue } from '../model/json.ts';
-import { field, isCount, openAiClient, troubleOf, type Failed, type Refused } from './openai-client.ts';
+import { field } from './field.ts';
+import { isCount, openAiClient, troubleOf, type Failed, type Refused } from './openai-client.ts';
 import type { Tokens } from '../model/budget.ts';
 import type { Busy } from './patience.ts';
 import type { JudgeSettings } from './settings.ts';

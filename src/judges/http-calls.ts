@@ -1,13 +1,15 @@
 /** Documents to the endpoints of evaluators over HTTP, and their answers: bounded in time and size, sent again while an endpoint is busy. */
 import type { Answer, HttpCall } from '../../evaluators/evaluator.ts';
+import type { ClientTls } from '../model/client-tls.ts';
 import { parseJson } from '../model/json.ts';
 import { AnswerTooLarge, boundedFetch } from './bounded-fetch.ts';
+import { noConnection } from './connection-fault.ts';
 import { busyStatuses, untilSettled, type Busy } from './patience.ts';
 import type { JudgeParts } from './settings.ts';
 
 export interface HttpCalls {
-  /** Resolves, never rejects: every fault is an answer of kind `failed`. `name` is what it is counted under. */
-  call(name: string, request: HttpCall): Promise<Answer>;
+  /** Resolves, never rejects: every fault is an answer of kind `failed`. `name` is what it is counted under. `tls`: certificates for HTTPS. */
+  call(name: string, request: HttpCall, tls?: ClientTls): Promise<Answer>;
   /** Ends the calls on their way; nothing is sent after it. */
   stop(): Promise<void>;
 }
@@ -19,13 +21,22 @@ const attemptsMax = 3;
 
 export function httpCalls(parts: Pick<JudgeParts, 'telemetry' | 'clock' | 'sleep' | 'random'>): HttpCalls {
   const stopping = new AbortController();
-  const send = boundedFetch(answerBytesMax);
+  const plain = boundedFetch(answerBytesMax);
+  /** As long as somebody has the certificates. */
+  const guarded = new WeakMap<ClientTls, typeof fetch>();
+
+  function senderOf(tls: ClientTls | undefined): typeof fetch {
+    if (tls === undefined) return plain;
+    const own = guarded.get(tls) ?? boundedFetch(answerBytesMax, tls);
+    guarded.set(tls, own);
+    return own;
+  }
 
   function count(name: string, outcome: 'answered' | 'failed' | 'retried'): void {
     parts.telemetry.add('tracejury.judge.requests', 1, { 'tracejury.judge': name, 'tracejury.outcome': outcome });
   }
 
-  async function sent(request: HttpCall): Promise<Answer | Busy> {
+  async function sent(request: HttpCall, send: typeof fetch): Promise<Answer | Busy> {
     const limit = AbortSignal.timeout(request.timeoutMs);
     try {
       const response = await send(addressOf(request.url), { method: 'POST', headers: headersOf(request), body: request.body, signal: AbortSignal.any([stopping.signal, limit]) });
@@ -34,14 +45,14 @@ export function httpCalls(parts: Pick<JudgeParts, 'telemetry' | 'clock' | 'sleep
       if (stopping.signal.aborted) return failed('http_stopped: the call was given up');
       if (limit.aborted) return failed('http_timed_out: no whole answer in time');
       if (error instanceof AnswerTooLarge) return failed(`http_answer_too_large: more than ${answerBytesMax} bytes`);
-      return { kind: 'busy', error: 'http_unavailable: no connection', retryAfter: undefined };
+      return { kind: 'busy', error: `http_unavailable: ${noConnection(error)}`, retryAfter: undefined };
     }
   }
 
   return {
-    async call(name, request) {
+    async call(name, request, tls) {
       const patience = { attemptsMax, onRetry: () => count(name, 'retried'), signal: stopping.signal, stopped: 'http_stopped: the service is stopping', ...parts };
-      const answer = await untilSettled<Answer>(() => sent(request), patience);
+      const answer = await untilSettled<Answer>(() => sent(request, senderOf(tls)), patience);
       count(name, answer.kind);
       return answer;
     },

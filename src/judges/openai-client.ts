@@ -1,6 +1,8 @@
 /** The client of an endpoint that speaks OpenAI's protocol, and what its errors mean. */
 import OpenAI, { APIConnectionError, APIConnectionTimeoutError, APIError } from 'openai';
 import { AnswerTooLarge, boundedFetch } from './bounded-fetch.ts';
+import { chainOf, handshakeCode, noConnection } from './connection-fault.ts';
+import { field } from './field.ts';
 import { busyStatuses, type Busy } from './patience.ts';
 import type { JudgeSettings } from './settings.ts';
 
@@ -36,7 +38,7 @@ export function openAiClient(settings: JudgeSettings, bytesMax: number): OpenAI 
     maxRetries: 0,
     // What it logs would be texts of runs.
     logLevel: 'off',
-    fetch: boundedFetch(bytesMax),
+    fetch: boundedFetch(bytesMax, settings.tls),
   });
 }
 
@@ -49,7 +51,7 @@ export function troubleOf(error: unknown): Trouble {
   const large = chainOf(error).find((one) => one instanceof AnswerTooLarge);
   if (large !== undefined) return { kind: 'failed', error: `judge_answer_too_large: more than ${large.bytesMax} bytes`, mayCost: true };
   if (error instanceof APIConnectionTimeoutError) return { kind: 'busy', error: 'judge_timed_out: no whole answer in time', retryAfter: undefined, mayCost: true };
-  if (error instanceof APIConnectionError) return { kind: 'busy', error: 'judge_unavailable: no connection', retryAfter: undefined, ...(wasSent(error) ? { mayCost: true } : {}) };
+  if (error instanceof APIConnectionError) return { kind: 'busy', error: `judge_unavailable: ${noConnection(error)}`, retryAfter: undefined, ...(wasSent(error) ? { mayCost: true } : {}) };
   if (!(error instanceof APIError)) return { kind: 'failed', error: 'judge_answer_invalid: the endpoint did not send JSON', mayCost: true };
   const status = field(error, 'status');
   if (typeof status !== 'number') return { kind: 'failed', error: 'judge_stopped: the question was given up', mayCost: true };
@@ -70,16 +72,6 @@ function retryAfterOf(headers: unknown): string | undefined {
 const unsentCodes: ReadonlySet<unknown> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT']);
 
 function wasSent(error: unknown): boolean {
-  return !chainOf(error).some((one) => unsentCodes.has(field(one, 'code')));
+  return handshakeCode(error) === undefined && !chainOf(error).some((one) => unsentCodes.has(field(one, 'code')));
 }
 
-/** An error and what caused it; chains of errors are short, and none may be a ring. */
-function chainOf(error: unknown): readonly unknown[] {
-  const chain: unknown[] = [];
-  for (let one = error; one instanceof Error && chain.length < 10; one = one.cause) chain.push(one);
-  return chain;
-}
-
-export function field(from: unknown, name: string): unknown {
-  return typeof from === 'object' && from !== null && Object.hasOwn(from, name) ? (from as { readonly [key: string]: unknown })[name] : undefined;
-}

@@ -1,5 +1,6 @@
 /** What a configuration entry says about one judge, and what the service hands in. */
 import type { BudgetLimits, Till } from '../model/budget.ts';
+import type { ClientTls } from '../model/client-tls.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { BatchSettings } from './batch-settings.ts';
@@ -24,6 +25,8 @@ export interface JudgeSettings {
   readonly price?: TokenPrice;
   /** Where it bounds money there is a price, and where it bounds money or tokens a limit of the answer. */
   readonly budget?: BudgetLimits;
+  /** For an endpoint over HTTPS; absent: Node's authorities, and no certificate of ours. */
+  readonly tls?: ClientTls;
   /** Questions go to the endpoint together; absent: each by itself. */
   readonly batch?: BatchSettings;
 }

@@ -198,9 +198,9 @@ export function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry
     void room.stop();
   }
 
-  function partyOf({ name: evaluator, concurrency }: ConfiguredHttp): Party {
+  function partyOf({ name: evaluator, concurrency, tls }: ConfiguredHttp): Party {
     const name = endpointParty(evaluator);
-    return { name, concurrency, answer: askOf({}, async (request) => await endpoints.call(name, request)) };
+    return { name, concurrency, answer: askOf({}, async (request) => await endpoints.call(name, request, tls)) };
   }
 
   function askOne(seat: Seat | undefined, { asker, work, asked, isAnew }: Question, done: (end: AskEnd) => void): void {

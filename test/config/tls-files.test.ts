@@ -1,19 +1,10 @@
 /** Certificates and keys beside the configuration. */
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { generateKeyPairSync } from 'node:crypto';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
-import { ConfigError, type ConfigFault } from '../../src/config/fault.ts';
-import { loadConfigWithFiles, type LoadedConfig } from '../../src/config/load.ts';
-import { members } from './members.ts';
+import { expect, test } from 'vitest';
+import { expectFault, pemFolder } from './pem-folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'tracejury-tls-files-'));
-afterAll(() => rmSync(folder, { recursive: true }));
-
-const fixtures = join(import.meta.dirname, '../fixtures/tls');
-const pem = (name: string): string => readFileSync(join(fixtures, name), 'utf8');
-for (const name of ['cert.pem', 'key.pem', 'client-ca.pem', 'client.pem', 'client-key.pem']) copyFileSync(join(fixtures, name), join(folder, name));
+const folder = pemFolder();
+const { pem } = folder;
 
 const files: { readonly [name: string]: string } = {
   'chain.pem': `the service\n${pem('cert.pem')}its authority\n${pem('client-ca.pem')}`,
@@ -26,24 +17,21 @@ const files: { readonly [name: string]: string } = {
   'locked-key.pem': generateKeyPairSync('ec', { namedCurve: 'prime256v1', privateKeyEncoding: { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 's3cret' }, publicKeyEncoding: { type: 'spki', format: 'pem' } }).privateKey,
   'huge.pem': 'x'.repeat(300 * 1024),
 };
-for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+for (const [name, text] of Object.entries(files)) folder.put(name, text);
 
-const now = Date.UTC(2030, 0, 1);
-
-function load(tls: string, nowMs = now): Promise<LoadedConfig> {
-  return loadConfigWithFiles({ file: join(folder, 'a.yaml'), text: `listen:\n  tls: { ${tls} }\n`, env: {}, evaluators: members, nowMs });
-}
+const lineOf = (tls: string): string => `  tls: { ${tls} }`;
+const textOf = (tls: string): string => `listen:\n${lineOf(tls)}\n`;
 
 const good: readonly { readonly name: string; readonly tls: string; readonly is: object }[] = [
   { name: 'a certificate and its key', tls: 'cert_file: cert.pem, key_file: key.pem', is: { cert: pem('cert.pem'), key: pem('key.pem') } },
   { name: 'with authorities of clients', tls: 'cert_file: cert.pem, key_file: key.pem, client_ca_file: client-ca.pem', is: { cert: pem('cert.pem'), key: pem('key.pem'), clientCa: pem('client-ca.pem') } },
   { name: 'a chain with words in between', tls: 'cert_file: chain.pem, key_file: key.pem', is: { cert: files['chain.pem'], key: pem('key.pem') } },
   { name: 'both in one file', tls: 'cert_file: both.pem, key_file: both.pem', is: { cert: files['both.pem'], key: files['both.pem'] } },
-  { name: 'by an absolute path', tls: `cert_file: ${join(folder, 'cert.pem')}, key_file: ${join(folder, 'key.pem')}`, is: { cert: pem('cert.pem'), key: pem('key.pem') } },
+  { name: 'by an absolute path', tls: `cert_file: ${folder.at('cert.pem')}, key_file: ${folder.at('key.pem')}`, is: { cert: pem('cert.pem'), key: pem('key.pem') } },
 ];
-for (const { name, tls, is } of good) test(`tls files: ${name}`, async () => expect((await load(tls)).config.listen.tls).toEqual(is));
+for (const { name, tls, is } of good) test(`tls files: ${name}`, async () => expect((await folder.load(textOf(tls))).config.listen.tls).toEqual(is));
 
-const bad: readonly { readonly tls: string; readonly key: string; readonly problem: string; readonly column?: number; readonly nowMs?: number }[] = [
+const bad: readonly { readonly tls: string; readonly key: string; readonly problem: string; readonly nowMs?: number }[] = [
   { tls: 'cert_file: gone.pem, key_file: key.pem', key: 'cert_file', problem: '"gone.pem" cannot be read (ENOENT)' },
   { tls: 'cert_file: ., key_file: key.pem', key: 'cert_file', problem: '"." cannot be read (EISDIR)' },
   { tls: 'cert_file: huge.pem, key_file: key.pem', key: 'cert_file', problem: '"huge.pem" is too large for a configuration' },
@@ -65,24 +53,10 @@ const bad: readonly { readonly tls: string; readonly key: string; readonly probl
 ];
 for (const { tls, key, problem, nowMs } of bad) {
   test(`tls files: ${key} ${problem}`, async () => {
-    const [fault, ...others] = await faultsOf(tls, nowMs);
-    expect(others).toEqual([]);
-    expect(fault).toMatchObject({ line: 2, column: 1 + `  tls: { ${tls}`.indexOf(`${key}: `) + key.length + 2, key: `listen.tls.${key}`, problem });
-    expect(fault?.todo).toMatch(/\w{3}.*\.$/);
-    expect(JSON.stringify(fault)).not.toMatch(/s3cret|MHcC|MIGH/);
+    expectFault(await folder.faultsOf(textOf(tls), { nowMs }), { line: lineOf(tls), key: `listen.tls.${key}`, problem });
   });
 }
 
 test('tls files: all of them are told at once', async () => {
-  expect((await faultsOf('cert_file: text.pem, key_file: text.pem, client_ca_file: text.pem')).map(({ key }) => key)).toEqual(['listen.tls.cert_file', 'listen.tls.key_file', 'listen.tls.client_ca_file']);
+  expect((await folder.faultsOf(textOf('cert_file: text.pem, key_file: text.pem, client_ca_file: text.pem'))).map(({ key }) => key)).toEqual(['listen.tls.cert_file', 'listen.tls.key_file', 'listen.tls.client_ca_file']);
 });
-
-async function faultsOf(tls: string, nowMs?: number): Promise<readonly ConfigFault[]> {
-  try {
-    await load(tls, nowMs);
-  } catch (error) {
-    if (error instanceof ConfigError) return error.faults;
-    throw error;
-  }
-  return [];
-}

@@ -19,7 +19,11 @@ export interface Bench {
 
 /** Closed when the test that asked for it is over. */
 export async function bench(script: readonly Play[], settings: Partial<JudgeSettings> = {}, till?: Till, nonce = () => 'n0nce'): Promise<Bench> {
-  const server = await chatServer(...script);
+  return await benchAt(await chatServer(...script), settings, till, nonce);
+}
+
+/** Before this server, which is closed as well. */
+export async function benchAt(server: ChatServer, settings: Partial<JudgeSettings> = {}, till?: Till, nonce = () => 'n0nce'): Promise<Bench> {
   const telemetry = metricRegistry();
   const slept: number[] = [];
   const judge = judges.openai_compatible(

@@ -4,8 +4,9 @@ import type { Question } from '../../evaluators/evaluator.ts';
 import type { JudgeSettings } from '../../src/judges/settings.ts';
 import { overBudget } from '../../src/judges/till.ts';
 import type { Till, Tokens, Used } from '../../src/model/budget.ts';
-import { bench } from './bench.ts';
-import { embeds, says, status, type Play } from './chat-server.ts';
+import { mutualTls, serverTls } from '../receivers/certificates.ts';
+import { bench, benchAt } from './bench.ts';
+import { embeds, says, status, tlsChatServer, type Play } from './chat-server.ts';
 
 const question: Question = { id: 'q', instruction: 'Is it so?', data: [{ title: 'Text', text: 'ü'.repeat(1_000) }], answerSchema: { type: 'object', required: ['yes'], properties: { yes: { type: 'boolean' } } } };
 const good = '{"yes":true}';
@@ -51,6 +52,14 @@ for (const { name, script, settings, used } of cases) {
     expect(server.requests).toHaveLength(used.length);
   });
 }
+
+test.each([{ name: 'without tls' }, { name: 'with another authority', tls: { ca: mutualTls.clientCa } }])('budget: an endpoint that is not trusted has read nothing, so it costs nothing, $name', async ({ tls }) => {
+  const money = till();
+  const { judge, server } = await benchAt(await tlsChatServer(serverTls, says(good)), tls === undefined ? {} : { tls }, money.own);
+  await judge.ask(question);
+  expect(new Set(money.used)).toEqual(new Set(['nothing']));
+  expect(server.requests).toHaveLength(0);
+});
 
 test('budget: a door that is shut costs nothing', async () => {
   const money = till();

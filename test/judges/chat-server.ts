@@ -1,5 +1,6 @@
 /** An endpoint for chat completions and embeddings on loopback that plays a script. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 
 export interface ChatRequest {
@@ -26,8 +27,17 @@ export interface ChatServer {
 
 /** Plays one entry a request; the last one again and again. */
 export async function chatServer(...script: readonly Play[]): Promise<ChatServer> {
+  return await playing(script);
+}
+
+/** The same over HTTPS. */
+export async function tlsChatServer(tls: https.ServerOptions, ...script: readonly Play[]): Promise<ChatServer> {
+  return await playing(script, tls);
+}
+
+async function playing(script: readonly Play[], tls?: https.ServerOptions): Promise<ChatServer> {
   const requests: ChatRequest[] = [];
-  const server = createServer((incoming, response) => {
+  const listener = (incoming: IncomingMessage, response: ServerResponse): void => {
     const chunks: Buffer[] = [];
     incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
     incoming.on('end', () => {
@@ -35,11 +45,12 @@ export async function chatServer(...script: readonly Play[]): Promise<ChatServer
       requests.push(request);
       (script[requests.length - 1] ?? script.at(-1))?.(response, request);
     });
-  });
+  };
+  const server = tls === undefined ? createServer(listener) : https.createServer(tls, listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
-    baseUrl: `http://127.0.0.1:${port}/v1`,
+    baseUrl: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}/v1`,
     requests,
     close: () =>
       new Promise((resolve) => {

@@ -3,7 +3,10 @@ import type { HttpCall } from '../../evaluators/evaluator.ts';
 import { httpCalls, type HttpCalls } from '../../src/judges/http-calls.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
-import { chatServer, status, type ChatServer, type Play } from './chat-server.ts';
+import type { ClientTls } from '../../src/model/client-tls.ts';
+import { tlsOptions } from '../../src/receivers/tls.ts';
+import { knownClient, mutualTls } from '../receivers/certificates.ts';
+import { chatServer, status, tlsChatServer, type ChatServer, type Play } from './chat-server.ts';
 
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -19,7 +22,10 @@ interface Bench {
 }
 
 async function bench(...script: readonly Play[]): Promise<Bench> {
-  const server = await chatServer(...script);
+  return benchAt(await chatServer(...script));
+}
+
+function benchAt(server: ChatServer, tls?: ClientTls): Bench {
   const telemetry = metricRegistry();
   const slept: number[] = [];
   const calls = httpCalls({ telemetry, clock: manualClock(Date.parse('2026-01-01T00:00:00Z')), random: () => 0, sleep: async (ms) => void slept.push(ms) });
@@ -29,7 +35,7 @@ async function bench(...script: readonly Play[]): Promise<Bench> {
     calls,
     server,
     slept,
-    call: (more = {}) => calls.call('http:politeness', { kind: 'call', url: `${server.baseUrl}/evaluate`, headers: {}, timeoutMs: 5_000, body: '{"run":{}}', ...more }),
+    call: (more = {}) => calls.call('http:politeness', { kind: 'call', url: `${server.baseUrl}/evaluate`, headers: {}, timeoutMs: 5_000, body: '{"run":{}}', ...more }, tls),
     counts: () => Object.fromEntries(points().map((point) => [`${point.labels['tracejury.judge'] ?? ''} ${point.labels['tracejury.outcome'] ?? ''}`, point.kind === 'number' ? point.value : 0])),
   };
 }
@@ -55,9 +61,10 @@ const answers: readonly { readonly name: string; readonly script: readonly Play[
   { name: 'an answer that never ends times out', script: [(response) => void response.write('{"status":')], requests: 1, want: { kind: 'failed', error: 'http_timed_out: no whole answer in time' }, timeoutMs: 30 },
   { name: 'a connection that breaks is tried again', script: [(response) => void response.destroy(), good], requests: 2, want: { kind: 'answered', value } },
 ];
-for (const { name, script, requests, want, timeoutMs = 5_000 } of answers) {
-  test(`http calls: ${name}`, async () => {
-    const { server, call } = await bench(...script);
+const ways = { 'HTTP': bench, 'HTTPS with certificates': async (...script: readonly Play[]) => benchAt(await tlsChatServer(tlsOptions(mutualTls), ...script), knownClient) };
+for (const [way, made] of Object.entries(ways)) for (const { name, script, requests, want, timeoutMs = 5_000 } of answers) {
+  test(`http calls: over ${way}, ${name}`, async () => {
+    const { server, call } = await made(...script);
     const answer = await call({ timeoutMs });
     expect(answer).toMatchObject(want);
     expect(answer.kind === 'failed' && answer.error.includes('secret')).toBe(false);

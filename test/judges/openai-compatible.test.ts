@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
 import type { Question } from '../../evaluators/evaluator.ts';
 import type { JudgeSettings } from '../../src/judges/settings.ts';
-import { bench } from './bench.ts';
-import { knows, type Play, says, status } from './chat-server.ts';
+import { tlsOptions } from '../../src/receivers/tls.ts';
+import { knownClient, mutualTls } from '../receivers/certificates.ts';
+import { bench, benchAt } from './bench.ts';
+import { knows, type Play, says, status, tlsChatServer } from './chat-server.ts';
 
 const question: Question = {
   id: 'task completion/1',
@@ -35,9 +37,10 @@ const answers: readonly { readonly name: string; readonly script: readonly Play[
   { name: 'an endpoint that hangs times out, and is asked again within bounds', script: [() => {}], requests: 5, want: { kind: 'failed', error: /^judge_timed_out/ }, settings: { timeoutMs: 30 } },
   { name: 'an answer that stops in its middle times out', script: [(response) => void response.write('{"choices":')], requests: 5, want: { kind: 'failed', error: /^judge_timed_out/ }, settings: { timeoutMs: 60 } },
 ];
-for (const { name, script, requests, want, settings } of answers) {
-  test(`openai-compatible: ${name}`, async () => {
-    const { judge, server } = await bench(script, settings);
+const ways = { 'HTTP': bench, 'HTTPS with certificates': async (script: readonly Play[], settings: Partial<JudgeSettings> = {}) => await benchAt(await tlsChatServer(tlsOptions(mutualTls), ...script), { ...settings, tls: knownClient }) };
+for (const [way, made] of Object.entries(ways)) for (const { name, script, requests, want, settings } of answers) {
+  test(`openai-compatible: over ${way}, ${name}`, async () => {
+    const { judge, server } = await made(script, settings);
     const answer = await judge.ask(question);
     const wanted = 'error' in want && want.error instanceof RegExp ? { ...want, error: expect.stringMatching(want.error) as unknown } : want;
     expect(answer).toMatchObject(wanted);

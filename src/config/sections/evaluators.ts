@@ -4,6 +4,7 @@ import type { JsonValue } from '../../model/json.ts';
 import type { EvaluatorKind } from '../../model/verdict.ts';
 import { panelJudgesMax, seatsMax, votesMax } from '../../pipeline/panel.ts';
 import { budgetSchema } from './budget.ts';
+import { clientTlsSchema } from './client-tls.ts';
 import type { Section } from './section.ts';
 
 const text = { type: 'string', maxLength: 10_000 } as const;
@@ -136,6 +137,7 @@ export function evaluatorsSection(members: readonly AnyEvaluator[]): Section {
           ...whoIsAskedSchema,
           sample,
           drift,
+          tls: clientTlsSchema('Certificates for the connection to the endpoint of `use: http` over HTTPS.'),
           budget: budgetSchema('What the evaluator may ask of its judge, beside the budget of that one.'),
         },
         allOf: members.map(ofMember),

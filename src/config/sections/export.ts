@@ -2,6 +2,7 @@ import { natives } from '../../exporters/index.ts';
 import type { NativeBackend, NativeKeyName } from '../../exporters/native-backend.ts';
 import { otlpProtocols } from '../../exporters/otlp-protocol.ts';
 import type { JsonObject } from '../../model/json.ts';
+import { clientTlsSchema } from './client-tls.ts';
 import type { Section } from './section.ts';
 
 /** Of `forward` alone, so that they are in no other entry. */
@@ -89,16 +90,7 @@ export const exportSection: Section = {
         protocol: { enum: [...otlpProtocols], default: 'http/protobuf', description: 'Encoding, and what carries it. With `grpc` only the host and the port of the endpoint count. Phoenix takes protobuf only over HTTP, and metrics are pushed as nothing else; `forward` sends no JSON.' },
         hold: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '0ms', maximum: '10m' }, description: `How long spans wait for the verdicts of their run. Then they go on, and a span of ours follows with the verdicts. Of \`forward\` alone; ${forwardDefaults.hold} when left out.` },
         compression: { enum: ['none', 'gzip'], description: `What goes on is compressed, or not. Of \`forward\` alone; ${forwardDefaults.compression} when left out.` },
-        tls: {
-          type: 'object',
-          description: 'Certificates for the connection to a backend over HTTPS, or gRPC over TLS. The files are named relative to the folder of the configuration; what they say holds for new connections when they change. Of what goes over OTLP, those of `OTEL_EXPORTER_OTLP_CERTIFICATE`, `OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE` and `OTEL_EXPORTER_OTLP_CLIENT_KEY` when left out.',
-          additionalProperties: false,
-          properties: {
-            ca_file: { type: 'string', minLength: 1, description: 'Path of the certificate authorities to trust, in PEM; these alone are trusted then.' },
-            cert_file: { type: 'string', minLength: 1, description: 'Path of the client certificate in PEM, followed by those that lead to its authority, for a backend that asks for one.' },
-            key_file: { type: 'string', minLength: 1, description: 'Path of its private key in PEM, without a passphrase.' },
-          },
-        },
+        tls: clientTlsSchema('Certificates for the connection to a backend over HTTPS, or gRPC over TLS. Of what goes over OTLP, those of `OTEL_EXPORTER_OTLP_CERTIFICATE`, `OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE` and `OTEL_EXPORTER_OTLP_CLIENT_KEY` when left out.'),
       },
     },
   },

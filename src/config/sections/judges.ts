@@ -1,6 +1,7 @@
 /** `judges` and the prices of models. */
 import { priceTableSchema } from '../../../evaluators/prices.ts';
 import { budgetSchema } from './budget.ts';
+import { clientTlsSchema } from './client-tls.ts';
 import type { Section } from './section.ts';
 
 const perMillion = (description: string) => ({ type: 'number', minimum: 0, 'x-unit': 'US dollars per million tokens', description }) as const;
@@ -25,6 +26,7 @@ export const judges: Section = {
         model: { type: 'string', minLength: 1, maxLength: 1000, description: 'Model that is asked.' },
         api_key: { type: 'string', 'x-secret': true, maxLength: 10_000, pattern: '^[!-~]*$', 'x-words': 'Use visible ASCII characters without blanks.', default: '', description: 'Key of the endpoint; empty for none. Best given as `${env:NAME}`.' },
         concurrency: { type: 'integer', minimum: 1, maximum: 1000, default: 8, 'x-unit': 'questions', description: 'Questions asked at the same time.' },
+        tls: clientTlsSchema('Certificates for the connection to the endpoint over HTTPS.'),
         timeout: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '100ms', maximum: '1h' }, default: '60s', description: 'Longest wait for one answer.' },
         cache: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '0s', maximum: '90d' }, default: '1d', description: 'How long an answer stands when the same question is asked about the same texts; `0s`: each time is asked anew.' },
         answer_tokens: { type: 'integer', minimum: 1, maximum: 1_000_000, 'x-unit': 'tokens', description: `Most tokens of one answer, those of reasoning among them; sent as \`max_completion_tokens\`. Left out: no limit is sent, unless a budget counts money or tokens: then ${answerTokensDefault}.` },

@@ -1,7 +1,7 @@
 /** Where spans and log records go on to: OTLP over HTTP or gRPC. */
 import { JsonLogsSerializer, ProtobufLogsSerializer, ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
 import type { OtlpEncoding } from '../../otlp/read.ts';
-import type { ClientTls } from '../client-tls.ts';
+import type { ClientTls } from '../../model/client-tls.ts';
 import { exportOutcome, refusalNamed } from '../export-outcome.ts';
 import type { ExportOutcome } from '../exporter.ts';
 import { logsUrl, otlpWire } from '../otlp-wire.ts';

@@ -1,8 +1,8 @@
-/** How a backend is trusted, and how it knows us: PEM texts, checked where they were read. */
+/** How a backend or an endpoint is trusted, and how it knows us: PEM texts, checked where they were read. */
 export type ClientTls = {
   /** Authorities; these alone are trusted then. Undefined: those of Node. */
   readonly ca?: string;
-  /** Shown to a backend that asks for it, with its key. */
+  /** Shown to whoever asks for it, with its key. */
   readonly cert?: string;
   readonly key?: string;
 };

@@ -1,0 +1,67 @@
+/** Judges and endpoints of evaluators over HTTPS: who is trusted, who is let in, and what the other side may do. Real servers on loopback. */
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { expect, onTestFinished, test } from 'vitest';
+import type { Question } from '../../evaluators/evaluator.ts';
+import { httpCalls } from '../../src/judges/http-calls.ts';
+import type { ClientTls } from '../../src/model/client-tls.ts';
+import { manualClock } from '../../src/model/clock.ts';
+import { tlsOptions } from '../../src/receivers/tls.ts';
+import { noTelemetry } from '../../src/telemetry/telemetry.ts';
+import { knownClient, mutualTls, serverTls, stranger, trust } from '../receivers/certificates.ts';
+import { benchAt } from './bench.ts';
+import { says, tlsChatServer, type ChatServer, type Play } from './chat-server.ts';
+
+const question: Question = { id: 'q', instruction: 'Did it?', data: [], answerSchema: { type: 'object', required: ['yes'], properties: { yes: { type: 'boolean' } } } };
+
+/** The same question to either of them; the error of an answer, or what was said. */
+const askers: { readonly [who: string]: (server: ChatServer, tls: ClientTls | undefined) => Promise<string> } = {
+  judge: async (server, tls) => {
+    const { judge } = await benchAt(server, tls === undefined ? {} : { tls });
+    const answer = await judge.ask(question);
+    return answer.kind === 'failed' ? answer.error : 'answered';
+  },
+  endpoint: async (server, tls) => {
+    onTestFinished(() => server.close());
+    const calls = httpCalls({ telemetry: noTelemetry, clock: manualClock(), random: () => 0, sleep: async () => undefined });
+    onTestFinished(() => calls.stop());
+    const answer = await calls.call('http:x', { kind: 'call', url: server.baseUrl, headers: {}, timeoutMs: 5_000, body: '{}' }, tls);
+    return answer.kind === 'failed' ? answer.error : 'answered';
+  },
+};
+
+const untrusted = /^(?:judge|http)_unavailable: no connection, for TLS \((?:DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_\w+)\)$/;
+const trials: readonly { readonly name: string; readonly asks: typeof serverTls; readonly tls: ClientTls | undefined; readonly want: RegExp; readonly reaches: boolean }[] = [
+  { name: 'an authority that the entry names is trusted', asks: serverTls, tls: trust, want: /^answered$/, reaches: true },
+  { name: 'a client certificate is shown to whoever wants one', asks: mutualTls, tls: knownClient, want: /^answered$/, reaches: true },
+  { name: 'without tls nobody is trusted whom Node does not know', asks: serverTls, tls: undefined, want: untrusted, reaches: false },
+  { name: 'an authority that signed something else is none', asks: serverTls, tls: { ca: mutualTls.clientCa }, want: untrusted, reaches: false },
+  // Which of the two sees the end first is chance.
+  { name: 'whoever wants a client certificate lets nobody in without', asks: mutualTls, tls: trust, want: /_unavailable: no connection/, reaches: false },
+  { name: 'nor with one of another authority', asks: mutualTls, tls: stranger, want: /_unavailable: no connection/, reaches: false },
+];
+for (const [who, ask] of Object.entries(askers)) {
+  for (const { name, asks, tls, want, reaches } of trials) {
+    test(`client tls: ${who}: ${name}`, async () => {
+      const server = await tlsChatServer(tlsOptions(asks), says('{"yes":true}'));
+      expect(await ask(server, tls)).toMatch(want);
+      expect(server.requests.length > 0).toBe(reaches);
+    });
+  }
+}
+
+const json = (): Buffer => Buffer.from(JSON.stringify({ choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: '{"yes":true}' } }] }));
+const packed = (encoding: string, body: Buffer): Play => (response) => void response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': encoding }).end(body);
+const answers: readonly { readonly name: string; readonly play: Play; readonly want: RegExp }[] = [
+  { name: 'gzip, though nobody asked for it', play: packed('gzip', gzipSync(json())), want: /^answered$/ },
+  { name: 'deflate', play: packed('deflate', deflateSync(json())), want: /^answered$/ },
+  { name: 'brotli', play: packed('br', brotliCompressSync(json())), want: /^answered$/ },
+  { name: 'gzip that is none', play: packed('gzip', json()), want: /_unavailable: no connection$/ },
+  { name: 'gzip that grows beyond all measure', play: packed('gzip', gzipSync(Buffer.alloc(64 * 1024 * 1024, 32))), want: /_answer_too_large: / },
+];
+for (const [who, ask] of Object.entries(askers)) {
+  for (const { name, play, want } of answers) {
+    test(`client tls: ${who}: an answer in ${name}`, async () => {
+      expect(await ask(await tlsChatServer(tlsOptions(mutualTls), play), knownClient)).toMatch(want);
+    });
+  }
+}
