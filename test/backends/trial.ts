@@ -5,14 +5,14 @@
 import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
-import type { Condition } from '../bench/overload/conditions.ts';
+import { equal, type Condition } from '../bench/overload/conditions.ts';
 import { spanId } from '../builders/agent-trace.ts';
 import { agentSpan, toolSpan } from '../builders/gen-ai-spans.ts';
 import { traceId } from '../builders/spans.ts';
 import type { Span } from '../../src/model/span.ts';
 import { writeTraces } from '../../src/otlp/write.ts';
 import { serviceFolder } from '../service/process.ts';
+import { eventually, type Patience } from '../service/running.ts';
 
 /** A score as the backend tells it. */
 export interface Found {
@@ -37,18 +37,8 @@ export interface Backend {
   readonly runScoresOn: readonly ('span' | 'trace')[];
 }
 
-const lookEveryMs = 250;
-const looksMax = 240;
-
-/** `ask` gives undefined for as long as it is not so. */
-export async function until<T>(what: string, ask: () => Promise<T | undefined>): Promise<T> {
-  for (let look = 0; look < looksMax; look++) {
-    const found = await ask();
-    if (found !== undefined) return found;
-    await pause(lookEveryMs);
-  }
-  throw new Error(`it never came: ${what}`);
-}
+/** Backends take what they are given in their own time. */
+export const patient: Patience = { everyMs: 250, looksMax: 240 };
 
 /** The first file of a page, with another address. */
 export function pageConfig(page: string, url: string): string {
@@ -98,25 +88,24 @@ export async function scoresTrial(backend: Backend): Promise<readonly Condition[
     const found = async (): Promise<readonly Found[]> => (await backend.scores(run.traceId, spans)).filter(({ name }) => name === evaluator);
     const ofRun = (all: readonly Found[]): readonly Found[] => all.filter((one) => one.spanId === undefined || one.spanId === run.agent);
     await service.send(run.first);
-    await until('a score that waits for its span', async () => (/outcome="retried"\} [1-9]/.test(await service.metrics()) ? true : undefined));
+    await eventually(async () => (/outcome="retried"\} [1-9]/.test(await service.metrics()) ? true : undefined), 'a score that waits for its span', patient);
     const early = await service.metrics();
     await sendTo(backend, run.first);
-    const before = await until('the scores', async () => [await found()].find((all) => ofRun(all).length >= backend.runScoresOn.length && all.some((one) => one.spanId === run.tool)));
+    const before = await eventually(async () => [await found()].find((all) => ofRun(all).length >= backend.runScoresOn.length && all.some((one) => one.spanId === run.tool)), 'the scores', patient);
     await sendTo(backend, run.late);
     await service.send(run.late);
-    const after = await until('the changed scores', async () => [await found()].find((all) => all.some((one) => one.spanId === run.lateTool) && ofRun(all).every(({ score }) => score === 0.5)));
+    const after = await eventually(async () => [await found()].find((all) => all.some((one) => one.spanId === run.lateTool) && ofRun(all).every(({ score }) => score === 0.5)), 'the changed scores', patient);
     const places = (all: readonly Found[]): string => [...new Set(ofRun(all).map((one) => (one.spanId === undefined ? 'trace' : 'span')))].toSorted().join(', ');
     const idsOf = (all: readonly Found[]): string => ofRun(all).map(({ id }) => id).toSorted().join(' ');
     const toldOf = (all: readonly Found[], span: string): string => all.filter((one) => one.spanId === span).map(({ score, explanation }) => `${score}: ${explanation}`).join('; ');
-    const is = (what: string, wanted: string, measured: string): Condition => ({ what, wanted, measured, holds: wanted === measured });
     return [
-      is('the circuit while scores wait for their spans', '0', /^tracejury_exporter_circuit\{[^}]*\} (\d)$/m.exec(early.replaceAll(/^.*"metrics".*$/gm, ''))?.[1] ?? ''),
-      is(`places of ${evaluator} of the run`, backend.runScoresOn.toSorted().join(', '), places(before)),
-      is('its score there', '1', [...new Set(ofRun(before).map(({ score }) => score))].join(', ')),
-      is('on the span of the tool call', '1: The call succeeded.', toldOf(before, run.tool)),
-      is('after a late span: its score', '0.5', [...new Set(ofRun(after).map(({ score }) => score))].join(', ')),
-      is('the same scores as before, and no others', idsOf(before), idsOf(after)),
-      is('on the span of the call that failed', '0: notify (call 2) failed: its span failed: "mail server down".', toldOf(after, run.lateTool)),
+      equal('the circuit while scores wait for their spans', '0', /^tracejury_exporter_circuit\{[^}]*\} (\d)$/m.exec(early.replaceAll(/^.*"metrics".*$/gm, ''))?.[1] ?? ''),
+      equal(`places of ${evaluator} of the run`, backend.runScoresOn.toSorted().join(', '), places(before)),
+      equal('its score there', '1', [...new Set(ofRun(before).map(({ score }) => score))].join(', ')),
+      equal('on the span of the tool call', '1: The call succeeded.', toldOf(before, run.tool)),
+      equal('after a late span: its score', '0.5', [...new Set(ofRun(after).map(({ score }) => score))].join(', ')),
+      equal('the same scores as before, and no others', idsOf(before), idsOf(after)),
+      equal('on the span of the call that failed', '0: notify (call 2) failed: its span failed: "mail server down".', toldOf(after, run.lateTool)),
     ];
   } finally {
     await service.end('SIGTERM');

@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { ended } from '../ended-process.ts';
 import { freePort } from '../builders/free-port.ts';
 import { serviceFolder, type ServiceProcess } from '../service/process.ts';
 import { eventually, sample } from '../service/running.ts';
@@ -101,10 +102,4 @@ async function untilSent(from: ServiceProcess, to: Backend, spans: number): Prom
     const results = to.carriers.reduce((sum, one) => sum + one.results, 0);
     if (!waits && to.agents.length >= spans && results > 0 && to.records.length >= results) return;
   }
-}
-
-async function ended(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  child.kill('SIGTERM');
-  await once(child, 'exit');
 }

@@ -3,6 +3,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ended } from '../ended-process.ts';
 import { freePort } from '../builders/free-port.ts';
 import { agentSpan, toolSpan } from '../builders/gen-ai-spans.ts';
 import { otlpSink } from '../exporters/otlp-sink.ts';
@@ -71,12 +72,6 @@ async function demonstration({ otlp, console: page }: ServiceProcess, seed: numb
   const child = spawn(process.execPath, [join(root, 'src/cli/main.ts'), 'demo', '--endpoint', otlp, '--console', page, '--runs', '200', '--seed', String(seed)], { stdio: ['ignore', 'ignore', 'inherit'] });
   const [code] = (await once(child, 'exit')) as [number | null];
   if (code !== 0) throw new Error(`the demonstration ended with ${code ?? 'a signal'}`);
-}
-
-async function ended(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  child.kill('SIGTERM');
-  await once(child, 'exit');
 }
 
 interface ToldRun {

@@ -183,10 +183,7 @@ test('outbox: a stop does not wait for a backend that is down when the store has
   const own = await started(of, { sendingMax: 1 });
   for (let run_ = 1; run_ <= 5; run_++) own.offer(item(run_));
   await own.write();
-  for (let at = 0; at < 3; at++) {
-    await own.answer(later);
-    if (at < 2) await own.sleep.wakeAll();
-  }
+  await own.goDown();
   expect(own.box.standing().circuit).toBe('open');
   expect(await own.box.stop(1_000)).toBe(5);
   expect((await rowsOf(of)).length).toBe(5);
@@ -238,10 +235,7 @@ test('outbox: a backend that is left alone is tried at once when something has c
   const own = await started(of);
   own.offer(item(1));
   await own.write();
-  for (let at = 0; at < 3; at++) {
-    await own.answer(later);
-    if (at < 2) await own.sleep.wakeAll();
-  }
+  await own.goDown();
   expect([own.box.standing().circuit, own.sending()]).toEqual(['open', 0]);
   own.box.wake();
   await settled();
@@ -255,10 +249,7 @@ test('outbox: a circuit with nothing left to try it with is closed, and nothing 
   const own = await started(of, { sendingMax: 1 });
   for (let run_ = 1; run_ <= 3; run_++) own.offer(item(run_));
   await own.write();
-  for (let at = 0; at < 3; at++) {
-    await own.answer(later);
-    if (at < 2) await own.sleep.wakeAll();
-  }
+  await own.goDown();
   expect([own.box.standing().circuit, own.box.standing().fault, own.gauge('tracejury.exporter.queue')]).toEqual(['open', 'busy', 3]);
   await of.store.prune(retention({ exportsBefore: Number.MAX_SAFE_INTEGER, exportsMax: 0 }));
   for (let turn = 0; turn < 3; turn++) await own.tick();

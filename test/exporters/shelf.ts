@@ -50,6 +50,8 @@ export interface Process {
   offer(one: ScoredRun): void;
   /** Answers the oldest sending. */
   answer(outcome: ExportOutcome): Promise<void>;
+  /** The backend takes nothing until it is left alone. */
+  goDown(): Promise<void>;
   sending(): number;
   /** Writes the runs that were offered, with what is pending of them; false: the store broke. */
   write(): Promise<boolean>;
@@ -89,6 +91,13 @@ export async function started(of: Shelf, options: Partial<OutboxOptions> = {}): 
     async answer(outcome) {
       pending.shift()?.(outcome);
       await settled();
+    },
+    async goDown() {
+      for (let turn = 0; turn < 20 && box.standing().circuit !== 'open'; turn++) {
+        if (pending.length === 0) await sleep.wakeAll();
+        pending.shift()?.(later);
+        await settled();
+      }
     },
     sending: () => pending.length,
     async write() {

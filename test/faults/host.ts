@@ -1,11 +1,11 @@
 /** The service of a trial as a process of its own, over one folder, to be signalled, killed and started again. */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
+import { ended } from '../ended-process.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import type { Span } from '../../src/model/span.ts';
 import { writeTraces } from '../../src/otlp/write.ts';
@@ -114,13 +114,6 @@ function hostAt(child: ChildProcess, otlp: string, page: string): Host {
     metrics: async () => (await fetch(`${page}/metrics`)).text(),
     signal: (name) => void child.kill(name),
     isRunning: () => child.exitCode === null && child.signalCode === null,
-    end: (signal) => ended(child, signal),
+    end: async (signal) => void (await ended(child, signal)),
   };
-}
-
-async function ended(child: ChildProcess, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exit = once(child, 'exit');
-  child.kill(signal);
-  await exit;
 }

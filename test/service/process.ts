@@ -1,10 +1,10 @@
 /** The service as a process of its own, over one folder, to be signalled, killed and started again. */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { ended } from '../ended-process.ts';
 import { isJsonArray, type JsonObject } from '../../src/model/json.ts';
 import type { Span } from '../../src/model/span.ts';
 import { writeTraces } from '../../src/otlp/write.ts';
@@ -115,13 +115,4 @@ function serviceAt(child: ChildProcess, said: () => string, otlp: string, page: 
     hangUp: () => void child.kill('SIGHUP'),
     end: (signal) => ended(child, signal),
   };
-}
-
-async function ended(child: ChildProcess, signal: 'SIGKILL' | 'SIGTERM'): Promise<number | undefined> {
-  if (child.exitCode === null && child.signalCode === null) {
-    const exit = once(child, 'exit');
-    child.kill(signal);
-    await exit;
-  }
-  return child.exitCode ?? undefined;
 }

@@ -53,12 +53,17 @@ export function sample(page: string, name: string, labels: { readonly [label: st
   return line === undefined ? undefined : Number(line.replace(/ # .*/, '').split(' ').at(-1));
 }
 
+export interface Patience {
+  readonly everyMs: number;
+  readonly looksMax: number;
+}
+
 /** Asks again until there is an answer; gives up after a time that no healthy machine needs. */
-export async function eventually<T>(ask: () => Promise<T | undefined> | T | undefined, what: string): Promise<T> {
-  for (let attempt = 0; attempt < 1500; attempt++) {
+export async function eventually<T>(ask: () => Promise<T | undefined> | T | undefined, what: string, { everyMs, looksMax }: Patience = { everyMs: 10, looksMax: 1500 }): Promise<T> {
+  for (let look = 0; look < looksMax; look++) {
     const answer = await ask();
     if (answer !== undefined) return answer;
-    await wait(10);
+    await wait(everyMs);
   }
   throw new Error(`never came: ${what}`);
 }

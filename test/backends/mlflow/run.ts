@@ -5,19 +5,16 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
-import { tell } from '../../bench/overload/conditions.ts';
-import { startedServer, type BackendServer } from '../server.ts';
+import { equal, tell } from '../../bench/overload/conditions.ts';
+import { backendServer } from '../server.ts';
 import { scoresTrial, type Found } from '../trial.ts';
 
 const { values } = parseArgs({ options: { url: { type: 'string' }, mlflow: { type: 'string', default: 'mlflow' }, python: { type: 'string', default: 'python3' } } });
-const server: BackendServer =
-  values.url === undefined
-    ? await startedServer({
-        command: values.mlflow,
-        args: ({ port, folder }) => ['server', '--host', '127.0.0.1', '--port', String(port), '--workers', '1', '--backend-store-uri', `sqlite:///${join(folder, 'mlflow.db')}`],
-        healthPath: '/health',
-      })
-    : { url: values.url.replace(/\/+$/, ''), stop: async () => undefined };
+const server = await backendServer(values.url, {
+  command: values.mlflow,
+  args: ({ port, folder }) => ['server', '--host', '127.0.0.1', '--port', String(port), '--workers', '1', '--backend-store-uri', `sqlite:///${join(folder, 'mlflow.db')}`],
+  probe: { path: '/health' },
+});
 
 /** What the script beside this file prints. */
 interface Read {
@@ -39,8 +36,8 @@ try {
   const [found, source] = [last?.read.searched.includes(last.trace), [...new Set(last?.read.assessments.map((one) => one.source))].join(', ')];
   const holds = tell('Scores in MLflow, read with its own client', [
     ...conditions,
-    { what: 'a search for feedback.tool_error = 0.5 finds the trace', wanted: 'true', measured: String(found), holds: found === true },
-    { what: 'their source', wanted: 'CODE', measured: source, holds: source === 'CODE' },
+    equal('a search for feedback.tool_error = 0.5 finds the trace', 'true', String(found)),
+    equal('their source', 'CODE', source),
   ]);
   process.exitCode = holds ? 0 : 1;
 } finally {

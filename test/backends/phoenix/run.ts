@@ -6,19 +6,17 @@ import { parseArgs } from 'node:util';
 import { tell, type Condition } from '../../bench/overload/conditions.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../../../src/model/json.ts';
 import { serviceFolder } from '../../service/process.ts';
-import { startedServer, type BackendServer } from '../server.ts';
-import { newRun, pageConfig, scoresTrial, until, type Found } from '../trial.ts';
+import { backendServer } from '../server.ts';
+import { eventually } from '../../service/running.ts';
+import { newRun, pageConfig, patient, scoresTrial, type Found } from '../trial.ts';
 
 const { values } = parseArgs({ options: { url: { type: 'string' }, phoenix: { type: 'string', default: 'phoenix' } } });
-const server: BackendServer =
-  values.url === undefined
-    ? await startedServer({
-        command: values.phoenix,
-        args: () => ['serve'],
-        env: ({ port, folder }) => ({ PHOENIX_WORKING_DIR: folder, PHOENIX_HOST: '127.0.0.1', PHOENIX_PORT: String(port), PHOENIX_GRPC_PORT: '0', PHOENIX_TELEMETRY_ENABLED: 'false' }),
-        healthPath: '/healthz',
-      })
-    : { url: values.url.replace(/\/+$/, ''), stop: async () => undefined };
+const server = await backendServer(values.url, {
+  command: values.phoenix,
+  args: () => ['serve'],
+  env: ({ port, folder }) => ({ PHOENIX_WORKING_DIR: folder, PHOENIX_HOST: '127.0.0.1', PHOENIX_PORT: String(port), PHOENIX_GRPC_PORT: '0', PHOENIX_TELEMETRY_ENABLED: 'false' }),
+  probe: { path: '/healthz' },
+});
 
 async function listed(path: string): Promise<readonly JsonObject[]> {
   const answer = await fetch(`${server.url}/v1/projects/default/${path}`);
@@ -46,7 +44,7 @@ async function forwardTrial(): Promise<readonly Condition[]> {
   try {
     const run = newRun();
     await service.send([...run.first, ...run.late]);
-    const spans = await until('the spans', async () => [await listed(`spans?limit=100&trace_id=${run.traceId}`)].find((all) => all.length >= 3));
+    const spans = await eventually(async () => [await listed(`spans?limit=100&trace_id=${run.traceId}`)].find((all) => all.length >= 3), 'the spans', patient);
     const told = (spanId: string, key: string): string => JSON.stringify(spans.find(({ context }) => isJsonObject(context ?? null) && (context as JsonObject)['span_id'] === spanId)?.[key] ?? null);
     const holds = (what: string, wanted: string, measured: string): Condition => ({ what, wanted, measured: measured.includes(wanted) ? wanted : measured.slice(0, 300), holds: measured.includes(wanted) });
     return [

@@ -22,6 +22,10 @@ export function atLeast(what: string, min: number, measured: number, unit: strin
   return { what, wanted: `≥ ${min.toFixed(digits)} ${unit}`, measured: `${measured.toFixed(digits)} ${unit}`, holds: measured >= min };
 }
 
+export function equal(what: string, wanted: string, measured: string): Condition {
+  return { what, wanted, measured, holds: wanted === measured };
+}
+
 export function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
