@@ -32,6 +32,11 @@ function answered({ url, method, headers, signal }: Request, body: Buffer, agent
 /** Whoever reads the body is told when it ends early, and when that is because of the signal. */
 function answerOf(message: IncomingMessage, signal: AbortSignal): Response {
   const { statusCode: status = 0, statusMessage: statusText = '' } = message;
+  // No answer has such a status: nobody would read its body to the end.
+  if (status < 200 || status > 599) {
+    message.destroy();
+    throw new Error(`status ${status}`);
+  }
   const headers = new Headers(Object.entries(message.headersDistinct).flatMap(([name, values = []]) => values.map((value): [string, string] => [name, value])));
   if (bodilessStatuses.has(status)) {
     message.resume();

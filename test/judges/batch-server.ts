@@ -1,5 +1,6 @@
 /** An endpoint on loopback that speaks the Batch API of OpenAI's protocol; when a batch is done, and with what, the test says. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { ChatRequest, Play } from './chat-server.ts';
 
@@ -37,8 +38,8 @@ export interface BatchServer {
   close(): Promise<void>;
 }
 
-/** `play` answers questions that come by themselves. */
-export async function batchServer(play: Play): Promise<BatchServer> {
+/** `play` answers questions that come by themselves. `tls`: over HTTPS. */
+export async function batchServer(play: Play, tls?: https.ServerOptions): Promise<BatchServer> {
   const [batches, direct, seen, files] = [[] as ServedBatch[], [] as ChatRequest[], [] as string[], new Map<string, string>()];
   let ids = 0;
   const made: Omit<BatchServer, 'baseUrl'> = {
@@ -100,14 +101,15 @@ export async function batchServer(play: Play): Promise<BatchServer> {
     return json(404, { error: { message: 'no such thing' } });
   }
 
-  const server = createServer((request, response) => {
+  const listener = (request: IncomingMessage, response: ServerResponse): void => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => answer(request, response, Buffer.concat(chunks)));
-  });
+  };
+  const server = tls === undefined ? createServer(listener) : https.createServer(tls, listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  return Object.assign(made, { baseUrl: `http://127.0.0.1:${port}/v1` });
+  return Object.assign(made, { baseUrl: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}/v1` });
 }
 
 /** Of a form with a file: the lines that are questions. */

@@ -2,12 +2,14 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Question } from '../../evaluators/evaluator.ts';
+import { batchApi } from '../../src/judges/batch-api.ts';
 import { httpCalls } from '../../src/judges/http-calls.ts';
 import type { ClientTls } from '../../src/model/client-tls.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { tlsOptions } from '../../src/receivers/tls.ts';
 import { noTelemetry } from '../../src/telemetry/telemetry.ts';
 import { knownClient, mutualTls, serverTls, stranger, trust } from '../receivers/certificates.ts';
+import { batchServer } from './batch-server.ts';
 import { benchAt } from './bench.ts';
 import { says, tlsChatServer, type ChatServer, type Play } from './chat-server.ts';
 
@@ -56,6 +58,7 @@ const answers: readonly { readonly name: string; readonly play: Play; readonly w
   { name: 'deflate', play: packed('deflate', deflateSync(json())), want: /^answered$/ },
   { name: 'brotli', play: packed('br', brotliCompressSync(json())), want: /^answered$/ },
   { name: 'gzip that is none', play: packed('gzip', json()), want: /_unavailable: no connection$/ },
+  { name: 'a status that there is not', play: (response) => void response.writeHead(999).end('{}'), want: /_unavailable: no connection$/ },
   { name: 'gzip that grows beyond all measure', play: packed('gzip', gzipSync(Buffer.alloc(64 * 1024 * 1024, 32))), want: /_answer_too_large: / },
 ];
 for (const [who, ask] of Object.entries(askers)) {
@@ -65,3 +68,17 @@ for (const [who, ask] of Object.entries(askers)) {
     });
   }
 }
+
+test('client tls: the files of a batch go up and come down too', async () => {
+  const server = await batchServer(says('{"yes":true}'), tlsOptions(mutualTls));
+  onTestFinished(() => server.close());
+  const api = batchApi({ name: 'main', baseUrl: server.baseUrl, model: 'm', apiKey: 'k', concurrency: 1, timeoutMs: 5_000, tls: knownClient }, new AbortController().signal);
+  const submitted = await api.submit('ours', [JSON.stringify({ custom_id: 'a', method: 'POST', url: '/v1/chat/completions', body: {} })]);
+  const [batch] = server.batches;
+  if (submitted.kind !== 'submitted' || batch === undefined) throw new Error('nothing was submitted');
+  expect(batch.lines.map((line) => line.custom_id)).toEqual(['a']);
+  server.finish(batch, { output: '{"custom_id":"a"}\n' });
+  const look = await api.look(submitted.remoteId);
+  expect(look).toMatchObject({ kind: 'batch', state: 'ended' });
+  expect(await api.read('files' in look ? (look.files[0] ?? '') : '')).toEqual({ kind: 'read', text: '{"custom_id":"a"}\n' });
+});
