@@ -10,7 +10,7 @@ const connections = 16;
 export async function latencyBench({ seconds }: { readonly seconds: number }): Promise<boolean> {
   const on = await bed();
   try {
-    const rate = await saturation(on, 15, 1);
+    const rate = await saturation(on, 30, 1);
     process.stderr.write(`saturated at ${Math.round(rate)} spans/s\n`);
     await settled(on);
     const flood = flooding({ url: on.otlpUrl, from: floodAddress, connections, spansPerSecond: rate / 2, sender: 2, spans: templateSpans });

@@ -14,7 +14,7 @@ const answerMsMax = 25;
 export async function soakBench({ minutes }: { readonly minutes: number }): Promise<boolean> {
   const on = await bed();
   try {
-    const rate = await saturation(on, 15, 1);
+    const rate = await saturation(on, 30, 1);
     process.stderr.write(`saturated at ${Math.round(rate)} spans/s\n`);
     const size = watchProcess(on.server.pid, 1_000);
     const flood = flooding({ url: on.otlpUrl, from: floodAddress, connections: 16, spansPerSecond: rate / 2, sender: 2, spans: templateSpans });
