@@ -3,7 +3,7 @@
  * The load driver is a process of its own and is not counted. Rows take turns within each pass; the table shows medians. It ends with exit code 1 unless
  * every run had every verdict and was sent, and unless a sample of the verdicts is what `tracejury eval` says of the same bytes.
  *
- *   --spans N   spans of one pass (24000)      --passes N   (3)      --profile DIR   a CPU profile of the plain service
+ *   --spans N   spans of one pass (72000)      --passes N   (3)      --profile DIR   a CPU profile of the plain service
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,7 +32,7 @@ interface Row {
   rssBytes: number;
 }
 
-const { values } = parseArgs({ options: { spans: { type: 'string', default: '24000' }, passes: { type: 'string', default: '3' }, profile: { type: 'string' } } });
+const { values } = parseArgs({ options: { spans: { type: 'string', default: '72000' }, passes: { type: 'string', default: '3' }, profile: { type: 'string' } } });
 const spans = Number(values.spans);
 const passes = Number(values.passes);
 const warmUpShare = 0.25;
