@@ -7,10 +7,13 @@ export function writeAttributes(to: ProtobufWriter, field: number, attributes: J
   for (const key of Object.keys(attributes)) {
     const value = sentValue(attributes[key] ?? null);
     if (value === undefined) continue;
-    to.message(field, () => {
-      to.text(1, key);
-      to.message(2, () => writeValue(to, value, isDouble(key)));
-    });
+    if (typeof value === 'string') to.textPair(field, key, value);
+    else {
+      to.message(field, () => {
+        to.text(1, key);
+        to.message(2, () => writeValue(to, value, isDouble(key)));
+      });
+    }
   }
 }
 

@@ -11,6 +11,8 @@ export interface ProtobufWriter {
   hex(field: number, value: string): void;
   /** Writes a message; its length is put before it when it is complete. */
   message(field: number, write: () => void): void;
+  /** An attribute whose value is a text, under a key that is not empty: the same as messages and texts within each other, in one go where both are short and plain. */
+  textPair(field: number, key: string, value: string): void;
   /** What was written so far, copied. */
   result(): Buffer;
   /** Likewise, until something else is written. */
@@ -56,20 +58,68 @@ export function protobufWriter(): ProtobufWriter {
     at += length;
   };
 
+  /** Puts a text at a place with room for it. False: it is not plain. */
+  const isPlainAt = (start: number, value: string): boolean => {
+    for (let index = 0; index < value.length; index++) {
+      const code = value.charCodeAt(index);
+      if (code >= 0x80) return false;
+      buffer[start + index] = code;
+    }
+    return true;
+  };
+
   /** Most texts are short and plain, and then the call into the runtime costs more than the text. Gives false, and writes nothing, where one is not. */
   const isPlainText = (value: string): boolean => {
     const { length } = value;
     if (length > plainTextMax) return false;
     reserve(length + 1);
-    const start = at + 1;
-    for (let index = 0; index < length; index++) {
-      const code = value.charCodeAt(index);
-      if (code >= 0x80) return false;
-      buffer[start + index] = code;
-    }
+    if (!isPlainAt(at + 1, value)) return false;
     buffer[at] = length;
-    at = start + length;
+    at += 1 + length;
     return true;
+  };
+
+  /** Four tags and four lengths of one byte each. */
+  const isPlainPair = (field: number, key: string, value: string): boolean => {
+    const [keyLength, length] = [key.length, value.length];
+    if (keyLength + length > plainPairMax || field > oneByteFieldMax) return false;
+    reserve(keyLength + length + 8);
+    const valueAt = at + 4 + keyLength;
+    if (!isPlainAt(at + 4, key) || !isPlainAt(valueAt + 4, value)) return false;
+    buffer[at] = field * 8 + wireType.bytes;
+    buffer[at + 1] = keyLength + length + 6;
+    buffer[at + 2] = textTag;
+    buffer[at + 3] = keyLength;
+    buffer[valueAt] = valueTag;
+    buffer[valueAt + 1] = length + 2;
+    buffer[valueAt + 2] = textTag;
+    buffer[valueAt + 3] = length;
+    at = valueAt + 4 + length;
+    return true;
+  };
+
+  const text = (field: number, value: string): void => {
+    tag(field, wireType.bytes);
+    if (isPlainText(value)) return;
+    const length = Buffer.byteLength(value);
+    raw(length);
+    reserve(length);
+    at += buffer.write(value, at);
+  };
+  const message = (field: number, write: () => void): void => {
+    tag(field, wireType.bytes);
+    reserve(1);
+    const start = ++at;
+    write();
+    const length = at - start;
+    const more = varintBytes(length) - 1;
+    if (more > 0) {
+      reserve(more);
+      buffer.copyWithin(start + more, start, at);
+    }
+    at = start - 1;
+    raw(length);
+    at += length;
   };
 
   return {
@@ -93,30 +143,16 @@ export function protobufWriter(): ProtobufWriter {
       reserve(8);
       at = buffer.writeDoubleLE(value, at);
     },
-    text(field, value) {
-      tag(field, wireType.bytes);
-      if (isPlainText(value)) return;
-      const length = Buffer.byteLength(value);
-      raw(length);
-      reserve(length);
-      at += buffer.write(value, at);
-    },
+    text,
     bytes: (field, value) => delimited(field, value.length, () => buffer.set(value, at)),
     hex: (field, value) => delimited(field, value.length / 2, () => buffer.write(value, at, 'hex')),
-    message(field, write) {
-      tag(field, wireType.bytes);
-      reserve(1);
-      const start = ++at;
-      write();
-      const length = at - start;
-      const more = varintBytes(length) - 1;
-      if (more > 0) {
-        reserve(more);
-        buffer.copyWithin(start + more, start, at);
-      }
-      at = start - 1;
-      raw(length);
-      at += length;
+    message,
+    textPair(field, key, value) {
+      if (isPlainPair(field, key, value)) return;
+      message(field, () => {
+        text(1, key);
+        message(2, () => text(1, value));
+      });
     },
     result: () => Buffer.from(buffer.subarray(0, at)),
     lent: () => buffer.subarray(0, at),
@@ -132,6 +168,12 @@ const firstBytes = 4096;
 const keptBytesMax = 1024 * 1024;
 /** Its length takes one byte. */
 const plainTextMax = 64;
+/** Of both together: so do all lengths of the pair. */
+const plainPairMax = 121;
+const oneByteFieldMax = 15;
+/** Of a key in its pair, and of a text in its value. */
+const textTag = (1 << 3) | wireType.bytes;
+const valueTag = (2 << 3) | wireType.bytes;
 /** 64 bits in groups of 7. */
 const varintBytesMax = 10;
 
