@@ -15,7 +15,12 @@ const squeezedSlabBytes = 32 * 1024;
 /** Squeezed. */
 export function squeezing(): Shelf {
   const { keep } = slabs(squeezedSlabBytes);
-  return { keep: (lent) => keep(compressed(lent)), bytes: (kept) => zstdDecompressSync(kept) };
+  return {
+    keep(lent) {
+      const kept = keep(compressed(lent));
+      return { bytes: () => zstdDecompressSync(kept.bytes()), free: () => kept.free() };
+    },
+  };
 }
 
 export interface IdlePacking {
