@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { fingerprint, type Printable } from '../../src/pipeline/fingerprint.ts';
 
-const leaf = fc.oneof(fc.constantFrom<Printable>(null, true, false, 0, 1, -1, 1.5, '', 'a', 'b', 'ab', '0', 'null', 0n, 1n, 2n ** 70n), fc.string({ maxLength: 6 }), fc.integer(), fc.double({ noNaN: true }), fc.bigInt());
+const leaf = fc.oneof(fc.constantFrom<Printable>(null, true, false, 0, 1, -1, 1.5, '', 'a', 'b', 'ab', '0', 'null', 0n, 1n, 2n ** 70n), fc.string({ maxLength: 6 }), fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true }), fc.bigInt());
 const { value } = fc.letrec<{ value: Printable }>((tie) => ({
   value: fc.oneof({ maxDepth: 4 }, leaf, fc.array(tie('value'), { maxLength: 4 }), fc.dictionary(fc.constantFrom('a', 'b', 'c', '__proto__', ''), tie('value'), { maxKeys: 4 })),
 }));
