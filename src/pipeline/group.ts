@@ -105,7 +105,6 @@ export function gathering(options: GatheringOptions): Gathering {
     traces.remove(trace, over);
     joins.forget(trace);
     forget(trace);
-    trace.held.clear();
     bytes -= trace.bytes;
   }
 

@@ -5,16 +5,15 @@
 import type { SpanId } from '../model/ids.ts';
 import type { SpanPacker } from '../otlp/pack.ts';
 import type { Held } from './assemble.ts';
-import type { Kept, Shelf } from './shelf.ts';
+import type { Shelf } from './shelf.ts';
 
 export interface Packing {
   readonly packer: SpanPacker;
   readonly shelf: Shelf;
 }
 
-interface Packed {
-  readonly packer: SpanPacker;
-  readonly kept: Kept;
+interface Packed extends Packing {
+  readonly kept: Buffer;
   readonly arrivedMs: readonly number[];
   /** Each between two spaces: one text takes a tenth of what a set of ids does, and is walked over in no time. */
   readonly ids: string;
@@ -60,7 +59,6 @@ export class HeldSpans {
 
   clear(): void {
     this.#spans = undefined;
-    for (const { kept } of this.#packed) kept.free();
     this.#packed = nothing;
   }
 
@@ -71,7 +69,7 @@ export class HeldSpans {
     if (held.length === 0 || held.reduce((sum, { span }) => sum + span.wireBytes, 0) > packedBytesMax) return;
     const bytes = packing.packer.pack(held.map(({ span }) => span));
     if (bytes === undefined) return;
-    this.#packed = [...this.#packed, { packer: packing.packer, kept: packing.shelf.keep(bytes), arrivedMs: held.map(({ arrivedMs }) => arrivedMs), ids: ` ${held.map(({ span }) => span.spanId).join(' ')} ` }];
+    this.#packed = [...this.#packed, { ...packing, kept: packing.shelf.keep(bytes), arrivedMs: held.map(({ arrivedMs }) => arrivedMs), ids: ` ${held.map(({ span }) => span.spanId).join(' ')} ` }];
     this.#spans = undefined;
   }
 
@@ -82,8 +80,8 @@ export class HeldSpans {
   #unpacked(): Map<SpanId, Held> {
     if (this.#packed.length === 0) return (this.#spans ??= new Map<SpanId, Held>());
     const all = new Map<SpanId, Held>();
-    for (const { kept, arrivedMs, packer } of this.#packed) {
-      for (const [at, span] of packer.unpack(kept.bytes()).entries()) all.set(span.spanId, { span, arrivedMs: arrivedMs[at] ?? 0 });
+    for (const { kept, arrivedMs, packer, shelf } of this.#packed) {
+      for (const [at, span] of packer.unpack(shelf.bytes(kept)).entries()) all.set(span.spanId, { span, arrivedMs: arrivedMs[at] ?? 0 });
     }
     for (const [spanId, held] of this.#spans ?? []) all.set(spanId, held);
     this.clear();

@@ -15,12 +15,7 @@ const squeezedSlabBytes = 32 * 1024;
 /** Squeezed. */
 export function squeezing(): Shelf {
   const { keep } = slabs(squeezedSlabBytes);
-  return {
-    keep(lent) {
-      const kept = keep(compressed(lent));
-      return { bytes: () => zstdDecompressSync(kept.bytes()), free: () => kept.free() };
-    },
-  };
+  return { keep: (lent) => keep(compressed(lent)), bytes: (kept) => zstdDecompressSync(kept) };
 }
 
 export interface IdlePacking {

@@ -66,26 +66,6 @@ describe('held-spans', () => {
     expect(alone.map((one) => told(one))).toEqual(all.map((one) => told(held([one]))));
   });
 
-  test('held-spans: what is let go makes room, and nobody else loses what is theirs', () => {
-    const packing = { packer: spanPacker(keyShapes()), shelf: slabs(4_096) };
-    fc.assert(
-      fc.property(fc.array(fc.record({ bytes: fc.integer({ min: 0, max: 700 }), letsGo: fc.nat(9), twice: fc.boolean() }), { minLength: 20, maxLength: 120 }), (steps) => {
-        const kept: { readonly all: HeldSpans; readonly text: string }[] = [];
-        for (const [at, { bytes, letsGo, twice }] of steps.entries()) {
-          const text = String.fromCharCode(97 + (at % 26)).repeat(bytes);
-          const all = held(readTraces(writeTraces([span({ id: at + 1, attributes: { text } })], 'protobuf'), 'protobuf').spans);
-          all.pack(packing);
-          kept.push({ all, text });
-          const [gone] = letsGo < 6 ? kept.splice(letsGo % kept.length, 1) : [];
-          gone?.all.clear();
-          if (twice) gone?.all.clear();
-        }
-        for (const { all, text } of kept) expect([...all.values()].map((one) => one.span.attribute('text'))).toEqual([text]);
-      }),
-      { numRuns: 60 },
-    );
-  });
-
   test('held-spans: what came as JSON and what is large stays as it is', () => {
     const packing = { packer: spanPacker(keyShapes()), shelf: slabs() };
     const body = writeTraces([span({ id: 1 })], 'json');
