@@ -37,7 +37,7 @@ import { telling } from './telling.ts';
 import { earlier } from './times.ts';
 import { together } from './together.ts';
 import { traceTable, type Trace } from './traces.ts';
-import { isElsewhere } from './tree.ts';
+import { isRoot } from './tree.ts';
 
 const noRun = { 'tracejury.reason': 'no_agent_model_or_tool_span' } as const;
 
@@ -87,7 +87,7 @@ export function gathering(options: GatheringOptions): Gathering {
     standings.stand(trace, position);
     if (trace.wasDone && trace.closed?.has(span.spanId) !== true && tell.canCarryRun(trace, span)) trace.wasDone = false;
     trace.mayClose ||= tell.canCarryRun(trace, span);
-    trace.isRooted ||= span.parentSpanId === undefined || isElsewhere(span);
+    trace.isRooted ||= isRoot(span);
     trace.isOneAgents ||= span.parentSpanId === undefined && tell.isAgents(trace, span);
     grew(trace, span.spanId, span.wireBytes);
   }

@@ -7,7 +7,7 @@ import type { SpanId } from '../model/ids.ts';
 import { toldOf, type Reading, type Told } from './facts.ts';
 import { readersOf } from './readers.ts';
 import type { Trace } from './traces.ts';
-import { isElsewhere } from './tree.ts';
+import { isRoot } from './tree.ts';
 
 export interface Telling {
   /** For one look. What it finds is kept only when the trace is told to keep it: most traces are looked at once, and what hangs on an old object outlives its use. */
@@ -44,7 +44,7 @@ export function telling(collectors: readonly Collector[]): Telling {
     return told === undefined || told.role === 'agent' || told.role === 'workflow';
   }
 
-  return { reading, facts, isAgents, canCarryRun: (trace, span) => span.parentSpanId === undefined || isElsewhere(span) || isAgents(trace, span) };
+  return { reading, facts, isAgents, canCarryRun: (trace, span) => isRoot(span) || isAgents(trace, span) };
 }
 
 /** What the first collector that tells a role says, where it needs not read the span for that. */

@@ -129,8 +129,13 @@ function livingParent(node: Draft, byId: ReadonlyMap<SpanId, Draft>, aboveNoise:
 }
 
 /** OTLP span flags: bit 8 says that bit 9 is known, bit 9 that the parent is in another process. */
-export function isElsewhere(span: Span): boolean {
+function isElsewhere(span: Span): boolean {
   return (span.flags & 0x300) === 0x300;
+}
+
+/** True: nothing is above it in its process. */
+export function isRoot(span: Span): boolean {
+  return span.parentSpanId === undefined || isElsewhere(span);
 }
 
 /** Makes one span of every cycle a root. Each span is walked over once. */

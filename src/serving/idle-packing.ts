@@ -5,7 +5,7 @@ import type { Pipeline } from '../pipeline/pipeline.ts';
 import { slabs, type Shelf } from '../pipeline/shelf.ts';
 import { compressed } from '../stores/compression.ts';
 
-/** A trace of a dozen spans takes about a tenth of a millisecond, so this is an eighth of the time at most, and more traces than are scored in it.  */
+/** A trace of a dozen spans takes about a tenth of a millisecond, so this is an eighth of the time at most, and more traces than are scored in it. */
 const everyMs = 25;
 const tracesPerTurn = 32;
 

@@ -16,6 +16,6 @@ export function giveWay(): void {
     const priority = Math.min(constants.priority.PRIORITY_LOW, getPriority() + less);
     for (const id of readdirSync(tasks)) if (readFileSync(`${tasks}/${id}/comm`, 'utf8').trim() === forLater) setPriority(Number(id), priority);
   } catch {
-    // All is as it was, and works.
+    // Those that were not reached stay as they were, and work.
   }
 }

@@ -95,7 +95,6 @@ export function isUnjudged(table: 's' | 'sessions') {
   return sql<boolean>`(${column('probability')} is not null and ${column('revision')} > ${column('handed_on')})`;
 }
 
-
 export function sessionStore(db: Kysely<Tables>): JudgeSessionStore {
   return {
     async ripe({ quietBefore, changedBefore, limit }) {
