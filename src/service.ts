@@ -126,7 +126,7 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
   const leases = leasesOf(config, telemetry);
   const records = journaling({
     address: config.journal,
-    settings: { bytesMax: config.limits.journalBytes, recordBytesMax: config.limits.bodyBytes, waitingBytesMax: leases.bytesMax },
+    settings: { bytesMax: config.limits.journalBytes, recordBytesMax: config.limits.bodyBytes, waitingBytesMax: leases.bytesMax, memoryBytesMax: Math.max(config.limits.memoryBytes * tracesShare, config.limits.bodyBytes * 2) },
     parts: { telemetry, clock, sleep, logger, randomBytes, ...(files === undefined ? {} : { files }) },
     flow,
     keeping: { offered: () => keeping?.offered() ?? 0, stored: () => keeping?.settled() ?? 0, sent: boxes.settled },

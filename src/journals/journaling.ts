@@ -11,8 +11,8 @@ import type { JournalParts } from './settings.ts';
 
 export interface JournalingOptions extends Pick<IntakeOptions, 'flow' | 'keeping' | 'inflatedBytesMax' | 'archive' | 'passing'> {
   readonly address: JournalAddress;
-  /** `waitingBytesMax`: of requests that wait for the disk, no less than may be in flight at all; whoever admits them is the one to refuse. */
-  readonly settings: { readonly bytesMax: number; readonly recordBytesMax: number; readonly waitingBytesMax: number };
+  /** `waitingBytesMax`: of requests that wait for the disk, no less than may be in flight at all; whoever admits them is the one to refuse. `memoryBytesMax`: of those that lie in memory. */
+  readonly settings: { readonly bytesMax: number; readonly recordBytesMax: number; readonly waitingBytesMax: number; readonly memoryBytesMax: number };
   readonly parts: JournalParts;
   /** Of spans that are read back to be kept; asked for each time. */
   readonly redaction?: () => Redaction | undefined;
@@ -33,14 +33,15 @@ export interface Journaling {
   stop(): Promise<void>;
 }
 
-/** How often the journal learns what is no longer needed. */
+/** How often the journal learns what is no longer needed: the fuller it is the more often, up to a tenth of it. */
 const tendEveryMs = 1_000;
+const tendEveryMsLeast = 100;
 const segmentBytesUsual = 64 * 1024 * 1024;
 /** Of the whole: some segments are read or waited for while another is written. */
 const segmentShareMax = 1 / 4;
 
 export function journaling({ address, settings, parts, redaction, ...options }: JournalingOptions): Journaling {
-  const { bytesMax, recordBytesMax, waitingBytesMax } = settings;
+  const { recordBytesMax, ...bounds } = settings;
   const ended = new AbortController();
   let journal: Journal | undefined;
   let opened: Intake | undefined;
@@ -49,7 +50,7 @@ export function journaling({ address, settings, parts, redaction, ...options }: 
 
   async function tend(own: Intake): Promise<void> {
     while (!ended.signal.aborted) {
-      await parts.sleep(tendEveryMs, ended.signal);
+      await parts.sleep(Math.max(tendEveryMsLeast, tendEveryMs * (1 - own.fill())), ended.signal);
       await own.tend();
     }
     // Once more, for what was scored while it stopped.
@@ -79,8 +80,8 @@ export function journaling({ address, settings, parts, redaction, ...options }: 
     },
     intake: () => opened,
     async open() {
-      const segmentBytes = Math.min(bytesMax * segmentShareMax, Math.max(segmentBytesUsual, recordBytesMax * 2));
-      journal = await openJournal(address, { bytesMax, segmentBytes, waitingBytesMax }, parts);
+      const segmentBytes = Math.min(bounds.bytesMax * segmentShareMax, Math.max(segmentBytesUsual, recordBytesMax * 2));
+      journal = await openJournal(address, { ...bounds, segmentBytes }, parts);
       const own = intake({ journal, telemetry: parts.telemetry, clock: parts.clock, ...options });
       const replayed = await own.replay();
       opened = own;

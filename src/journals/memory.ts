@@ -25,7 +25,8 @@ export function memoryShelf(): MemoryShelf {
 
 export async function memoryJournal(settings: JournalSettings, parts: JournalParts, shelf: MemoryShelf = memoryShelf()): Promise<Journal> {
   const account = journalAccount(parts);
-  const { bytesMax, segmentBytes = bytesMax, quarantineBytesMax = quarantineBytesMaxDefault } = settings;
+  const { memoryBytesMax = Infinity, segmentBytes = settings.bytesMax, quarantineBytesMax = quarantineBytesMaxDefault } = settings;
+  const bytesMax = Math.min(settings.bytesMax, memoryBytesMax);
   const endAtStart = shelf.end;
   let used = total(shelf.records.values());
   let stopped = false;

@@ -9,6 +9,8 @@ export interface JournalSettings {
   readonly folder: string;
   /** Bytes of all records that are not committed, with what belongs to them. */
   readonly bytesMax: number;
+  /** Of these, where they lie in memory. `disk` has no use for it. */
+  readonly memoryBytesMax?: number;
   /** A file of the log. No record may be larger than about this. */
   readonly segmentBytes?: number;
   /** Bytes that may wait for the disk at one time, in memory. */

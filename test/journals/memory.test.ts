@@ -1,8 +1,19 @@
+import { expect, test } from 'vitest';
 import { journals } from '../../src/journals/index.ts';
 import { memoryShelf } from '../../src/journals/memory.ts';
 import { journalContract } from './contract.ts';
+import { recordOf, testParts } from './parts.ts';
 
 journalContract('memory', async () => {
   const shelf = memoryShelf();
   return { open: (settings, parts) => journals.memory(settings, parts, shelf) };
+});
+
+test('a journal in memory holds no more than its part of the memory, however much the disk might take', async () => {
+  const journal = await journals.memory({ folder: '', bytesMax: 2 ** 32, memoryBytesMax: 64 * 1024 }, testParts());
+  const kinds = new Set<string>();
+  for (let id = 0; id < 100; id++) kinds.add((await journal.append(recordOf(id, 1024))).kind);
+  expect([...kinds]).toEqual(['appended', 'refused']);
+  expect(journal.bytesUsed()).toBeLessThanOrEqual(64 * 1024);
+  expect(journal.bytesMax).toBe(64 * 1024);
 });
