@@ -1,18 +1,18 @@
 /** Annotations in a store that ends with the process. */
 import type { RunKey } from '../model/agent-trace.ts';
 import { annotationId, annotationsPerTraceMax, annotationsWaitingMax, type AnnotatedRun, type Annotation, type AnnotationFate, type AnnotationStore, type IdentifiedAnnotation, type StoredAnnotation, traceOfAnnotation } from '../model/annotation.ts';
+import type { JsonObject } from '../model/json.ts';
 import { runTargetId } from '../model/verdict.ts';
 import { roughBytes } from '../model/weight.ts';
 import { onCall } from './annotated-call.ts';
-import type { Micros, RunRow, StoredVerdict } from './store.ts';
+import { detailsOf, type HeldVerdict } from './memory-verdicts.ts';
+import type { Micros, RunRow } from './store.ts';
 
 /** A run as it stands in the store. */
 export interface AnnotatableRun {
   readonly id: number;
   readonly row: Omit<RunRow, 'verdicts'>;
-  readonly verdicts: ReadonlyMap<string, StoredVerdict>;
-  /** Of the evaluators that gave the verdicts, by name. */
-  readonly kinds: ReadonlyMap<string, string>;
+  readonly verdicts: ReadonlyMap<string, HeldVerdict>;
 }
 
 interface Kept {
@@ -141,15 +141,14 @@ function outermost(runs: readonly AnnotatableRun[]): AnnotatableRun | undefined 
 }
 
 function saidOf(run: AnnotatableRun, { name, toolCall }: Annotation): Pick<AnnotatedRun, 'verdict' | 'part'> {
-  const verdict = verdictOn(run, name);
-  return toolCall === undefined ? { verdict } : onCall(verdict, run.verdicts.get(name)?.details['parts'], toolCall);
+  const found = run.verdicts.get(name);
+  const details = found === undefined ? {} : detailsOf(found);
+  const verdict = found === undefined ? undefined : verdictOn(found, details);
+  return toolCall === undefined ? { verdict } : onCall(verdict, details['parts'], toolCall);
 }
 
-function verdictOn({ verdicts, kinds }: AnnotatableRun, name: string): AnnotatedRun['verdict'] {
-  const found = verdicts.get(name);
-  if (found === undefined) return undefined;
-  const { model } = found.details;
-  return { evaluator: found.evaluator, kind: kinds.get(name) ?? '', version: found.version, model: typeof model === 'string' ? model : undefined, word: found.verdict, label: found.label, sampleProbability: found.sampleProbability };
+function verdictOn({ evaluator, kind, version, verdict: word, label, sampleProbability }: HeldVerdict, { model }: JsonObject): NonNullable<AnnotatedRun['verdict']> {
+  return { evaluator, kind, version, model: typeof model === 'string' ? model : undefined, word, label, sampleProbability };
 }
 
 function targetText({ tenant, spanId, toolCall, name, by }: Annotation): string {

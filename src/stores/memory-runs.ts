@@ -3,7 +3,8 @@ import type { Run } from '../model/agent-trace.ts';
 import { runTargetId } from '../model/verdict.ts';
 import { roughBytes } from '../model/weight.ts';
 import { microsOf } from './item.ts';
-import type { ContentGone, Micros, RunFilter, RunPlace, RunRow, StoredDecision, StoredVerdict } from './store.ts';
+import { heldBytes, wholeVerdicts, type HeldVerdict } from './memory-verdicts.ts';
+import type { ContentGone, Micros, RunFilter, RunPlace, RunRow, StoredDecision } from './store.ts';
 
 /** Of one revision. Little of it and in few pieces: what lives long in memory has the collector walk over it again and again. */
 export interface Version {
@@ -17,9 +18,7 @@ export interface Kept {
   readonly id: number;
   readonly key: string;
   version: Version;
-  readonly verdicts: Map<string, StoredVerdict>;
-  /** Of the evaluators that gave them, by name. */
-  readonly kinds: Map<string, string>;
+  readonly verdicts: Map<string, HeldVerdict>;
   readonly decisions: Map<string, StoredDecision>;
   /** What it holds, roughly, without the content of its version. */
   bytes: number;
@@ -44,7 +43,7 @@ export function isWanted(one: Kept, filter: RunFilter): boolean {
 }
 
 export function listed({ version, verdicts }: Kept): RunRow {
-  return { ...version.row, verdicts: byName([...verdicts.values()]) };
+  return { ...version.row, verdicts: wholeVerdicts(byName([...verdicts.values()])) };
 }
 
 export function rowOf(run: Run): Version['row'] {
@@ -80,5 +79,5 @@ export function mean(values: readonly number[]): number | undefined {
 
 /** Weighed anew whenever something is said of it. */
 export function weightOf({ version: { row, calls }, verdicts, decisions }: Kept): number {
-  return roughBytes([row, calls, ...verdicts.values(), ...decisions.values()]);
+  return roughBytes([row, calls, ...decisions.values()]) + heldBytes(verdicts.values());
 }

@@ -1,14 +1,14 @@
 /** Single verdicts for figures over many runs, in a store that ends with the process. */
 import { evaluatorsMax, type DecidedRuns, type RunPeriod, type VerdictRows } from '../model/verdict-rows.ts';
-import type { RunRow, StoredDecision, StoredVerdict } from './store.ts';
+import type { HeldVerdict } from './memory-verdicts.ts';
+import type { RunRow, StoredDecision } from './store.ts';
 
 export interface JudgedRow {
   readonly id: number;
   readonly key: string;
   readonly row: Omit<RunRow, 'verdicts'>;
-  readonly verdicts: ReadonlyMap<string, StoredVerdict>;
+  readonly verdicts: ReadonlyMap<string, HeldVerdict>;
   readonly decisions: ReadonlyMap<string, StoredDecision>;
-  readonly kinds: ReadonlyMap<string, string>;
 }
 
 /** `ordered`: all runs, newest first. `waiting`: with which probability a run was chosen that waits to be asked about, by its key. */
@@ -24,7 +24,7 @@ export function memoryVerdictRows(ordered: () => readonly JudgedRow[], waiting: 
   return {
     async evaluators() {
       const kinds = new Map<string, string>();
-      for (const run of ordered()) for (const name of run.verdicts.keys()) if (!kinds.has(name)) kinds.set(name, run.kinds.get(name) ?? '');
+      for (const run of ordered()) for (const { name, kind } of run.verdicts.values()) if (!kinds.has(name)) kinds.set(name, kind);
       return [...kinds].map(([name, kind]) => ({ name, kind })).sort((one, other) => (one.name < other.name ? -1 : 1)).slice(0, evaluatorsMax);
     },
     async since({ runsMax, ...period }) {

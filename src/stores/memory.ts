@@ -2,7 +2,7 @@
 import type { Run } from '../model/agent-trace.ts';
 import { runTargetId } from '../model/verdict.ts';
 import { callEnd } from '../model/call-end.ts';
-import { storedDecisions, storedVerdict, tookMicros } from './item.ts';
+import { storedDecisions, tookMicros } from './item.ts';
 import { traceKey } from '../pipeline/traces.ts';
 import { memoryAnnotations } from './memory-annotations.ts';
 import { memoryBatches } from './memory-batches.ts';
@@ -14,10 +14,11 @@ import { chosenPairs, spoken, type ChosenPair } from './chosen-pairs.ts';
 import { memoryAnswers, memoryJobs } from './memory-judges.ts';
 import { memorySessions } from './memory-sessions.ts';
 import { memorySpend } from './memory-spend.ts';
+import { heldVerdicts, type HeldVerdict } from './memory-verdicts.ts';
 import { contentOf, readContent } from './run-content.ts';
 import { spansInMemory } from './spans-in-memory.ts';
 import { surplusRuns } from './surplus-runs.ts';
-import type { ContentGone, RunFilter, Store, StoredDecision, StoredVerdict, StoreItem, SummaryRow, ToolRow } from './store.ts';
+import type { ContentGone, RunFilter, Store, StoredDecision, StoreItem, SummaryRow, ToolRow } from './store.ts';
 
 /** Beyond it the runs go that were scored first. */
 const runsMaxDefault = 10_000;
@@ -35,7 +36,7 @@ export interface MemoryStoreOptions {
 export function memoryStore({ runsMax = runsMaxDefault, contentBytesMax = contentBytesMaxDefault, spanBytesMax = spanBytesMaxDefault }: MemoryStoreOptions = {}): Store {
   const spans = spansInMemory(spanBytesMax);
   const kept = new Map<string, Kept>();
-  const annotations = memoryAnnotations((traceId) => [...kept.values()].flatMap(({ id, version: { row }, verdicts, kinds }) => (row.traceId === traceId ? [{ id, row, verdicts, kinds }] : [])));
+  const annotations = memoryAnnotations((traceId) => [...kept.values()].flatMap(({ id, version: { row }, verdicts }) => (row.traceId === traceId ? [{ id, row, verdicts }] : [])));
   const jobs = memoryJobs();
   const sessions = memorySessions({
     hasJob: (key, name) => jobs.revision(key, name) > 0,
@@ -45,11 +46,10 @@ export function memoryStore({ runsMax = runsMaxDefault, contentBytesMax = conten
       const [before, after] = [kept.get(from), kept.get(to)];
       if (before === undefined || after === undefined) return;
       const { tenant, traceId, spanId } = after.version.row;
-      const [verdict, decision, kind] = [before.verdicts.get(name), before.decisions.get(name), before.kinds.get(name)];
-      for (const said of [before.verdicts, before.decisions, before.kinds]) said.delete(name);
+      const [verdict, decision] = [before.verdicts.get(name), before.decisions.get(name)];
+      for (const said of [before.verdicts, before.decisions]) said.delete(name);
       if (verdict !== undefined) after.verdicts.set(name, verdict);
       if (decision !== undefined) after.decisions.set(name, { ...decision, tenant, traceId, spanId });
-      if (kind !== undefined) after.kinds.set(name, kind);
       for (const one of [before, after]) weigh(one, weightOf(one));
     },
   });
@@ -76,13 +76,12 @@ export function memoryStore({ runsMax = runsMaxDefault, contentBytesMax = conten
 
   function take(item: StoreItem): void {
     const key = `${item.run.tenant}/${runTargetId(item.run)}`;
-    const one: Kept = kept.get(key) ?? { id: ++ids, key, version: versionOf(item), verdicts: new Map<string, StoredVerdict>(), kinds: new Map<string, string>(), decisions: new Map<string, StoredDecision>(), bytes: 0 };
+    const one: Kept = kept.get(key) ?? { id: ++ids, key, version: versionOf(item), verdicts: new Map<string, HeldVerdict>(), decisions: new Map<string, StoredDecision>(), bytes: 0 };
     if (item.run.revision > one.version.row.revision) {
       withoutContent(one.version, 'unknown');
       one.version = versionOf(item);
     }
-    for (const verdict of item.evaluations.map(storedVerdict)) if (verdict.revision >= (one.verdicts.get(verdict.name)?.revision ?? 0)) one.verdicts.set(verdict.name, verdict);
-    for (const { key: { name }, evaluatorKind } of item.evaluations) one.kinds.set(name, evaluatorKind);
+    for (const verdict of heldVerdicts(item.evaluations)) if (verdict.revision >= (one.verdicts.get(verdict.name)?.revision ?? 0)) one.verdicts.set(verdict.name, verdict);
     for (const decision of storedDecisions({ ...item, decisions: spoken(item) })) if (decision.revision >= (one.decisions.get(decision.name)?.revision ?? 0)) one.decisions.set(decision.name, decision);
     if (item.answered === true) for (const { name } of item.decisions) jobs.end(key, name, item.run.session?.revision ?? item.run.revision);
     for (const pair of chosenPairs([item], () => key)) choose(one, pair);
@@ -145,7 +144,7 @@ export function memoryStore({ runsMax = runsMaxDefault, contentBytesMax = conten
     isDurable: false,
     exports,
     annotations,
-    verdicts: memoryVerdictRows(() => ordered().map(({ id, key, version: { row }, verdicts, decisions, kinds }) => ({ id, key, row, verdicts, decisions, kinds })), (key, name) => jobs.probability(key, name) ?? sessions.probability(key, name)),
+    verdicts: memoryVerdictRows(() => ordered().map(({ id, key, version: { row }, verdicts, decisions }) => ({ id, key, row, verdicts, decisions })), (key, name) => jobs.probability(key, name) ?? sessions.probability(key, name)),
     judgeSpend: memorySpend(),
     judgeJobs: jobs,
     judgeSessions: sessions,

@@ -8,7 +8,7 @@ import { seeded } from '../builders/seeded.ts';
 import { members, open } from './members.ts';
 import { base, nth, numbers, piece, secondMicros, traceId } from './numbered.ts';
 
-/** Nothing makes it much shorter. */
+/** Nothing makes it shorter by more than a fifth. */
 function seededText(seed: number, chars: number): string {
   const { below } = seeded(seed);
   return Array.from({ length: chars }, () => String.fromCodePoint(33 + below(90))).join('');
@@ -32,7 +32,7 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
   test.each([{ runs: 300, chars: 5_000, stepRuns: 50 }, { runs: 20, chars: 80_000, stepRuns: 200 }])('stores: of $runs runs that hold too many bytes the oldest go, whatever their age, and no more than must', async ({ runs: count, chars, stepRuns }) => {
     const store = await open(member);
     const bytesMax = 1_000_000;
-    const items = Array.from({ length: count }, (_, at) => scoredRun({ a: scored(1, { explanation: String(at % 10).repeat(chars) }) }, nth(at)));
+    const items = Array.from({ length: count }, (_, at) => scoredRun({ a: scored(1, { explanation: seededText(at, chars) }) }, nth(at)));
     for (let from = 0; from < count; from += 100) await store.write(items.slice(from, from + 100));
     const prune = () => store.prune(retention({ bytesMax, stepRuns }));
     expect(await store.prune(retention({ bytesMax: 1e9, stepRuns }))).toMatchObject({ runs: 0, more: false });
@@ -40,7 +40,8 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     for (let more = true; more; expect(++steps).toBeLessThan(100)) ({ runs: gone, more } = await prune().then((step) => ({ ...step, runs: gone + step.runs })));
     const left = numbers(await store.runs(all));
     expect(left).toEqual(Array.from({ length: count - gone }, (_, at) => count - 1 - at));
-    expect(left.length * chars).toBeLessThanOrEqual(bytesMax);
+    // A store may compress them.
+    expect(left.length * chars).toBeLessThanOrEqual(bytesMax * 1.25);
     expect(left.length * chars).toBeGreaterThan(bytesMax / 2);
     expect(await prune()).toMatchObject({ runs: 0, more: false });
   });
