@@ -3,19 +3,19 @@
  * The load driver is a process of its own and is not counted. Rows take turns within each pass; the table shows medians. It ends with exit code 1 unless
  * every run had every verdict and was sent, and unless a sample of the verdicts is what `tracejury eval` says of the same bytes.
  *
- *   --spans N   spans of one pass (72000)      --passes N   (3)      --profile DIR   a CPU profile of the plain service
+ *   --spans N   spans of one pass (72000)      --passes N   (3)
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { evaluators } from '../../evaluators/index.ts';
 import { countsBetween, readCounts, type Counts } from '../../src/cli/demo/counts.ts';
 import { sendLoad } from './load.ts';
 import { applicable, offline, verdictText, type ToldVerdict } from './offline.ts';
 import { measured, type Measured } from './server.ts';
+import { byDefault, configured, inMemory, onDisk } from './service.ts';
 import { workload, type Workload } from './workload.ts';
 
 interface Row {
@@ -32,7 +32,7 @@ interface Row {
   rssBytes: number;
 }
 
-const { values } = parseArgs({ options: { spans: { type: 'string', default: '72000' }, passes: { type: 'string', default: '3' }, profile: { type: 'string' } } });
+const { values } = parseArgs({ options: { spans: { type: 'string', default: '72000' }, passes: { type: 'string', default: '3' } } });
 const spans = Number(values.spans);
 const passes = Number(values.passes);
 const warmUpShare = 0.25;
@@ -41,18 +41,16 @@ const floorRounds = 5;
 /** `closing.settle` is half a second: this is looked at rarely, because the look itself costs. */
 const lookEveryMs = 1_500;
 const scoredWithinMs = 60_000;
-const byDefault = evaluators.filter(({ onByDefault }) => onByDefault).map(({ id }) => id);
 const sampleSpans = 360;
 const all = await applicable(workload({ seed: 7_000, spans: sampleSpans }).bodies);
 
 const folder = mkdtempSync(join(tmpdir(), 'tracejury-bench-'));
 const sink = await floor();
-/** Written down before the answer, stored with the content of failed runs and a sample, sent as span events. */
-const whole = (name: string): string => `journal: { url: "disk:${join(folder, name)}" }\nstore: { url: "sqlite:${join(folder, `${name}.db`)}" }\nexport: [ { to: span_events, endpoint: "${sink.otlpUrl}" } ]\n`;
+const whole = (name: string): string => onDisk(join(folder, name), sink.otlpUrl);
 const rows: readonly Row[] = [
   row('node:http, body put together, 200', 'identity', await floor(), []),
-  row('in memory, evaluators on by default', 'identity', await service(byDefault, ''), byDefault),
-  row('in memory', 'identity', await service(all, '', values.profile === undefined ? {} : { profileTo: values.profile }), all),
+  row('in memory, evaluators on by default', 'identity', await service(byDefault, inMemory), byDefault),
+  row('in memory', 'identity', await service(all, inMemory), all),
   row('journal synced before the answer, store, span events', 'identity', await service(all, whole('plain')), all, true),
   row('node:http, gunzipSync, 200', 'gzip', await floor('gunzip'), []),
   row('journal synced before the answer, store, span events', 'gzip', await service(all, whole('gzip')), all, true),
@@ -83,10 +81,8 @@ function floor(...args: readonly string[]): Promise<Measured> {
   return measured('floor.ts', args, { asStarted: true, lastLine: /^OTLP/m });
 }
 
-async function service(names: readonly string[], more: string, options: { readonly profileTo?: string } = {}): Promise<Measured> {
-  const file = join(folder, `${Math.random().toString(36).slice(2)}.yaml`);
-  writeFileSync(file, `listen: { otlp_http: "127.0.0.1:0", otlp_grpc: "127.0.0.1:0", console: "127.0.0.1:0" }\nevaluators: [ ${names.join(', ')} ]\n${['store', 'journal'].filter((key) => !more.includes(`${key}:`)).map((key) => `${key}: { url: "memory:" }\n`).join('')}${more}`);
-  return measured('../../src/cli/main.ts', ['serve', '-c', file], { ...options, asStarted: true, lastLine: /^Evaluators/m });
+function service(names: readonly string[], parts: string): Promise<Measured> {
+  return configured(join(folder, `${Math.random().toString(36).slice(2)}.yaml`), names, parts);
 }
 
 function packed({ bodies }: Workload, { encoding }: Row): readonly Buffer[] {

@@ -1,7 +1,9 @@
 /** A server under measurement: a process of its own that tells its CPU time. */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import type { Profiler } from 'node:inspector';
 import { join } from 'node:path';
+import type { Usage } from './usage.ts';
 
 export interface Measured {
   readonly pid: number;
@@ -11,12 +13,9 @@ export interface Measured {
   /** Undefined: it has no metrics page. */
   readonly consoleUrl: string | undefined;
   usage(): Promise<Usage>;
+  /** Of the main thread, while the work is done. */
+  profiled(work: () => Promise<void>): Promise<Profiler.Profile>;
   stop(): Promise<void>;
-}
-
-export interface Usage {
-  readonly cpuMicros: number;
-  readonly rssBytes: number;
 }
 
 export interface ServerOptions {
@@ -24,8 +23,6 @@ export interface ServerOptions {
   readonly lastLine: RegExp;
   /** As `npm start` starts it. */
   readonly asStarted?: boolean;
-  /** Folder for a CPU profile. */
-  readonly profileTo?: string;
 }
 
 /** Of the script `start` in package.json. */
@@ -36,9 +33,8 @@ const startWithinMs = 30_000;
 const stopWithinMs = 30_000;
 
 export async function measured(file: string, args: readonly string[], options: ServerOptions): Promise<Measured> {
-  const { profileTo, lastLine, asStarted = false } = options;
-  const profile = profileTo === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileTo}`];
-  const child = fork(join(import.meta.dirname, file), [...args], { execArgv: ['--import', join(import.meta.dirname, 'usage.ts'), ...(asStarted ? startFlags : []), ...profile], silent: true, env: { ...process.env, ...(asStarted ? startEnvironment : {}) } });
+  const { lastLine, asStarted = false } = options;
+  const child = fork(join(import.meta.dirname, file), [...args], { execArgv: ['--import', join(import.meta.dirname, 'usage.ts'), ...(asStarted ? startFlags : [])], silent: true, env: { ...process.env, ...(asStarted ? startEnvironment : {}) } });
   child.stderr?.pipe(process.stderr);
   const said = await firstLines(child, lastLine);
   const urlAfter = (word: string): string | undefined => new RegExp(`^${word} +(http://\\S+)`, 'm').exec(said)?.[1];
@@ -49,10 +45,11 @@ export async function measured(file: string, args: readonly string[], options: S
     said,
     otlpUrl,
     consoleUrl: urlAfter('Console'),
-    async usage() {
-      child.send('usage');
-      const [answer] = (await once(child, 'message')) as [Usage];
-      return answer;
+    usage: async () => (await told(child, 'usage')) as Usage,
+    async profiled(work) {
+      await told(child, 'startProfile');
+      await work();
+      return (await told(child, 'stopProfile')) as Profiler.Profile;
     },
     async stop() {
       const ended = once(child, 'exit', { signal: AbortSignal.timeout(stopWithinMs) });
@@ -60,6 +57,12 @@ export async function measured(file: string, args: readonly string[], options: S
       await ended.catch(() => child.kill('SIGKILL'));
     },
   };
+}
+
+async function told(child: ChildProcess, question: string): Promise<unknown> {
+  child.send(question);
+  const [answer] = await once(child, 'message');
+  return answer;
 }
 
 /** What it says until it is ready. */
