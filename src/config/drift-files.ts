@@ -28,7 +28,7 @@ export type DriftFiles = ReadonlyMap<string, DriftFile>;
 /** Each run is asked about at each look. */
 export const driftRunsMax = 500;
 const fileBytesMax = 16 * 1024 * 1024;
-const filesMax = 50;
+export const driftFilesMax = 50;
 /** Of one file that are told. */
 const faultsMax = 20;
 const formTodo = 'Write one run a line, as tracejury judge check reads them: {"input": …, "final_response": …}, with tool_calls or messages.';
@@ -36,7 +36,7 @@ const formTodo = 'Write one run a line, as tracejury judge check reads them: {"i
 /** `file` is the configuration's own path. */
 export function driftFiles(file: string, document: ConfigDocument): DriftFiles {
   const names = document.broken ? [] : driftPaths(document.value);
-  return new Map(names.map((name, nth) => [name, nth < filesMax ? readDriftFile(resolve(dirname(file), name)) : faulty(name, [{ line: 1, problem: `is one dataset too many: there may be ${filesMax}`, todo: 'Let evaluators share some.' }])]));
+  return new Map(names.map((name, nth) => [name, nth < driftFilesMax ? readDriftFile(resolve(dirname(file), name)) : faulty(name, [{ line: 1, problem: `is one dataset too many: there may be ${driftFilesMax}`, todo: 'Let evaluators share some.' }])]));
 }
 
 /** As they are written, each once. */

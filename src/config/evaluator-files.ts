@@ -28,7 +28,7 @@ export interface EvaluatorFilesOptions {
   readonly modules?: EvaluatorModules;
 }
 
-const filesMax = 100;
+export const evaluatorFilesMax = 100;
 const importMsDefault = 10_000;
 const endings: readonly string[] = ['.ts', '.mts', '.js', '.mjs'];
 /** A message is quoted only where it speaks of the code: what a module throws itself may hold anything. */
@@ -40,7 +40,7 @@ export async function evaluatorFiles({ file, document, evaluators, importMs = im
   const written = document.broken ? [] : evaluatorPaths(document.value);
   // One after another: the second of two with one id is at fault.
   for (const [nth, use] of written.entries()) {
-    const read: FileEvaluator = nth < filesMax ? await fileEvaluator(resolve(dirname(file), use), { known, importMs, modules }) : { kind: 'faulty', problem: `is one file too many: there may be ${filesMax}`, todo: 'Leave some out.' };
+    const read: FileEvaluator = nth < evaluatorFilesMax ? await fileEvaluator(resolve(dirname(file), use), { known, importMs, modules }) : { kind: 'faulty', problem: `is one file too many: there may be ${evaluatorFilesMax}`, todo: 'Leave some out.' };
     if (read.kind === 'found') known.push(read.evaluator);
     found.set(use, read);
   }

@@ -15,6 +15,7 @@ export interface TlsFiles {
 
 const keys = ['cert_file', 'key_file', 'client_ca_file'] as const;
 type Key = (typeof keys)[number];
+export const tlsFilesMax = keys.length;
 
 const faultOf: { readonly [key in Key]: (text: string, nowMs: number) => PemFault | undefined } = { cert_file: chainFault, key_file: keyFault, client_ca_file: authoritiesFault };
 

@@ -5,6 +5,9 @@ import { namedByEntry, tlsKeys, type NamedFile, type TlsPlace } from './client-t
 import type { ConfigDocument } from './document.ts';
 import { exportSignal, exportUrl } from './export-address.ts';
 import { asObject, listAt, objectAt } from './reading.ts';
+import { evaluatorEntriesMax } from './sections/evaluators.ts';
+import { exportersMax } from './sections/export.ts';
+import { judgesMax } from './sections/judges.ts';
 import type { Environment } from './substitution.ts';
 
 interface Source {
@@ -25,9 +28,11 @@ export function tlsPlaces({ file, document: { broken, value }, env }: Source): r
   ];
 }
 
-/** Absolute. */
+export const tlsPlaceFilesMax = (judgesMax + evaluatorEntriesMax + exportersMax) * tlsKeys.length;
+
+/** Absolute, each once. */
 export function tlsPlacePaths(source: Source): readonly string[] {
-  return tlsPlaces(source).flatMap(({ named }) => named.map(({ path }) => path));
+  return [...new Set(tlsPlaces(source).flatMap(({ named }) => named.map(({ path }) => path)))];
 }
 
 /** For what goes over OTLP, without `tls`, those of the variables that every OTLP exporter knows, relative to the folder in which the service starts. */

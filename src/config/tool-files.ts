@@ -13,12 +13,12 @@ type ToolFile = { readonly kind: 'read'; readonly definitions: readonly ToolDefi
 /** What each file gave, by its path as it is written in the configuration. */
 export type ToolFiles = ReadonlyMap<string, ToolFile>;
 
-const filesMax = 100;
+export const toolFilesMax = 100;
 
 /** `file` is the configuration's own path. */
 export function toolFiles(file: string, document: ConfigDocument): ToolFiles {
   const names = toolPaths(document);
-  return new Map(names.map((name, nth) => [name, nth < filesMax ? readToolFile(resolve(dirname(file), name)) : { kind: 'faulty', problem: `is one file too many: there may be ${filesMax}`, todo: 'Write more definitions into one file.' }]));
+  return new Map(names.map((name, nth) => [name, nth < toolFilesMax ? readToolFile(resolve(dirname(file), name)) : { kind: 'faulty', problem: `is one file too many: there may be ${toolFilesMax}`, todo: 'Write more definitions into one file.' }]));
 }
 
 /** As they are written, each once. */

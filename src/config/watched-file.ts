@@ -7,15 +7,15 @@ import { stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { AnyEvaluator } from '../../evaluators/evaluator.ts';
 import { parseConfigText } from './document.ts';
-import { driftPaths } from './drift-files.ts';
-import { evaluatorPaths } from './evaluator-files.ts';
+import { driftFilesMax, driftPaths } from './drift-files.ts';
+import { evaluatorFilesMax, evaluatorPaths } from './evaluator-files.ts';
 import { evaluatorModules } from './evaluator-modules.ts';
 import { configFileText } from './file.ts';
 import { readConfig, type LoadedConfig } from './load.ts';
 import type { Environment } from './substitution.ts';
-import { tlsPaths } from './tls-files.ts';
-import { tlsPlacePaths } from './tls-places.ts';
-import { toolPaths } from './tool-files.ts';
+import { tlsFilesMax, tlsPaths } from './tls-files.ts';
+import { tlsPlaceFilesMax, tlsPlacePaths } from './tls-places.ts';
+import { toolFilesMax, toolPaths } from './tool-files.ts';
 
 export interface WatchedFile {
   readonly file: string;
@@ -44,16 +44,22 @@ export function watchedFile({ file, env, evaluators }: { readonly file: string; 
   };
 }
 
-/** The file, and those that it names; a file that cannot be read names none. */
+/**
+ * The file, and those that it names; a file that cannot be read names none. Of each kind there are as many as the sections allow: a configuration
+ * that names more is refused, and nothing but another text of its own mends that.
+ */
 function namedFiles(file: string, env: Environment): readonly string[] {
   const document = documentOf(file, env);
   if (document === undefined || document.broken) return [file];
-  const named = [...evaluatorPaths(document.value), ...toolPaths(document), ...tlsPaths(document), ...tlsPlacePaths({ file, document, env }), ...driftPaths(document.value)];
-  return [...new Set([file, ...named.slice(0, filesMax).map((path) => resolve(dirname(file), path))])];
+  const named = [
+    evaluatorPaths(document.value).slice(0, evaluatorFilesMax),
+    toolPaths(document).slice(0, toolFilesMax),
+    tlsPaths(document).slice(0, tlsFilesMax),
+    tlsPlacePaths({ file, document, env }).slice(0, tlsPlaceFilesMax),
+    driftPaths(document.value).slice(0, driftFilesMax),
+  ];
+  return [...new Set([file, ...named.flat().map((path) => resolve(dirname(file), path))])];
 }
-
-/** As many as the sections allow. */
-const filesMax = 300;
 
 function documentOf(file: string, env: Environment): ReturnType<typeof parseConfigText> | undefined {
   try {
@@ -63,8 +69,14 @@ function documentOf(file: string, env: Environment): ReturnType<typeof parseConf
   }
 }
 
+/** Looks at files that are under way together. */
+const looksAtOnce = 32;
+
 async function standOf(files: readonly string[]): Promise<string> {
-  return (await Promise.all(files.map(standOfOne))).join('\n');
+  const stands: string[] = [];
+  // One after another would take long where there are many, and all at once would keep what the journal writes waiting.
+  for (let from = 0; from < files.length; from += looksAtOnce) stands.push(...(await Promise.all(files.slice(from, from + looksAtOnce).map(standOfOne))));
+  return stands.join('\n');
 }
 
 async function standOfOne(file: string): Promise<string> {

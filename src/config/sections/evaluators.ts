@@ -109,6 +109,8 @@ const drift = {
   },
 } as const;
 
+export const evaluatorEntriesMax = 500;
+
 export function evaluatorsSection(members: readonly AnyEvaluator[]): Section {
   const ids = members.map((member) => member.id);
   const byDefault = members.filter((member) => member.onByDefault).map((member) => member.id);
@@ -118,7 +120,7 @@ export function evaluatorsSection(members: readonly AnyEvaluator[]): Section {
       type: 'array',
       description: 'What runs are scored by. An entry is the name of an evaluator, or a mapping with the keys below. Left out: every rule that needs no expectation.',
       default: byDefault,
-      maxItems: 500,
+      maxItems: evaluatorEntriesMax,
       items: {
         type: ['string', 'object'],
         if: { type: 'string' },

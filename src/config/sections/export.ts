@@ -28,6 +28,8 @@ function variablesOf(name: NativeKeyName): string {
   return told.length === 0 ? '' : ` When left out: ${told.join(', ')}.`;
 }
 
+export const exportersMax = 20;
+
 /** Where scores can go. The names of all exporters are known from the start, so that a configuration outlives a release. */
 export const exportSection: Section = {
   key: 'export',
@@ -35,7 +37,7 @@ export const exportSection: Section = {
     type: 'array',
     description: 'Where scores are sent, each entry by itself. The metrics page is always there.',
     default: [{ to: 'metrics' }],
-    maxItems: 20,
+    maxItems: exportersMax,
     items: {
       type: 'object',
       additionalProperties: false,

@@ -6,6 +6,8 @@ import type { Section } from './section.ts';
 
 const perMillion = (description: string) => ({ type: 'number', minimum: 0, 'x-unit': 'US dollars per million tokens', description }) as const;
 
+export const judgesMax = 100;
+
 /** Of a judge with a budget: what a call may cost must be known before it is asked. */
 export const answerTokensDefault = 8_192;
 
@@ -15,7 +17,7 @@ export const judges: Section = {
     type: 'object',
     description: 'Model endpoints that answer the questions of judge evaluators, by name.',
     default: {},
-    maxProperties: 100,
+    maxProperties: judgesMax,
     propertyNames: { pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$', 'x-words': 'Use letters, digits, dots, dashes and underscores, at most 64.' },
     additionalProperties: {
       type: 'object',
