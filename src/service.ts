@@ -209,7 +209,7 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
       lookups = reopener({ store, flow, telemetry, clock, sleep, closing: () => inForce.config.closing, wake: ticker.wake, onFault: told('the store could not be asked') });
       pressed.start();
       forward.start();
-      web = consoleOf(config, state, { telemetry, logger, store, exporters: boxes, annotate: says.take, unannotate: says.remove, budgets: () => bench.budgets(inForce.config.evaluators), metricsPage: () => openMetricsText(metricsNow(telemetry, inForce.rules.groups)) });
+      web = consoleOf(config, state, { telemetry, logger, store, exporters: { standings: () => [...boxes.standings(), ...forward.standings(), ...pushing.standings()], recount: boxes.recount }, annotate: says.take, unannotate: says.remove, budgets: () => bench.budgets(inForce.config.evaluators), metricsPage: () => openMetricsText(metricsNow(telemetry, inForce.rules.groups)) });
       pushing.place(inForce.config.exporters);
       packing.start();
       const page = await web.listen();

@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../model/clock.ts';
 import type { Circuit } from '../pipeline/breaker.ts';
+import type { BackendPast, ToldFailure } from '../model/exporter-standing.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { ExportFailure } from './exporter.ts';
 import { faultWords } from './fault-words.ts';
@@ -25,12 +26,15 @@ export interface BackendNewsOptions {
 }
 
 export interface BackendNews {
+  /** The backend took something. */
+  sent(): void;
   /** A request, or what stands for an item of it, failed. */
   failed(outcome: ExportFailure): void;
   /** `isKnown`: false where it closes because nothing is left to try it with. */
   circuit(circuit: Circuit, isKnown?: boolean): void;
   /** So many are not sent any more by themselves. */
   givenUp(outcome: Pick<ExportFailure, 'error'> & { readonly isMissing?: true }, items?: number): void;
+  past(): BackendPast;
 }
 
 const messages = {
@@ -45,6 +49,8 @@ const reasonsMax = 100;
 
 export function backendNews({ name, what, telemetry, clock, logger }: BackendNewsOptions): BackendNews {
   let last: ExportFailure | undefined;
+  let sentAtMs: number | undefined;
+  let lastFailure: ToldFailure | undefined;
   /** That were told of this outage, or of one that was told a moment ago. */
   const reasons = new Set<string>();
   let toldAtMs = -Infinity;
@@ -65,10 +71,13 @@ export function backendNews({ name, what, telemetry, clock, logger }: BackendNew
   }
 
   return {
+    sent: () => void (sentAtMs = clock.nowMs()),
     failed(outcome) {
+      const words = faultWords(outcome);
+      lastFailure = { atMs: clock.nowMs(), error: outcome.error, ...words };
       // What is not there yet says nothing against the backend.
       if (!('isMissing' in outcome)) last = outcome;
-      telemetry.add('tracejury.exporter.failures', 1, { 'tracejury.exporter': name(), 'tracejury.reason': faultWords(outcome).reason });
+      telemetry.add('tracejury.exporter.failures', 1, { 'tracejury.exporter': name(), 'tracejury.reason': words.reason });
       // Down for another reason than before.
       if (isDown && !('isMissing' in outcome) && outcome.retryable) opened();
     },
@@ -90,5 +99,6 @@ export function backendNews({ name, what, telemetry, clock, logger }: BackendNew
       givenUp.set(key, { toldAtMs: nowMs, untold: 0 });
       logger?.warn({ exporter: name(), reason, fault: outcome.error, items: items + (known?.untold ?? 0), todo }, messages[what].givenUp);
     },
+    past: () => ({ sentAtMs, lastFailure }),
   };
 }

@@ -3,8 +3,7 @@ import type { Clock } from '../model/clock.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Circuit } from '../pipeline/breaker.ts';
 import { backendNews, type BackendNews, type NewsLogger } from './backend-news.ts';
-import type { ExporterStanding, ToldFailure } from '../model/exporter-standing.ts';
-import { faultWords } from './fault-words.ts';
+import type { ScoresStanding } from '../model/exporter-standing.ts';
 import type { Lanes } from './lanes.ts';
 import type { Sender } from './sender.ts';
 import type { StoredRows } from './stored-rows.ts';
@@ -15,7 +14,7 @@ type ItemOutcome = 'sent' | 'retried' | 'failed' | 'dropped' | 'replaced' | 'pas
 export interface ExporterAccount extends BackendNews {
   count(outcome: ItemOutcome, items?: number): void;
   queue(held: Lanes, rows: StoredRows | undefined): void;
-  standing(held: Lanes, rows: StoredRows | undefined, backend: Pick<Sender, 'circuit' | 'fault' | 'retryAtMs' | 'sending'>): ExporterStanding;
+  standing(held: Lanes, rows: StoredRows | undefined, backend: Pick<Sender, 'circuit' | 'fault' | 'retryAtMs' | 'sending'>): ScoresStanding;
   dead(rows: StoredRows | undefined): void;
 }
 
@@ -24,24 +23,18 @@ const circuitLevels: { readonly [circuit in Circuit]: number } = { closed: 0, ha
 export function exporterAccount({ name, telemetry, clock, logger }: { readonly name: string; readonly telemetry: Telemetry; readonly clock: Clock; readonly logger?: NewsLogger | undefined }): ExporterAccount {
   const news = backendNews({ name: () => name, what: 'scores', telemetry, clock, logger });
   const labels = { 'tracejury.exporter': name };
-  let sentAtMs: number | undefined;
-  let lastFailure: ToldFailure | undefined;
   const notStored = (held: Lanes): number => held.size() - held.rows();
   const toSend = (held: Lanes, rows: StoredRows | undefined): number => notStored(held) + (rows?.waiting() ?? 0);
 
   return {
     ...news,
-    failed(outcome) {
-      lastFailure = { atMs: clock.nowMs(), error: outcome.error, ...faultWords(outcome) };
-      news.failed(outcome);
-    },
     count(outcome, items = 1) {
-      if (outcome === 'sent') sentAtMs = clock.nowMs();
+      if (outcome === 'sent') news.sent();
       telemetry.add('tracejury.exporter.items', items, { ...labels, 'tracejury.outcome': outcome });
     },
     standing(held, rows, backend) {
       const [oldest] = held.all();
-      return { circuit: backend.circuit(), fault: backend.fault(), retryAtMs: backend.retryAtMs(), toSend: toSend(held, rows), notStored: notStored(held), sending: backend.sending(), oldestAtMs: oldest?.offeredMs, sentAtMs, lastFailure };
+      return { sends: 'scores', ...news.past(), circuit: backend.circuit(), fault: backend.fault(), retryAtMs: backend.retryAtMs(), toSend: toSend(held, rows), notStored: notStored(held), sending: backend.sending(), oldestAtMs: oldest?.offeredMs };
     },
     queue(held, rows) {
       const nowMs = clock.nowMs();

@@ -6,7 +6,7 @@
 import type { Clock, Sleep } from '../model/clock.ts';
 import { roughBytes } from '../model/weight.ts';
 import type { NewExport } from '../model/export-store.ts';
-import type { ExporterStanding } from '../model/exporter-standing.ts';
+import type { ScoresStanding } from '../model/exporter-standing.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { restMs, type BreakerOptions, type Circuit } from '../pipeline/breaker.ts';
 import type { NewsLogger } from './backend-news.ts';
@@ -58,7 +58,7 @@ export interface Outbox {
   /** Counts the rows of the store anew, which somebody else has changed, and goes on. */
   recount(): Promise<void>;
   /** What is still to be sent, and how its backend does. */
-  standing(): ExporterStanding;
+  standing(): ScoresStanding;
   /** Items in memory that are not sent yet. */
   held(): number;
   /** Items from the first on that are sent, given up, or kept by a durable store, all of them. What a stop gives up does not count: another process may send it. */

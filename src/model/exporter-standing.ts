@@ -1,19 +1,51 @@
-/** How the queue of one exporter stands, for people. Times are milliseconds since the epoch. */
-export interface ExporterStanding {
+/** How what one entry of `export` sends stands, for people. Times are milliseconds since the epoch. */
+export type ExporterStanding = ScoresStanding | SpansStanding | MetricsStanding;
+
+/** Of an entry. One that sends agents' spans on has two of them: the scores that come too late for these go by themselves. */
+export interface EntryStanding {
+  readonly name: string;
+  /** `to` of the entry. */
+  readonly kind: string;
+  /** False: it is no longer in the configuration; what it has still goes. */
+  readonly isConfigured: boolean;
+  readonly standing: ExporterStanding;
+}
+
+/** Nothing of it waits: what a push could not bring, the next one does. */
+export interface MetricsStanding extends BackendStanding {
+  readonly sends: 'metrics';
+}
+
+/** Requests of agents that are to go on, in the journal and partly in memory. */
+export interface SpansStanding extends WaitingStanding {
+  readonly sends: 'spans';
+}
+
+export interface ScoresStanding extends WaitingStanding {
+  readonly sends: 'scores';
+  /** Of what is to be sent, that which no row of the store stands for yet. `toSend`: in memory and in the store, whether it was read from there or not. */
+  readonly notStored: number;
+}
+
+interface WaitingStanding extends BackendStanding {
   readonly circuit: 'closed' | 'half_open' | 'open';
-  /** Why its backend took nothing the last time; undefined: it takes what it gets. */
-  readonly fault: string | undefined;
   /** While the circuit is open: when the backend is tried again. */
   readonly retryAtMs: number | undefined;
-  /** All that is not sent yet: in memory, and in the store, whether it was read from there or not. */
+  /** All that is not sent yet. */
   readonly toSend: number;
-  /** Of these, those that no row of the store stands for yet. */
-  readonly notStored: number;
   /** Of these, those that are on their way. */
   readonly sending: number;
-  /** When the oldest of those in memory was scored; undefined: there is none. */
+  /** When the oldest of those in memory was scored, or came; undefined: there is none. */
   readonly oldestAtMs: number | undefined;
-  /** When its backend last took something, since the process began. */
+}
+
+interface BackendStanding extends BackendPast {
+  /** Why the backend took nothing the last time; undefined: it takes what it gets. */
+  readonly fault: string | undefined;
+}
+
+export interface BackendPast {
+  /** When the backend last took something, since the process began. */
   readonly sentAtMs: number | undefined;
   /** The last attempt that failed, since the process began, whatever came after it. */
   readonly lastFailure: ToldFailure | undefined;

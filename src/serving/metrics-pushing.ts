@@ -2,9 +2,10 @@
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import type { ExporterConfig } from '../config/config.ts';
-import { metricsPush, type MetricsPush, type MetricsPushSettings } from '../exporters/metrics-push.ts';
+import { metricsPush, type MetricsPush, type MetricsPushSettings, type PushOutcome } from '../exporters/metrics-push.ts';
 import { wire } from '../model/attributes.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
+import type { EntryStanding, MetricsStanding } from '../model/exporter-standing.ts';
 import { jsonText } from '../model/json.ts';
 import type { MetricFamily } from '../telemetry/registry.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
@@ -23,12 +24,15 @@ export interface MetricsPushingOptions {
 export interface MetricsPushing {
   /** Pushes as these entries say; what was pushed elsewhere so far is pushed there once more. Never fails, never waits. */
   place(entries: readonly ExporterConfig[]): void;
+  /** How the backend does; of none where metrics are not pushed. */
+  standings(): readonly EntryStanding[];
   /** Pushes once more; waits no longer than this. May be called twice. */
   stop(deadlineMs: number): Promise<void>;
 }
 
 interface Seat {
   readonly text: string;
+  standing(): MetricsStanding;
   stop(deadlineMs: number): Promise<void>;
 }
 
@@ -45,7 +49,7 @@ export function metricsPushing({ snapshot, telemetry, clock, sleep, logger, inst
   let isStopped = false;
   let isFailing = false;
 
-  async function once(client: MetricsPush): Promise<void> {
+  async function once(client: MetricsPush): Promise<PushOutcome> {
     const told = await client.push();
     telemetry.add('tracejury.metrics.pushes', 1, { 'tracejury.outcome': told.outcome, 'tracejury.reason': told.outcome === 'failed' ? told.reason : '' });
     if (told.outcome !== 'failed') telemetry.set('tracejury.metrics.pushed', clock.nowMs() / 1_000);
@@ -53,17 +57,24 @@ export function metricsPushing({ snapshot, telemetry, clock, sleep, logger, inst
     if (told.outcome === 'failed' && !isFailing) logger.warn({ reason: told.reason, fault: told.fault, todo: told.todo }, 'metrics could not be pushed');
     if (told.outcome !== 'failed' && isFailing) logger.info('metrics are pushed again');
     isFailing = told.outcome === 'failed';
+    return told;
   }
 
   function seated(settings: MetricsPushSettings): Seat {
     const client = metricsPush({ ...settings, resource, snapshot, clock, startMs, timeoutMs: Math.min(timeoutMsMax, settings.intervalMs), fromNow: !isFirst });
-    const work = repeating({ everyMs: settings.intervalMs, sleep, work: () => once(client), onFault: (error) => logger.warn({ error: error instanceof Error ? error.name : 'unknown' }, 'metrics could not be pushed') });
+    let standing: MetricsStanding = { sends: 'metrics', fault: undefined, sentAtMs: undefined, lastFailure: undefined };
+    const pushed = async (): Promise<void> => {
+      const told = await once(client);
+      standing = told.outcome === 'failed' ? { ...standing, fault: told.fault, lastFailure: { atMs: clock.nowMs(), error: told.fault, reason: told.reason, todo: told.todo } } : { ...standing, fault: undefined, sentAtMs: clock.nowMs() };
+    };
+    const work = repeating({ everyMs: settings.intervalMs, sleep, work: pushed, onFault: (error) => logger.warn({ error: error instanceof Error ? error.name : 'unknown' }, 'metrics could not be pushed') });
     async function last(): Promise<void> {
       await work.stop();
-      await once(client);
+      await pushed();
     }
     return {
       text: textOf(settings),
+      standing: () => standing,
       async stop(deadlineMs) {
         const over = new AbortController();
         await Promise.race([last().catch(() => undefined), sleep(deadlineMs, over.signal)]);
@@ -83,6 +94,7 @@ export function metricsPushing({ snapshot, telemetry, clock, sleep, logger, inst
       }
       isFirst = false;
     },
+    standings: () => (seat === undefined ? [] : [{ name: 'metrics', kind: 'metrics', isConfigured: true, standing: seat.standing() }]),
     async stop(deadlineMs) {
       if (isStopped) return;
       isStopped = true;

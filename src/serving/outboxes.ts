@@ -10,7 +10,7 @@ import type { RowStore } from '../exporters/stored-rows.ts';
 import { jsonText } from '../model/json.ts';
 import type { Sleep } from '../model/clock.ts';
 import type { NewExport } from '../model/export-store.ts';
-import type { ExporterStanding } from '../model/exporter-standing.ts';
+import type { EntryStanding } from '../model/exporter-standing.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { configuredExporter } from './configured-exporter.ts';
 import { exchangeable, type Exchangeable } from './exchangeable.ts';
@@ -33,8 +33,8 @@ export interface Outboxes {
   /** What no exporter has sent yet of these, for the transaction that writes them. */
   pending(items: readonly ScoredRun[]): readonly NewExport[];
   written(exports: readonly NewExport[], rows: readonly (number | undefined)[]): void;
-  /** How their queues stand, by the names of the entries. */
-  standings(): ReadonlyMap<string, ExporterStanding>;
+  /** How their queues stand. */
+  standings(): readonly EntryStanding[];
   /** The rows of the store were changed by somebody else. */
   recount(): Promise<void>;
   /** Of all items that were ever offered, so many of the first ones no exporter holds any more, or the store keeps for it. */
@@ -201,7 +201,7 @@ export function outboxes({ entries, telemetry, logger, onGivenUp, leavingMs = le
       return items.flatMap(pendingOf);
     },
     written: (exports, rows) => exports.forEach((one, at) => boxOf.get(one)?.written(one.item, rows[at])),
-    standings: () => new Map(places.filter(({ config }) => config.to !== 'metrics').map(({ config, box }) => [config.name, box.standing()])),
+    standings: () => places.filter(({ config }) => config.to !== 'metrics').map(({ config: { name, to }, box }) => ({ name, kind: to, isConfigured: true, standing: box.standing() })),
     recount,
     prepare,
     async room() {

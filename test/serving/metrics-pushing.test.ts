@@ -63,6 +63,8 @@ test('metrics-pushing: failures are counted, and told when they begin and when t
   await pushing.stop(10_000);
   expect(pushes(telemetry)).toEqual([['failed', 'http_503', 2], ['sent', '', 3]]);
   expect(lines).toEqual(['metrics could not be pushed', 'metrics are pushed again']);
+  const lastFailure = { atMs: clock.nowMs(), error: 'status 503', reason: 'http_503', todo: 'It has a fault of its own: try again later.' };
+  expect(pushing.standings()).toEqual([{ name: 'metrics', kind: 'metrics', isConfigured: true, standing: { sends: 'metrics', fault: undefined, sentAtMs: clock.nowMs(), lastFailure } }]);
   const pushed = telemetry.snapshot().find(({ name }) => name === 'tracejury.metrics.pushed')?.points;
   expect(pushed).toMatchObject([{ value: clock.nowMs() / 1_000 }]);
 });
@@ -89,4 +91,20 @@ test('metrics-pushing: another backend takes the place of one, which gets what i
   expect([spans(first), spans(second)]).toEqual([[0, 5], [5]]);
   pushing.place([{ to: 'metrics', name: 'metrics' }]);
   await eventually(async () => (second.pushed.length === 2 ? true : undefined), 'the last one');
+});
+
+test('metrics-pushing: what is told is of the backend that is pushed to now', async () => {
+  const { pushing } = bench();
+  const [first, second] = [await backend((response) => void response.writeHead(503).end()), await backend()];
+  const told = () => pushing.standings().map(({ standing: { fault, sentAtMs } }) => [fault, sentAtMs !== undefined]);
+  expect(told()).toEqual([]);
+  pushing.place(entries(first.url));
+  await eventually(() => (told()[0]?.[0] === undefined ? undefined : true), 'a failure');
+  pushing.place(entries(first.url));
+  expect(told()).toEqual([['status 503', false]]);
+  pushing.place(entries(second.url));
+  await eventually(() => (told()[0]?.[1] === true ? true : undefined), 'a push');
+  expect(told()).toEqual([[undefined, true]]);
+  pushing.place([{ to: 'metrics', name: 'metrics' }]);
+  expect(told()).toEqual([]);
 });

@@ -3,6 +3,7 @@
  * memory holds bodies as far as a bound, and a list of what waits.
  */
 import type { Clock, Sleep } from '../../model/clock.ts';
+import type { EntryStanding } from '../../model/exporter-standing.ts';
 import type { LogRecord } from '../../model/span.ts';
 import { wire } from '../../model/attributes.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
@@ -33,6 +34,8 @@ export interface Forwarding {
   isHeld(key: string): boolean;
   /** Share of the requests, and of the traces in them, that may wait; from 1 on no more is to be taken. */
   fill(): number;
+  /** What waits to go on, and how the target does; of none that is not in the configuration, unless something is held for it. */
+  standings(): readonly EntryStanding[];
   /** Undefined: nothing more is taken, and what is held goes on at once. */
   exchange(settings: ForwardSettings | undefined): void;
   start(): void;
@@ -73,7 +76,9 @@ export function forwarding({ requestsMax = requestsMaxDefault, parcelsMax = parc
   const ended = new AbortController();
   let settings = options.settings;
   let place: Target | undefined = settings === undefined ? undefined : target(settings);
-  const news = backendNews({ name: () => settings?.name ?? 'forward', what: 'spans', telemetry, clock, logger: options.logger });
+  /** Of the entry that what is held came for. */
+  let name = settings?.name ?? 'forward';
+  const news = backendNews({ name: () => name, what: 'spans', telemetry, clock, logger: options.logger });
   const out = sending({ ...options, held, lanes, news, target: () => place });
   let settledKeys: string[] = [];
   let isDue = false;
@@ -160,9 +165,15 @@ export function forwarding({ requestsMax = requestsMaxDefault, parcelsMax = parc
     oldest: held.oldest,
     isHeld: held.isHeld,
     fill: () => Math.max(held.size() / requestsMax, held.parcels() / parcelsMax),
+    standings() {
+      const isConfigured = settings !== undefined;
+      if (!isConfigured && held.size() === 0) return [];
+      return [{ name, kind: 'forward', isConfigured, standing: { sends: 'spans', ...news.past(), ...out.standing(), toSend: held.size(), oldestAtMs: held.oldestMs() } }];
+    },
     exchange(next) {
       const isSamePlace = next === undefined || placeText(next) === placeText(settings);
       settings = next;
+      name = next === undefined ? name : (next.name ?? 'forward');
       if (isSamePlace || next === undefined) return;
       place?.stop();
       place = target(next);

@@ -1,6 +1,7 @@
 /** Sends what is ready on: no two requests at a time with something of one lane, so that what belongs together stays in order; nothing while the circuit is open. */
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Sleep } from '../../model/clock.ts';
+import type { Clock, Sleep } from '../../model/clock.ts';
+import type { SpansStanding } from '../../model/exporter-standing.ts';
 import { protobufOfJson } from '../../otlp/protobuf-of-json.ts';
 import { pieces } from '../../otlp/excerpts.ts';
 import { spliced, type Cut } from '../../otlp/splice.ts';
@@ -21,6 +22,7 @@ export interface SendingOptions extends BreakerOptions {
   readonly target: () => Target | undefined;
   readonly telemetry: Telemetry;
   readonly news: BackendNews;
+  readonly clock: Clock;
   readonly sleep: Sleep;
 }
 
@@ -28,6 +30,7 @@ export interface Sending {
   /** Sends what may be sent now. */
   pump(): void;
   circuit(): Circuit;
+  standing(): Pick<SpansStanding, 'circuit' | 'fault' | 'retryAtMs' | 'sending'>;
   /** Tries a target that is left alone at once. */
   wake(): void;
   /** Nothing is sent any more; what is under way is not waited for. */
@@ -56,10 +59,14 @@ interface Made {
 }
 
 export function sending(options: SendingOptions): Sending {
-  const { held, telemetry, news, sleep } = options;
+  const { held, telemetry, news, clock, sleep } = options;
   const backend = breaker(options);
   const lanes = Array.from({ length: options.lanes }, (_, at): Lane => ({ at, isBusy: false, attempts: 0, parcelsMax: parcelsPerRequest }));
+  /** What is on its way. */
+  const underWay = new Set<readonly Parcel[]>();
   let isStopped = false;
+  let fault: string | undefined;
+  let retryAtMs: number | undefined;
   /** Ends the rests of the lanes and of the circuit. */
   let rest = new AbortController();
 
@@ -96,10 +103,12 @@ export function sending(options: SendingOptions): Sending {
 
   async function work(from: readonly Lane[], parcels: readonly Parcel[], target: Target): Promise<void> {
     for (const lane of from) lane.isBusy = true;
+    underWay.add(parcels);
     held.leaving(parcels);
     const made = await madeOf(parcels);
     const signal = parcels[0]?.request.signal ?? 'traces';
     if (made !== undefined) await heard(from, made, await target.send(signal, made.encoding, made.body));
+    underWay.delete(parcels);
     for (const lane of from) lane.isBusy = false;
     pump();
   }
@@ -110,7 +119,9 @@ export function sending(options: SendingOptions): Sending {
     telemetry.add('tracejury.forward.requests', 1, { 'tracejury.outcome': isTaken ? 'sent' : outcome.retryable ? 'retried' : 'refused' });
     // Many a backend has no place for log records, and says so of each.
     const isOfNews = outcome.kind === 'sent' || outcome.retryable || !parcels.some(isOfLogs);
-    if (!isTaken && isOfNews) news.failed(outcome);
+    if (isTaken) news.sent();
+    else if (isOfNews) news.failed(outcome);
+    fault = isTaken || !outcome.retryable ? undefined : outcome.error;
     if (!isTaken && outcome.retryable) return await rested(from, outcome.retryAfterMs);
     backend.succeeded();
     news.circuit('closed');
@@ -146,6 +157,7 @@ export function sending(options: SendingOptions): Sending {
   }
 
   async function leaveAlone(ms: number): Promise<void> {
+    retryAtMs = clock.nowMs() + ms;
     await sleep(ms, rest.signal);
     if (isStopped) return;
     backend.rested();
@@ -183,6 +195,11 @@ export function sending(options: SendingOptions): Sending {
   return {
     pump,
     circuit: backend.circuit,
+    standing() {
+      const circuit = backend.circuit();
+      const requests = new Set([...underWay].flatMap((parcels) => parcels.map(({ request }) => request)));
+      return { circuit, fault, retryAtMs: circuit === 'open' ? retryAtMs : undefined, sending: requests.size };
+    },
     wake() {
       rest.abort();
       rest = new AbortController();

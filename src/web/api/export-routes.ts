@@ -1,6 +1,6 @@
 /** What waits for backends, and what they have refused. */
 import { exportStates } from '../../model/export-store.ts';
-import { exporterJson, exportJson } from './exports-json.ts';
+import { entryJson, exportJson, strangerJson } from './exports-json.ts';
 import { limitDefault, list, pages, text } from './pages.ts';
 import { cursorText, named, placeOf } from './query.ts';
 import type { Route } from './routes.ts';
@@ -13,16 +13,18 @@ export const exportRoutes: readonly Route[] = [
   {
     method: 'get',
     path: '/exporters',
-    summary: 'What each exporter has still to send, in memory and in the store, and how its backend does; also for entries that are no longer in the configuration.',
+    summary: 'What each entry of `export` has still to send, and how its backend does; also of entries that are no longer in the configuration. One that sends spans on has two rows: of these, and of scores that came too late for them. Metrics have one where they are pushed.',
     path_parameters: {},
     query_parameters: {},
     answer: list('exporters', 'Exporter'),
     async handle({ store, clock, exporters }) {
       const counts = new Map((await store.exports.counts()).map((count) => [count.exporter, count]));
       // After the store, so that what was written meanwhile is not told twice.
-      const standings = exporters.standings();
-      const names = [...new Set([...standings.keys(), ...counts.keys()])].sort();
-      return { exporters: names.map((name) => exporterJson(name, { standing: standings.get(name), count: counts.get(name), nowMs: clock.nowMs() })), next: null };
+      const entries = exporters.standings();
+      const known = new Set(entries.flatMap(({ name, standing }) => (standing.sends === 'scores' ? [name] : [])));
+      const strangers = [...counts.values()].filter((count) => !known.has(count.exporter)).map((count) => ({ name: count.exporter, sends: 'scores', row: strangerJson(count, clock.nowMs()) }));
+      const rows = [...entries.map((entry) => ({ name: entry.name, sends: entry.standing.sends, row: entryJson(entry, counts.get(entry.name), clock.nowMs()) })), ...strangers];
+      return { exporters: rows.toSorted((one, other) => order(one.name, other.name) || order(one.sends, other.sends)).map(({ row }) => row), next: null };
     },
   },
   {
@@ -58,3 +60,7 @@ export const exportRoutes: readonly Route[] = [
     },
   },
 ];
+
+function order(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}

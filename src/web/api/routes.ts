@@ -1,7 +1,7 @@
 /** The routes of the API. A new one is a row here: the listener serves it, and the OpenAPI document tells it. */
 import type { RunKey } from '../../model/agent-trace.ts';
 import type { Clock } from '../../model/clock.ts';
-import type { ExporterStanding } from '../../model/exporter-standing.ts';
+import type { EntryStanding } from '../../model/exporter-standing.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import type { JsonObject, JsonValue } from '../../model/json.ts';
 import type { Annotation, TakenAnnotation } from '../../model/annotation.ts';
@@ -16,8 +16,7 @@ import { otlpLines, spanPage } from './spans.ts';
 
 /** The queues of exporters, as far as they are told of. */
 export interface ExporterQueues {
-  /** By the name of the entry. */
-  standings(): ReadonlyMap<string, ExporterStanding>;
+  standings(): readonly EntryStanding[];
   /** The rows of the store have changed. */
   recount(): Promise<void>;
 }

@@ -44,7 +44,7 @@ async function sentThrough(requests: readonly Sent[], answers: readonly ('busy' 
     },
     stop: () => undefined,
   };
-  const out = sending({ news: backendNews({ name: () => 'forward', what: 'spans', telemetry, clock }), held, lanes, target: () => target, read: async (position) => journal.get(position), telemetry, random: () => 0, sleep: async () => undefined });
+  const out = sending({ clock, news: backendNews({ name: () => 'forward', what: 'spans', telemetry, clock }), held, lanes, target: () => target, read: async (position) => journal.get(position), telemetry, random: () => 0, sleep: async () => undefined });
   const came: Span[] = [];
   let id = 0;
   for (const [position, { traces, isPoison, isHere }] of requests.entries()) {
