@@ -1,9 +1,17 @@
 /** What a journal counts and tells. Logs name positions and causes, never what a record holds. */
-import type { JournalRefusal, Position } from './journal.ts';
+import type { JournalRecord, JournalRefusal, Position } from './journal.ts';
 import type { JournalParts } from './settings.ts';
 
+/** `copy`: a request that was there before. */
+export type CountedKind = JournalRecord['kind'] | 'copy';
+
+export function countedKind({ kind, isCopy }: Pick<JournalRecord, 'kind' | 'isCopy'>): CountedKind {
+  return isCopy === true ? 'copy' : kind;
+}
+
 export interface JournalAccount {
-  appended(records: number, bytes: number): void;
+  /** `kinds`: one for each record. */
+  appended(kinds: readonly CountedKind[], bytes: number): void;
   refused(reason: JournalRefusal): void;
   synced(seconds: number, outcome: 'done' | 'failed'): void;
   /** Something that the journal can go on without. */
@@ -16,8 +24,8 @@ export interface JournalAccount {
 
 export function journalAccount({ telemetry, logger }: Pick<JournalParts, 'telemetry' | 'logger'>): JournalAccount {
   return {
-    appended(records, bytes) {
-      telemetry.add('tracejury.journal.records', records);
+    appended(kinds, bytes) {
+      for (const [kind, own] of Map.groupBy(kinds, (one) => one)) telemetry.add('tracejury.journal.records', own.length, { 'tracejury.record': kind });
       telemetry.add('tracejury.journal.bytes', bytes);
     },
     refused: (reason) => telemetry.add('tracejury.journal.refused', 1, { 'tracejury.reason': reason }),

@@ -1,5 +1,5 @@
 /** The journal without a disk: for tests, and for whoever would rather lose spans than write prompts down. It ends with the process. */
-import { journalAccount } from './account.ts';
+import { countedKind, journalAccount } from './account.ts';
 import { frameBytes } from './disk/frame.ts';
 import type { Appended, Journal, JournalEntry, JournalRecord, JournalRefusal, Position } from './journal.ts';
 import { newCursor, recovery, type RecoveryCursor } from './recovery.ts';
@@ -45,7 +45,7 @@ export async function memoryJournal(settings: JournalSettings, parts: JournalPar
     shelf.records.set(position, record);
     shelf.end = (shelf.end + 1) as Position;
     used += bytes;
-    account.appended(1, bytes);
+    account.appended([countedKind(record)], bytes);
     account.used(used);
     return { kind: 'appended', position };
   }

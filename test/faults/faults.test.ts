@@ -36,7 +36,12 @@ describe.concurrent('faults', () => {
   });
 });
 
-const page = `tracejury_store_items_total{tracejury_outcome="written"} 5
+const page = `tracejury_receiver_requests_total{tracejury_transport="http",tracejury_signal="traces",tracejury_status="200",tracejury_reason=""} 3
+tracejury_receiver_requests_total{tracejury_transport="grpc",tracejury_signal="traces",tracejury_status="OK",tracejury_reason=""} 2
+tracejury_receiver_empty_total{tracejury_signal="traces"} 1
+tracejury_journal_records_total{tracejury_record="traces"} 5
+tracejury_journal_records_total{tracejury_record="copy"} 7
+tracejury_store_items_total{tracejury_outcome="written"} 5
 tracejury_store_queue 1
 tracejury_exporter_items_total{tracejury_exporter="metrics",tracejury_outcome="sent"} 6
 tracejury_exporter_queue{tracejury_exporter="metrics"} 0
@@ -57,6 +62,7 @@ test('faults: the sums of a page that adds up hold', () => {
 });
 
 const wrong: readonly (readonly [what: string, from: string, to: string, told: string])[] = [
+  ['a request that was acknowledged and not written down', 'tracejury_record="traces"} 5', 'tracejury_record="traces"} 3', 'requests of traces that were answered with success: 5, not 4'],
   ['a run that the store never got', 'written"} 5', 'written"} 4', 'items of the exporter metrics: 6, not 5'],
   ['a score that an exporter lost', 'tracejury_exporter="span_events",tracejury_outcome="sent"} 4', 'tracejury_exporter="span_events",tracejury_outcome="sent"} 3', 'items of the exporter span_events: 5, not 6'],
   ['a run without a decision', 'tracejury_reason="no_tool_calls"} 1', 'tracejury_reason="no_tool_calls"} 0', 'decisions of tool_error: 5, not 6'],
@@ -73,6 +79,8 @@ test('faults: a span that was acknowledged and not counted is told', () => {
   const received = 'tracejury_receiver_spans_total{tracejury_outcome="accepted",tracejury_reason=""} 6\n';
   expect(brokenReceipt(received, { acknowledged: 6 })).toEqual([]);
   expect(brokenReceipt(received, { acknowledged: 7 })).toEqual(['spans received: 6 accepted and 0 rejected, not 7 and 0']);
+  // A page on which one is still under way.
+  expect(brokenReceipt(`${page}${received}`, { acknowledged: 6 })).toEqual(['requests of traces: 5 answered with success, not 6']);
 });
 
 const run = (more: object = {}) => ({ trace_id: 't', span_id: 's', revision: 1, completeness: 'complete', verdicts: [{ name: 'a' }, { name: 'b' }], ...more });

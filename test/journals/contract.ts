@@ -1,6 +1,6 @@
 /** What every journal does. A member gives a way to open it, and to open it again as if the process had come back. */
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Journal, JournalEntry, Position } from '../../src/journals/journal.ts';
+import type { Journal, JournalEntry, JournalRecord, Position } from '../../src/journals/journal.ts';
 import type { JournalSettings } from '../../src/journals/settings.ts';
 import { appended, entriesIn, entriesOf, idOf, idsIn, recordOf, smallSettings, testParts, type TestParts } from './parts.ts';
 
@@ -135,6 +135,13 @@ export function journalContract(name: string, newHome: () => Promise<JournalHome
       expect(parts.count('tracejury.journal.refused', 'too_large')).toBe(1);
     });
 
+    test('records are counted by what they are, and a copy as one', async () => {
+      const { journal, parts } = await fresh();
+      const kinds: readonly Partial<JournalRecord>[] = [{ kind: 'traces' }, { kind: 'traces' }, { kind: 'traces', isCopy: true }, { kind: 'logs' }, { kind: 'logs', isCopy: true }, { kind: 'done' }, { kind: 'forwarded' }];
+      await Promise.all(kinds.map((one, id) => appended(journal, { ...recordOf(id), ...one })));
+      expect(['traces', 'logs', 'copy', 'done', 'forwarded'].map((kind) => parts.count('tracejury.journal.records', kind))).toEqual([2, 1, 2, 1, 1]);
+    });
+
     test('many times its size goes through it while it is committed behind', async () => {
       const { journal, parts } = await fresh();
       for (let id = 0; id < 600; id++) {
@@ -143,7 +150,7 @@ export function journalContract(name: string, newHome: () => Promise<JournalHome
         await parts.sleep(0);
       }
       expect((await idsIn(journal)).at(-1)).toBe(599);
-      expect(parts.count('tracejury.journal.records')).toBe(600);
+      expect(['traces', 'logs'].map((kind) => parts.count('tracejury.journal.records', kind))).toEqual([300, 300]);
       expect(parts.count('tracejury.journal.corrupt')).toBe(0);
       expect(journal.bytesUsed()).toBeLessThan(journal.bytesMax / 2);
       expect(parts.count('tracejury.journal.used')).toBe(journal.bytesUsed());

@@ -3,7 +3,7 @@
  * refused as a whole and its segment is given up: after a failed sync nobody knows what is on the disk, and a second one may lie.
  */
 import type { Clock } from '../../model/clock.ts';
-import type { JournalAccount } from '../account.ts';
+import { countedKind, type CountedKind, type JournalAccount } from '../account.ts';
 import type { Appended, JournalRecord, JournalRefusal } from '../journal.ts';
 import { writeAll } from './file-layer.ts';
 import { frame, frameBytes } from './frame.ts';
@@ -29,6 +29,7 @@ export interface Writer {
 }
 
 interface Waiting {
+  readonly kind: CountedKind;
   readonly head: Buffer;
   readonly body: Buffer;
   /** What it takes in a segment. */
@@ -123,7 +124,7 @@ export function writerOf({ log, clock, account, segmentBytes, segmentsReserved, 
     await written(segment, buffers);
     const bytes = offset - segment.end;
     segment.end = offset;
-    account.appended(group.length, bytes);
+    account.appended(group.map(({ kind }) => kind), bytes);
     account.used(log.bytesUsed());
     settle(group, (one) => ({ kind: 'appended', position: positionAt(segment.base, offsets.get(one) ?? 0) }));
   }
@@ -151,7 +152,7 @@ export function writerOf({ log, clock, account, segmentBytes, segmentsReserved, 
       }
       waitingBytes += bytes;
       return new Promise((resolve) => {
-        waiting.push({ head, body: record.body, bytes, reserved, settle: resolve });
+        waiting.push({ kind: countedKind(record), head, body: record.body, bytes, reserved, settle: resolve });
         writing ??= drain();
       });
     },
