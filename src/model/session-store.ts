@@ -41,7 +41,7 @@ export interface RipeSession {
   readonly party: string;
   /** In order, as they left. */
   readonly turns: readonly Run[];
-  /** Turns that are not there any more, or cannot be read. */
+  /** Turns that are not there any more, because there were too many or their runs have gone, or that cannot be read. */
   readonly leftOut: number;
 }
 

@@ -10,7 +10,7 @@ import type { Micros } from './store.ts';
 export interface MemorySessions extends JudgeSessionStore {
   /** Gives how sessions end that begin with the run and are not judged. */
   turn(key: string, run: Run, turn: NewTurn): readonly RunDecision[];
-  /** The run is gone; `isPart`: it turned out to be part of another one, and was no turn. */
+  /** The run is gone, and its turn counts as left out; `isPart`: it turned out to be part of another one, and was no turn. */
   forgetRun(key: string, isPart: boolean): void;
   /** The keys of the runs that are turns of sessions that wait, and came since then. */
   awaited(since: Micros): ReadonlySet<string>;
@@ -98,6 +98,7 @@ export function memorySessions(host: MemorySessionHost): MemorySessions {
         if (session.run === key) session.run = undefined;
         const left = session.turns.filter(({ run }) => run !== key);
         if (isPart && left.length < session.turns.length) change(session, session.changed);
+        if (!isPart) session.leftOut += session.turns.length - left.length;
         session.turns = left;
       }
     },

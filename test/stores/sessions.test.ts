@@ -173,11 +173,11 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     expect(await store.prune(limits)).toMatchObject({ runs: 1 });
     expect(await left()).toEqual([0, 1, 2]);
     await store.prune({ ...limits, turnsBefore: 11 });
-    expect([await left(), await ripe(store)]).toEqual([[1, 2], ['g 3: 1 2']]);
+    expect([await left(), await ripe(store)]).toEqual([[1, 2], ['g 3: 1 2 without 1']]);
     // From then on the question waits, with all that it is about.
     await handOn(store);
     await store.prune(limits);
-    expect([await left(), (await store.judgeJobs.due(all))[0]?.run?.session?.turns]).toEqual([[2], 2]);
+    expect([await left(), (await store.judgeJobs.due(all))[0]?.run?.session]).toMatchObject([[2], { turns: 3, leftOut: 1 }]);
     await answer(store);
     await store.prune(limits);
     expect(await left()).toEqual([]);
@@ -187,9 +187,26 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     const store = await open(member);
     await store.write([turn(nth(0), 1)]);
     await store.prune(retention({ runsBefore: 1e17, turnsBefore: 2 }));
-    expect(await ripe(store)).toEqual(['g 1: ']);
+    expect(await ripe(store)).toEqual(['g 1:  without 1']);
     expect(await handOn(store)).toEqual([true]);
     expect([await ripe(store), await store.judgeJobs.counts()]).toEqual([[], []]);
+  });
+
+  test('stores: a turn that has gone with its run counts as left out of its session alone, also one that was judged before', async () => {
+    const store = await open(member);
+    await store.write([turn(nth(0), 10), turn(nth(1), 20, choice(), choice({ name: 'h' })), turn(nth(2), 30), turn(nth(3, {}, 'other'), 40)]);
+    await handOn(store);
+    await answer(store);
+    await store.prune(retention({ runsBefore: 1_500, turnsBefore: 1e9 }));
+    expect(await ripe(store)).toEqual([]);
+    await store.write([turn(nth(4), 50, choice(), choice({ name: 'h' })), turn(nth(5, {}, 'other'), 60)]);
+    expect(await ripe(store)).toEqual(['g 4: 2 4 without 2', 'h 2: 4 without 1', 'g 2: 3 5']);
+    await handOn(store);
+    const asked = (await store.judgeJobs.due(all)).map(({ name, run: of }) => `${name} ${of?.session?.turns} ${of?.session?.leftOut}`);
+    expect(asked.toSorted()).toEqual(['g 2 0', 'g 4 2', 'h 2 1']);
+    // One that turns out to be part of another run never was a turn.
+    await store.write([{ run: nth(4, { revision: 2, partOf: nth(2) }), evaluations: [], decisions: [] }]);
+    expect((await ripe(store)).filter((one) => one.startsWith('g'))).toEqual(['g 5: 2 without 2']);
   });
 
   test('stores: a session that is not judged yet counts as waiting, with its probability, and once', async () => {

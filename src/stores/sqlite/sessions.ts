@@ -89,6 +89,14 @@ export async function forgetTurns(tx: Tx, runIds: readonly number[]): Promise<vo
   }
 }
 
+/** Before these runs go: what is said of their sessions from now on tells that it has not seen these turns. */
+export async function countGoneTurns(tx: Tx, runIds: readonly number[]): Promise<void> {
+  for (const some of chunks(runIds)) {
+    const gone = tx.selectFrom('session_turns').select(({ fn }) => ['session', fn.countAll<number>().as('turns')]).where('run_id', 'in', some).groupBy('session').as('gone');
+    await tx.updateTable('sessions').from(gone).set({ left_out: sql`left_out + gone.turns` }).whereRef('sessions.id', '=', 'gone.session').execute();
+  }
+}
+
 /** Chosen, with something that is not judged yet. `table`: as the statement calls the sessions. */
 export function isUnjudged(table: 's' | 'sessions') {
   const column = (name: string) => sql.ref(`${table}.${name}`);

@@ -13,7 +13,7 @@ import { driftStore } from './drift.ts';
 import { countedByName, exportersOf, exportStore, pruneExports } from './exports.ts';
 import { jobsOf, jobStore } from './judge-jobs.ts';
 import { answerStore } from './judge-answers.ts';
-import { sessionStore } from './sessions.ts';
+import { countGoneTurns, sessionStore } from './sessions.ts';
 import { spendStore } from './judge-spend.ts';
 import { migrated } from './migrations.ts';
 import { readDecisions, readRun, readRuns, readSummary, readTools } from './read.ts';
@@ -76,7 +76,12 @@ async function pruned({ db, exec }: Connection, retention: Retention): Promise<P
   const goneIds = gone.map(({ id }) => id);
   // What still waits for a backend or a judge goes with its run, and is told of.
   const [withRuns, jobs] = [await exportersOf(db, goneIds), await jobsOf(db, goneIds)];
-  if (gone.length > 0) await db.deleteFrom('runs').where('id', 'in', goneIds).execute();
+  if (gone.length > 0) {
+    await db.transaction().execute(async (tx) => {
+      await countGoneTurns(tx, goneIds);
+      await tx.deleteFrom('runs').where('id', 'in', goneIds).execute();
+    });
+  }
   const spans = await forgetSpans(db, { of: gone, before: contentBefore, piecesMax: stepRuns });
   const surplus = await pruneExports(db, retention);
   const emptied = await db.selectFrom('runs').select('id').where('content', 'is not', null).where('started_us', '<', contentBefore).orderBy('started_us').limit(stepRuns).execute();
