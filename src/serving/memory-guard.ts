@@ -42,8 +42,8 @@ const easyShare = 0.62;
 const spareShare = 0.72;
 const scarceShare = 0.92;
 /** From the one on the collector comes by often, until the other is reached again. */
-const oftenShare = 0.78;
-const rarelyShare = 0.7;
+const oftenShare = 0.86;
+const rarelyShare = 0.78;
 /** What is let go stays resident until the collector comes by; letting go of more before that would be too much. */
 const squeezeEveryMs = 2_500;
 const lessPerSqueeze = 0.85;
