@@ -15,6 +15,9 @@ export const exactCharsMax = 500_000;
 /** Longer integers are nobody's ids; making a bigint of them costs the square of their length. */
 const exactDigitsMax = 400;
 
+/** What is no JSON by its beginning is refused unread: most texts are prose, and an exception costs more than reading a short text does. */
+const JSON_START = /^[ \t\n\r]*(?:["[{]|(?:-?\d[\d.eE+-]*|true|false|null)[ \t\n\r]*$)/;
+
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array);
 }
@@ -25,7 +28,7 @@ export function isJsonArray(value: unknown): value is readonly JsonValue[] {
 
 /** The value of a JSON text, or undefined when it is not JSON or is nested deeper than `jsonDepthMax`. */
 export function parseJson(text: string): JsonValue | undefined {
-  if (nestsTooDeep(text)) return undefined;
+  if (!JSON_START.test(text) || nestsTooDeep(text)) return undefined;
   try {
     return (text.length <= exactCharsMax && LONG_NUMBER.test(text) ? JSON.parse(text, exactInteger) : JSON.parse(text)) as JsonValue;
   } catch {
