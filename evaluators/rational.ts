@@ -44,6 +44,7 @@ export function numberOf({ numerator, denominator }: Rational): number {
 }
 
 function decimal(value: number): Rational {
+  if (Number.isSafeInteger(value)) return { numerator: BigInt(value), denominator: 1n };
   const match = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(String(value));
   if (match === null) throw new RangeError('the number is not finite');
   const [, sign = '', whole = '0', fraction = '', exponent = '0'] = match;

@@ -1,5 +1,6 @@
 /** Pieces of the one sentence in which a verdict explains itself. */
 import type { PlacedCall } from './calls.ts';
+import { singleSpaced } from './matching/white-space.ts';
 
 /** Foreign text in a sentence is cut here. */
 const quotedMax = 80;
@@ -14,12 +15,12 @@ export function callName({ index, call }: PlacedCall): string {
 }
 
 export function quoted(text: string): string {
-  return `"${cut(text.replaceAll(/\s+/g, ' '))}"`;
+  return `"${cut(singleSpaced(text))}"`;
 }
 
 /** What a judge said, as the rest of a sentence: without line breaks and the full stop at its end. */
 export function saidBriefly(text: string): string {
-  return cut(text.trim().replaceAll(/\s+/g, ' ').replace(/[.!;:,\s]+$/, ''), saidMax);
+  return cut(singleSpaced(text.trim()).replace(/[.!;:,\s]+$/, ''), saidMax);
 }
 
 /** The first few items, and how many more there are. */
@@ -33,6 +34,7 @@ export function count(number: number, one: string, many = `${one}s`): string {
 }
 
 function cut(text: string, max = quotedMax): string {
+  if (text.length <= max) return text;
   const points = Array.from(text.slice(0, max * 2));
   return points.length > max ? `${points.slice(0, max - 1).join('')}…` : points.join('');
 }
