@@ -45,13 +45,14 @@ function evaluate({ trace }: Subject, { ignoreTools }: ArgumentProvenanceOptions
 
 function verdict(traced: readonly Traced[], unknown: number): Outcome {
   const suspects = traced.filter(({ ungrounded }) => ungrounded.length > 0);
+  const words = new Map(suspects.map((one) => [one, inWords(one)]));
   const grounded = traced.length - suspects.length;
   return {
     kind: 'scored',
     score: grounded / traced.length,
-    explanation: suspects.length === 0 ? `The argument values of ${traced.length === 1 ? 'the tool call' : `all ${traced.length} tool calls`} stand in the input or in earlier results.` : `${suspects.length} of ${count(traced.length, 'tool call')} ${suspects.length === 1 ? 'has' : 'have'} arguments of unknown origin: ${listed(suspects.map(inWords), '; ')}.`,
+    explanation: suspects.length === 0 ? `The argument values of ${traced.length === 1 ? 'the tool call' : `all ${traced.length} tool calls`} stand in the input or in earlier results.` : `${suspects.length} of ${count(traced.length, 'tool call')} ${suspects.length === 1 ? 'has' : 'have'} arguments of unknown origin: ${listed([...words.values()], '; ')}.`,
     evidence: evidenceOf(suspects.map(({ placed }) => placed)),
-    parts: traced.map((one) => partOf(one.placed, one.ungrounded.length === 0, one.ungrounded.length === 0 ? 'Every argument value has a source.' : `${inWords(one)} has no source.`)),
+    parts: traced.map((one) => partOf(one.placed, !words.has(one), words.has(one) ? `${words.get(one)} has no source.` : 'Every argument value has a source.')),
     details: { grounded, total: traced.length, ...(unknown === 0 ? {} : { arguments_not_carried: unknown }), ungrounded: suspects.map(suspectDetails) },
   };
 }

@@ -37,6 +37,7 @@ const flows: readonly { readonly name: string; readonly toolCalls: readonly Tool
   { name: 'a key of an earlier result is a source', toolCalls: [find({ 'r-9': 'free' }), book('r-9')], want: 1 },
   { name: 'a result that is JSON text is read', toolCalls: [find('{"id": "caf\\u00e9"}'), book('caf\u00e9')], want: 1 },
   { name: 'a later result is no source', toolCalls: [book('r-9'), find('r-9')], want: 0.5 },
+  { name: 'what a call told has a source from then on', toolCalls: [book('r-9'), find('r-9'), book('r-9')], want: 2 / 3 },
   { name: 'a call of the same turn is no source', toolCalls: [find('r-9', { turn: 1 }), book('r-9', { turn: 1 })], want: 0.5 },
   { name: 'a call of an earlier turn is one', toolCalls: [find('r-9', { turn: 1 }), book('r-9', { turn: 2 })], want: 1 },
   { name: 'what an error said is a source', toolCalls: [find(null, { error: { message: 'use r-9 instead', sign: 'is_error' } }), book('r-9')], want: 1 },
