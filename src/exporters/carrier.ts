@@ -6,15 +6,11 @@ import { hash } from 'node:crypto';
 import { wire } from '../model/attributes.ts';
 import { parseSpanId, type SpanId } from '../model/ids.ts';
 import { type Evaluation, type EvaluationKey, evaluationKeyText, type PartVerdict, runTargetId } from '../model/verdict.ts';
+import type { CarrierAttributes, NewAttributes } from './carrier-attributes.ts';
 import { cutText } from './cut-text.ts';
 import { errorType } from './error-type.ts';
 import { itemRevision, type ExportedRun, type ExportItem } from './exporter.ts';
-import { openInferenceAnnotations } from './open-inference.ts';
-
-export type CarrierValue = string | number | boolean | readonly string[];
-export interface CarrierAttributes {
-  readonly [key: string]: CarrierValue;
-}
+import { addAnnotations } from './open-inference.ts';
 
 export interface Carrier {
   readonly name: string;
@@ -48,15 +44,22 @@ export function carrierOf(item: ExportItem): Carrier | undefined {
     spanId: carrierSpanId(keys, revision),
     replaces,
     events: kept,
-    attributes: {
-      ...runAttributes(run),
-      ...summaryAttributes(told),
-      ...(replaces === undefined ? {} : { [wire.replaces]: replaces }),
-      ...(kept.length < events.length ? { [wire.resultsLeftOut]: events.length - kept.length } : {}),
-      ...scoreAttributes(told.slice(0, carrierEventsMax)),
-      ...openInferenceAnnotations(told.slice(0, carrierEventsMax)),
-    },
+    attributes: attributesOf(run, told, { replaces, leftOut: events.length - kept.length }),
   };
+}
+
+function attributesOf(run: ExportedRun, told: readonly Evaluation[], { replaces, leftOut }: Pick<Carrier, 'replaces'> & { readonly leftOut: number }): CarrierAttributes {
+  const attributes = runAttributes(run);
+  addVerdict(attributes, told);
+  const probabilities = new Set(told.map(({ sampleProbability }) => sampleProbability));
+  const [probability] = probabilities;
+  if (probabilities.size === 1 && probability !== undefined) attributes[wire.sampleProbability] = probability;
+  if (replaces !== undefined) attributes[wire.replaces] = replaces;
+  if (leftOut > 0) attributes[wire.resultsLeftOut] = leftOut;
+  const some = told.slice(0, carrierEventsMax);
+  addScores(attributes, some);
+  addAnnotations(attributes, some);
+  return attributes;
 }
 
 /** What a run's own spans can say of it, where they have not left yet. */
@@ -72,9 +75,10 @@ export interface Results {
 export function resultsOf({ evaluations }: Pick<ExportItem, 'evaluations'>): Results {
   const told = evaluations.filter(({ verdict }) => verdict.kind !== 'skipped').slice(0, carrierEventsMax);
   const parts = told.flatMap((evaluation) => (evaluation.verdict.kind === 'scored' ? evaluation.verdict.parts : []).map((part) => ({ spanId: part.spanId, attributes: partEvent(evaluation, part) })));
-  const { [wire.verdict]: verdict, [wire.failedNames]: failed } = summaryAttributes(told);
+  const attributes: NewAttributes = {};
+  addVerdict(attributes, told);
   return {
-    attributes: { ...(verdict === undefined ? {} : { [wire.verdict]: verdict }), ...(failed === undefined ? {} : { [wire.failedNames]: failed }) },
+    attributes,
     verdicts: told.map(resultEvent),
     parts: parts.slice(0, carrierEventsMax - told.length),
   };
@@ -90,51 +94,45 @@ export function carrierSpanId(keys: readonly EvaluationKey[], revision: number):
   throw new Error('a SHA-256 of nothing but zeros');
 }
 
-function runAttributes(run: ExportedRun): CarrierAttributes {
-  return {
+function runAttributes(run: ExportedRun): NewAttributes {
+  const attributes: NewAttributes = {
     [wire.generated]: true,
     [wire.openInferenceKind]: 'EVALUATOR',
     [wire.revision]: itemRevision({ run }),
     [wire.completeness]: run.completeness,
-    ...(run.trace.agent === undefined ? {} : { [wire.agentName]: run.trace.agent }),
-    ...(run.trace.sessionId === undefined ? {} : { [wire.sessionId]: run.trace.sessionId }),
-    ...(run.tenant === '' ? {} : { [wire.tenant]: run.tenant }),
-    ...(run.partOf === undefined ? {} : { [wire.partOf]: runTargetId(run.partOf) }),
   };
+  if (run.trace.agent !== undefined) attributes[wire.agentName] = run.trace.agent;
+  if (run.trace.sessionId !== undefined) attributes[wire.sessionId] = run.trace.sessionId;
+  if (run.tenant !== '') attributes[wire.tenant] = run.tenant;
+  if (run.partOf !== undefined) attributes[wire.partOf] = runTargetId(run.partOf);
+  return attributes;
 }
 
 /** One word for the whole item, so that a search or a sampler finds the bad runs. Raw metrics and failed evaluations have no say. */
-function summaryAttributes(told: readonly Evaluation[]): CarrierAttributes {
-  const judged = told.flatMap(({ key, verdict }) => (verdict.kind === 'scored' && verdict.passed !== null ? [{ name: key.name, passed: verdict.passed }] : []));
-  const failedNames = judged.filter(({ passed }) => !passed).map(({ name }) => name);
-  const probabilities = new Set(told.map(({ sampleProbability }) => sampleProbability));
-  const [probability] = probabilities;
-  return {
-    ...(judged.length === 0 ? {} : { [wire.verdict]: failedNames.length === 0 ? 'pass' : 'fail' }),
-    ...(failedNames.length === 0 ? {} : { [wire.failedNames]: failedNames }),
-    ...(probabilities.size === 1 && probability !== undefined ? { [wire.sampleProbability]: probability } : {}),
-  };
+function addVerdict(to: NewAttributes, told: readonly Evaluation[]): void {
+  const judged = told.filter(({ verdict }) => verdict.kind === 'scored' && verdict.passed !== null);
+  const failedNames = judged.filter(({ verdict }) => verdict.kind === 'scored' && verdict.passed === false).map(({ key }) => key.name);
+  if (judged.length > 0) to[wire.verdict] = failedNames.length === 0 ? 'pass' : 'fail';
+  if (failedNames.length > 0) to[wire.failedNames] = failedNames;
 }
 
 /** Attributes of one result, as the conventions name them. */
 export function resultEvent({ key, evaluator, evaluatorKind, evaluatorVersion, verdict, sampleProbability }: Evaluation): CarrierAttributes {
-  const head = {
+  const event: NewAttributes = {
     [wire.evaluationName]: key.name,
     [wire.evaluatorId]: evaluator,
     [wire.evaluatorKind]: evaluatorKind,
     [wire.evaluatorVersion]: evaluatorVersion,
     [wire.sampleProbability]: sampleProbability,
-    ...explained(verdict.explanation),
   };
-  if (verdict.kind === 'failed') return { ...head, [wire.errorType]: errorType(verdict.error) };
-  if (verdict.kind === 'skipped') return head;
-  return {
-    ...head,
-    [wire.scoreValue]: verdict.score,
-    ...(verdict.label === '' ? {} : { [wire.scoreLabel]: verdict.label }),
-    ...(verdict.threshold === null ? {} : { [wire.threshold]: verdict.threshold }),
-    ...(verdict.passed === null ? {} : { [wire.passed]: verdict.passed }),
-  };
+  addExplanation(event, verdict.explanation);
+  if (verdict.kind === 'failed') event[wire.errorType] = errorType(verdict.error);
+  if (verdict.kind !== 'scored') return event;
+  event[wire.scoreValue] = verdict.score;
+  if (verdict.label !== '') event[wire.scoreLabel] = verdict.label;
+  if (verdict.threshold !== null) event[wire.threshold] = verdict.threshold;
+  if (verdict.passed !== null) event[wire.passed] = verdict.passed;
+  return event;
 }
 
 function partEvents(evaluation: Evaluation): readonly CarrierAttributes[] {
@@ -143,7 +141,7 @@ function partEvents(evaluation: Evaluation): readonly CarrierAttributes[] {
 
 /** Of one tool call of it. */
 export function partEvent({ key, evaluator, evaluatorKind, evaluatorVersion }: Evaluation, part: PartVerdict): CarrierAttributes {
-  return {
+  const event: NewAttributes = {
     [wire.evaluationName]: key.name,
     [wire.evaluatorId]: evaluator,
     [wire.evaluatorKind]: evaluatorKind,
@@ -151,18 +149,19 @@ export function partEvent({ key, evaluator, evaluatorKind, evaluatorVersion }: E
     [wire.scoreValue]: part.score,
     [wire.scoreLabel]: part.passed ? 'pass' : 'fail',
     [wire.passed]: part.passed,
-    ...explained(part.explanation),
-    [wire.targetTool]: part.tool,
-    ...(part.callId === undefined ? {} : { [wire.targetCallId]: part.callId }),
-    ...(part.spanId === undefined ? {} : { [wire.targetSpanId]: part.spanId }),
   };
+  addExplanation(event, part.explanation);
+  event[wire.targetTool] = part.tool;
+  if (part.callId !== undefined) event[wire.targetCallId] = part.callId;
+  if (part.spanId !== undefined) event[wire.targetSpanId] = part.spanId;
+  return event;
 }
 
 /** For backends whose search knows attributes only: one number per evaluator. */
-function scoreAttributes(told: readonly Evaluation[]): CarrierAttributes {
-  return Object.fromEntries(told.flatMap(({ key, verdict }) => (verdict.kind === 'scored' ? [[`${wire.scorePrefix}${key.name}`, verdict.score] as const] : [])));
+function addScores(to: NewAttributes, told: readonly Evaluation[]): void {
+  for (const { key, verdict } of told) if (verdict.kind === 'scored') to[`${wire.scorePrefix}${key.name}`] = verdict.score;
 }
 
-function explained(explanation: string): CarrierAttributes {
-  return explanation === '' ? {} : { [wire.explanation]: cutText(explanation, explanationCharsMax) };
+function addExplanation(to: NewAttributes, explanation: string): void {
+  if (explanation !== '') to[wire.explanation] = cutText(explanation, explanationCharsMax);
 }

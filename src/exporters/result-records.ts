@@ -5,7 +5,8 @@
 import { wire } from '../model/attributes.ts';
 import { parseSpanId } from '../model/ids.ts';
 import { type Evaluation, type PartVerdict, runTargetId } from '../model/verdict.ts';
-import { type CarrierAttributes, carrierEventsMax, partEvent, resultEvent } from './carrier.ts';
+import { carrierEventsMax, partEvent, resultEvent } from './carrier.ts';
+import type { CarrierAttributes } from './carrier-attributes.ts';
 import { evaluationId } from './evaluation-id.ts';
 import { itemRevision, type ExportedRun, type ExportItem } from './exporter.ts';
 import type { SentRecord } from './sent-record.ts';

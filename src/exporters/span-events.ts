@@ -59,7 +59,7 @@ function carrierSpan(carrier: Carrier, { run }: ExportItem, asked: Pick<SentLink
     name: carrier.name,
     startUnixNano: endUnixNano,
     endUnixNano,
-    attributes: { ...carrier.attributes, ...(asked === undefined ? {} : { [wire.judgeTraceId]: asked.traceId, [wire.judgeSpanId]: asked.spanId }) },
+    attributes: asked === undefined ? carrier.attributes : { ...carrier.attributes, [wire.judgeTraceId]: asked.traceId, [wire.judgeSpanId]: asked.spanId },
     events: carrier.events.map((attributes) => ({ name: wire.evaluationEvent, timeUnixNano: endUnixNano, attributes })),
     // Who reads annotations of OpenInference goes by the one link: it is what they are about. Decision 40.
     links: [{ traceId: spanTraceId, spanId, traceState }],

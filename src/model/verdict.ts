@@ -101,8 +101,8 @@ export interface Evaluation {
 }
 
 /** The text form of an evaluation key: the same run, evaluator name and tenant give the same text everywhere. */
-export function evaluationKeyText(key: EvaluationKey): string {
-  return [key.tenant, key.targetKind, key.targetId, key.name].map((part) => `${part.length}:${part}`).join('|');
+export function evaluationKeyText({ tenant, targetKind, targetId, name }: EvaluationKey): string {
+  return `${tenant.length}:${tenant}|${targetKind.length}:${targetKind}|${targetId.length}:${targetId}|${name.length}:${name}`;
 }
 
 /** The id of a run inside an evaluation key. */

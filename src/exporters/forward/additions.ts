@@ -3,7 +3,8 @@ import { wire } from '../../model/attributes.ts';
 import type { SpanId } from '../../model/ids.ts';
 import { protobufWriter, type ProtobufWriter } from '../../otlp/protobuf-writer.ts';
 import type { Addition } from '../../otlp/splice.ts';
-import { resultsOf, type CarrierAttributes } from '../carrier.ts';
+import { resultsOf } from '../carrier.ts';
+import type { CarrierAttributes } from '../carrier-attributes.ts';
 import type { ExportItem } from '../exporter.ts';
 import { writeAddition } from '../write-sent-protobuf.ts';
 
