@@ -29,9 +29,9 @@ export function compressedBeside(whole: Uint8Array): Promise<Buffer> {
 }
 
 /** What leaves the store again within a second is written as it is, unless it is large: compressing costs more than the pages. In memory of its own. */
-export function brief(text: string): Buffer {
+export function brief(text: string, asItIsBytesMax = littleBytes): Buffer {
   const bytes = bytesOf(text);
-  return bytes.length > littleBytes ? compressed(bytes) : ownBytes(bytes);
+  return bytes.length > asItIsBytesMax ? compressed(bytes) : ownBytes(bytes);
 }
 
 const zstdMagic = 0xfd2fb528;

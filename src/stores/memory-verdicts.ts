@@ -1,12 +1,11 @@
 /**
- * Verdicts as a store without a file holds them: what filters and figures ask for as it is, the rest compressed. Thousands of runs are held for hours, and what they hold in objects
+ * Verdicts as a store without a file holds them: what filters and figures ask for as it is, the rest as bytes. Thousands of runs are held for hours, and what they hold in objects
  * the garbage collector walks over again and again.
  */
-import { zstdDecompressSync } from 'node:zlib';
 import { isJsonArray, isJsonObject, jsonText, parseJson, type JsonObject, type JsonValue } from '../model/json.ts';
 import type { Evaluation } from '../model/verdict.ts';
 import { roughBytes } from '../model/weight.ts';
-import { compressed } from './compression.ts';
+import { brief, briefText } from './compression.ts';
 import { storedVerdict } from './item.ts';
 import type { StoredVerdict } from './store.ts';
 
@@ -15,17 +14,20 @@ type Said = Pick<StoredVerdict, 'explanation' | 'evidence' | 'details'>;
 export interface HeldVerdict extends Omit<StoredVerdict, keyof Said> {
   /** Of its evaluator. */
   readonly kind: string;
-  /** What was said in these verdicts and in those that came with them: JSON, compressed. */
+  /** What was said in these verdicts and in those that came with them: JSON, compressed where it is long. */
   readonly said: Buffer;
   /** Which of them is its own. */
   readonly at: number;
 }
 
+/** Compressing less takes longer than it is worth. */
+const asItIsBytesMax = 2_048;
+
 /** Of what is said of one run at a time. */
 export function heldVerdicts(evaluations: readonly Evaluation[]): readonly HeldVerdict[] {
   if (evaluations.length === 0) return [];
   const verdicts = evaluations.map(storedVerdict);
-  const said = compressed(jsonText(verdicts.map(({ explanation, evidence, details }) => ({ explanation, evidence: [...evidence], details }))));
+  const said = brief(jsonText(verdicts.map(({ explanation, evidence, details }) => ({ explanation, evidence: [...evidence], details }))), asItIsBytesMax);
   return verdicts.map(({ explanation: _explanation, evidence: _evidence, details: _details, ...verdict }, at) => ({ ...verdict, kind: evaluations[at]?.evaluatorKind ?? '', said, at }));
 }
 
@@ -54,7 +56,7 @@ export function heldBytes(held: Iterable<HeldVerdict>): number {
 }
 
 function listOf(said: Buffer): readonly JsonValue[] {
-  const all = parseJson(zstdDecompressSync(said).toString());
+  const all = parseJson(briefText(said));
   if (!isJsonArray(all)) throw new Error('verdicts are not what was written');
   return all;
 }
