@@ -41,7 +41,7 @@ import { idlePacking, squeezing } from './serving/idle-packing.ts';
 import type { Memory } from './serving/memory-guard.ts';
 import { metricsPushing } from './serving/metrics-pushing.ts';
 import { outboxes } from './serving/outboxes.ts';
-import { grpcReserveShare, inFlightShare, overload, tracesShare } from './serving/overload.ts';
+import { grpcReserveShare, inFlightShare, journalShare, overload, tracesShare } from './serving/overload.ts';
 import { reloading, type ReloadSource } from './serving/reloading.ts';
 import type { Repeating } from './serving/repeating.ts';
 import { keepOf } from './serving/retention.ts';
@@ -126,7 +126,7 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
   const leases = leasesOf(config, telemetry);
   const records = journaling({
     address: config.journal,
-    settings: { bytesMax: config.limits.journalBytes, recordBytesMax: config.limits.bodyBytes, waitingBytesMax: leases.bytesMax, memoryBytesMax: Math.max(config.limits.memoryBytes * tracesShare, config.limits.bodyBytes * 2) },
+    settings: { bytesMax: config.limits.journalBytes, recordBytesMax: config.limits.bodyBytes, waitingBytesMax: leases.bytesMax, memoryBytesMax: Math.max(config.limits.memoryBytes * journalShare, config.limits.bodyBytes * 2) },
     parts: { telemetry, clock, sleep, logger, randomBytes, ...(files === undefined ? {} : { files }) },
     flow,
     keeping: { offered: () => keeping?.offered() ?? 0, stored: () => keeping?.settled() ?? 0, sent: boxes.settled },

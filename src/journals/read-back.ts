@@ -40,8 +40,6 @@ export interface ReadBackTrace {
 
 const bytesMaxDefault = 128 * 1024 * 1024;
 const traceBytesMaxDefault = 64 * 1024 * 1024;
-/** Of requests, as they came, before others have their turn: about a millisecond of cutting out. */
-const turnBytes = 2 * 1024 * 1024;
 const traceIdChars = 32;
 
 interface Gathered {
@@ -56,7 +54,6 @@ interface Gathered {
 export async function readBack(traces: readonly FinishedTrace[], { journal, inflatedBytesMax, redaction, traceBytesMax = traceBytesMaxDefault, bytesMax = bytesMaxDefault }: ReadBackOptions): Promise<readonly ReadBackTrace[]> {
   const all = traces.map((): Gathered => ({ parts: [], bytes: 0, spans: 0, isWhole: true, isLater: false }));
   let held = 0;
-  let sinceTurn = 0;
   for (const [position, wanting] of byPosition(traces)) {
     const record = await journal.at(position as Position);
     const found = record === undefined ? undefined : await partsOf(record, wantedIn(record, wanting, traces), { inflatedBytesMax, redaction });
@@ -81,9 +78,6 @@ export async function readBack(traces: readonly FinishedTrace[], { journal, infl
       held -= emptied(own);
       own.isLater = true;
     }
-    sinceTurn += record?.body.length ?? 0;
-    if (sinceTurn < turnBytes) continue;
-    sinceTurn = 0;
     await turn();
   }
   return all.map(({ parts, bytes, spans, isWhole, isLater }) => ({ bundle: bytes > traceBytesMax || isLater ? undefined : bundle(parts), spans, isWhole, isRedacted: redaction !== undefined, isLater }));

@@ -11,6 +11,8 @@ import { stressWatch, type StressWatch } from './stress-watch.ts';
 
 /** Of `limits.memory_bytes`, in bytes on the wire: what open and closed traces hold. The real size is looked at as well. */
 export const tracesShare = 0.25;
+/** Likewise what a journal in memory holds until it is stored; open traces stand on the same bytes. */
+export const journalShare = 3 / 16;
 /** Likewise the bodies of requests that are not answered yet. They are held twice while they are put together. */
 export const inFlightShare = 1 / 8;
 /** Requests in flight that only gRPC may use: its exporters in JavaScript do not come back after a refusal, those of HTTP do. */

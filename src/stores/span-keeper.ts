@@ -50,7 +50,7 @@ export interface SpanKeeper {
 const gatherMs = 100;
 const batchTraces = 128;
 /** Traces that are compressed at once. */
-const compressedTogether = 32;
+const compressedTogether = 4;
 const firstRestMs = 500;
 const longestRestMs = 30_000;
 /** Of one batch, after the first: a minute and a half. While a store stays down, the batches behind it have one. */

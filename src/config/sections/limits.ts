@@ -11,7 +11,7 @@ export const limits: Section = {
       body_bytes: bytes('16MiB', '1KiB', '1GiB', 'Largest request body, as it comes over the wire.'),
       inflated_bytes: bytes('64MiB', '1KiB', '4GiB', 'Largest request body after decompression. At least `body_bytes`.'),
       memory_bytes: bytes('512MiB', '1MiB', '1TiB', 'Memory of the process. It keeps within it by letting closed runs go, then by answering requests with 429. It needs some 200 MiB for itself; with less than 320 MiB it takes that all the same. At least `inflated_bytes`.'),
-      journal_bytes: bytes('4GiB', '16MiB', '64TiB', 'Disk space for the journal; beyond it requests are answered with 503. A journal `memory:` takes a quarter of `memory_bytes` at most.'),
+      journal_bytes: bytes('4GiB', '16MiB', '64TiB', 'Disk space for the journal; beyond it requests are answered with 503. A journal `memory:` takes three sixteenths of `memory_bytes` at most.'),
       closing_lag: duration('5s', '100ms', '10m', 'How late the closing of runs may be. From a fifth of it on no more is taken than gets done, at a quarter no judge is asked, at half the store gets no content, beyond it requests are answered with 429.'),
       retry_after: duration('30s', '1s', '1h', 'The longest that a client is asked to stay away. How long it is grows with what waits.'),
       spans_per_trace: { type: 'integer', 'x-restart': true, minimum: 1, maximum: 10_000_000, default: 50_000, 'x-unit': 'spans', description: 'Spans kept of one trace; more are counted and left out.' },
