@@ -52,8 +52,10 @@ const morePerEase = 1.05;
 /** From this share on, once something had to go, the bound is near: who goes up to it quickly is pressed again and again. */
 const nearShare = 0.5;
 const easeNearEveryMs = 15_000;
-/** Of `heldBytesMax`: so that sparing begins again from somewhere. */
-const leastShare = 1 / 64;
+/** Of `heldBytesMax`: so that sparing begins again from somewhere, and because letting go of the last few makes no process smaller. */
+const leastShare = 1 / 16;
+/** Of the bound, in bytes on the wire: when less was let go, what the process takes is something else, and collecting would not bring it down. */
+const worthCollectingShare = 1 / 128;
 /** Collecting costs a tenth of a second or more of the processor. Where it brings little it is tried ever more rarely. */
 const collectEveryMs = 3_000;
 const collectEveryMsMax = 60_000;
@@ -66,8 +68,8 @@ export function memoryGuard(options: MemoryGuardOptions): MemoryGuard {
   let spare = heldBytesMax;
   let often: boolean | undefined;
   let changedMs = -Infinity;
-  /** Fewer traces were spared, and the collector has not been asked since. */
-  let squeezed = false;
+  /** Bytes on the wire that were let go since the collector was asked. */
+  let letGo = 0;
   let collectAgainMs = -Infinity;
   /** What is being collected in steps, and the share that was taken then. */
   let inSteps: { readonly share: number; readonly sinceMs: number } | undefined;
@@ -75,9 +77,10 @@ export function memoryGuard(options: MemoryGuardOptions): MemoryGuard {
 
   function squeeze(nowMs: number): void {
     changedMs = nowMs;
-    squeezed = true;
-    spare = Math.max(heldBytesMax * leastShare, Math.min(spare, heldBytes()) * lessPerSqueeze);
+    const before = heldBytes();
+    spare = Math.max(heldBytesMax * leastShare, Math.min(spare, before) * lessPerSqueeze);
     relieve();
+    letGo += Math.max(0, before - heldBytes());
   }
 
   function ease(nowMs: number): void {
@@ -93,7 +96,7 @@ export function memoryGuard(options: MemoryGuardOptions): MemoryGuard {
   /** Gives the share that is left. */
   function collected(share: number): number {
     memory.collect();
-    squeezed = false;
+    letGo = 0;
     inSteps = undefined;
     const left = memory.residentBytes() / residentBytesMax;
     rest(share, left);
@@ -102,7 +105,7 @@ export function memoryGuard(options: MemoryGuardOptions): MemoryGuard {
 
   function collectInSteps(share: number, nowMs: number): void {
     memory.collectInSteps();
-    squeezed = false;
+    letGo = 0;
     inSteps = { share, sinceMs: nowMs };
   }
 
@@ -131,7 +134,7 @@ export function memoryGuard(options: MemoryGuardOptions): MemoryGuard {
         return share;
       }
       if (share >= spareShare && nowMs - changedMs >= squeezeEveryMs) {
-        if (squeezed && nowMs >= collectAgainMs) collectInSteps(share, nowMs);
+        if (letGo >= residentBytesMax * worthCollectingShare && nowMs >= collectAgainMs) collectInSteps(share, nowMs);
         else squeeze(nowMs);
       }
       if (share < easyShare && nowMs - changedMs >= (share >= nearShare ? easeNearEveryMs : easeEveryMs)) ease(nowMs);

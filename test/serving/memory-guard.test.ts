@@ -94,3 +94,10 @@ test('memory guard: where collecting brings nothing it is tried ever more rarely
   expect(of.state.collected).toBeGreaterThan(5);
   expect(of.state.collected).toBeLessThan(16);
 });
+
+test('memory guard: a process that is large for other reasons keeps a few traces, and is not collected in steps for them', () => {
+  const of = simulated({ factor: 1, restMib: 400 });
+  of.pass(600, mib);
+  expect([of.state.inSteps, of.state.collected]).toEqual([0, 0]);
+  expect(of.state.held).toBe(8 * mib);
+});
