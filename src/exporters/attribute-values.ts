@@ -3,7 +3,8 @@ import { wire } from '../model/attributes.ts';
 import { isJsonArray, isJsonObject, jsonText, type JsonValue } from '../model/json.ts';
 
 type Scalar = string | number | boolean;
-export type SentValue = Scalar | readonly Scalar[];
+export type SentList = readonly Scalar[];
+export type SentValue = Scalar | SentList;
 
 /** Nothing is left out but null (undefined), which OpenTelemetry does not know: what has no attribute type of its own becomes JSON text. */
 export function sentValue(value: JsonValue): SentValue | undefined {

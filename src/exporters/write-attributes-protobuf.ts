@@ -1,29 +1,33 @@
 /** Attributes of what we send, as protobuf. */
 import type { ProtobufWriter } from '../otlp/protobuf-writer.ts';
 import type { JsonObject } from '../model/json.ts';
-import { isDouble, sentValue, type SentValue } from './attribute-values.ts';
+import { isDouble, sentValue, type SentList } from './attribute-values.ts';
 
 export function writeAttributes(to: ProtobufWriter, field: number, attributes: JsonObject): void {
-  for (const key of Object.keys(attributes)) {
+  for (const key in attributes) {
+    if (!Object.hasOwn(attributes, key)) continue;
     const value = sentValue(attributes[key] ?? null);
     if (value === undefined) continue;
-    if (typeof value === 'string') to.textPair(field, key, value);
-    else {
-      to.message(field, () => {
-        to.text(1, key);
-        to.message(2, () => writeValue(to, value, isDouble(key)));
-      });
-    }
+    if (typeof value !== 'object') to.pair(field, key, value, typeof value === 'number' && isDouble(key));
+    else writeList(to, field, key, value);
   }
 }
 
-function writeValue(to: ProtobufWriter, value: SentValue, asDouble: boolean): void {
-  if (typeof value === 'string') to.text(1, value);
-  else if (typeof value === 'boolean') to.varint(2, value ? 1 : 0);
-  else if (typeof value !== 'number') {
-    to.message(5, () => {
-      for (const item of value) to.message(1, () => writeValue(to, item, asDouble));
+function writeList(to: ProtobufWriter, field: number, key: string, list: SentList): void {
+  const asDouble = isDouble(key);
+  to.message(field, () => {
+    to.text(1, key);
+    to.message(2, () => {
+      to.message(5, () => {
+        for (const item of list) to.message(1, () => writeItem(to, item, asDouble));
+      });
     });
-  } else if (asDouble || !Number.isSafeInteger(value) || Object.is(value, -0)) to.double(4, value);
-  else to.varint(3, value);
+  });
+}
+
+function writeItem(to: ProtobufWriter, item: SentList[number], asDouble: boolean): void {
+  if (typeof item === 'string') to.text(1, item);
+  else if (typeof item === 'boolean') to.varint(2, item ? 1 : 0);
+  else if (asDouble || !Number.isSafeInteger(item) || Object.is(item, -0)) to.double(4, item);
+  else to.varint(3, item);
 }

@@ -11,8 +11,8 @@ export interface ProtobufWriter {
   hex(field: number, value: string): void;
   /** Writes a message; its length is put before it when it is complete. */
   message(field: number, write: () => void): void;
-  /** An attribute whose value is a text, under a key that is not empty: the same as messages and texts within each other, in one go where both are short and plain. */
-  textPair(field: number, key: string, value: string): void;
+  /** An attribute, under a key that is not empty: the same as messages and values within each other, in one go. Numbers that are not safe integers, and those that are to be, are doubles. */
+  pair(field: number, key: string, value: string | number | boolean, asDouble: boolean): void;
   /** What was written so far, copied. */
   result(): Buffer;
   /** Likewise, until something else is written. */
@@ -24,6 +24,9 @@ export interface ProtobufWriter {
 export function protobufWriter(): ProtobufWriter {
   let buffer = Buffer.allocUnsafe(firstBytes);
   let at = 0;
+  /** The same time is written again and again. */
+  let lastWide: bigint | undefined;
+  const lastWideBytes = Buffer.alloc(8);
 
   const reserve = (bytes: number): void => {
     if (at + bytes <= buffer.length) return;
@@ -50,6 +53,16 @@ export function protobufWriter(): ProtobufWriter {
     buffer[at++] = Number(rest);
   };
   const tag = (field: number, type: number): void => raw(field * 8 + type);
+  const varint = (field: number, value: number | bigint): void => {
+    tag(field, wireType.varint);
+    if (typeof value === 'number' && value >= 0) raw(value);
+    else rawWide(BigInt(value));
+  };
+  const double = (field: number, value: number): void => {
+    tag(field, wireType.fixed64);
+    reserve(8);
+    at = buffer.writeDoubleLE(value, at);
+  };
   const delimited = (field: number, length: number, put: () => void): void => {
     tag(field, wireType.bytes);
     raw(length);
@@ -106,6 +119,25 @@ export function protobufWriter(): ProtobufWriter {
     reserve(length);
     at += buffer.write(value, at);
   };
+  /** The value's message begins behind it, and takes so many bytes. */
+  const pairHead = (field: number, key: string, valueBytes: number): void => {
+    const keyBytes = Buffer.byteLength(key);
+    tag(field, wireType.bytes);
+    raw(2 + varintBytes(keyBytes) + keyBytes + varintBytes(valueBytes) + valueBytes);
+    text(1, key);
+    tag(2, wireType.bytes);
+    raw(valueBytes);
+  };
+  const numberPair = (field: number, key: string, value: number, asDouble: boolean): void => {
+    if (asDouble || !Number.isSafeInteger(value) || Object.is(value, -0)) {
+      pairHead(field, key, 9);
+      double(4, value);
+    } else {
+      pairHead(field, key, 1 + (value < 0 ? varintBytesMax : varintBytes(value)));
+      varint(3, value);
+    }
+  };
+
   const message = (field: number, write: () => void): void => {
     tag(field, wireType.bytes);
     reserve(1);
@@ -123,36 +155,36 @@ export function protobufWriter(): ProtobufWriter {
   };
 
   return {
-    varint(field, value) {
-      tag(field, wireType.varint);
-      if (typeof value === 'number' && value >= 0) raw(value);
-      else rawWide(BigInt(value));
-    },
+    varint,
     fixed64(field, value) {
       tag(field, wireType.fixed64);
       reserve(8);
-      at = buffer.writeBigUInt64LE(BigInt.asUintN(64, value), at);
+      if (value !== lastWide) {
+        lastWide = value;
+        lastWideBytes.writeBigUInt64LE(BigInt.asUintN(64, value));
+      }
+      for (let index = 0; index < 8; index++) buffer[at++] = lastWideBytes[index] ?? 0;
     },
     fixed32(field, value) {
       tag(field, wireType.fixed32);
       reserve(4);
       at = buffer.writeUInt32LE(value >>> 0, at);
     },
-    double(field, value) {
-      tag(field, wireType.fixed64);
-      reserve(8);
-      at = buffer.writeDoubleLE(value, at);
-    },
+    double,
     text,
     bytes: (field, value) => delimited(field, value.length, () => buffer.set(value, at)),
     hex: (field, value) => delimited(field, value.length / 2, () => buffer.write(value, at, 'hex')),
     message,
-    textPair(field, key, value) {
-      if (isPlainPair(field, key, value)) return;
-      message(field, () => {
-        text(1, key);
-        message(2, () => text(1, value));
-      });
+    pair(field, key, value, asDouble) {
+      if (typeof value === 'number') numberPair(field, key, value, asDouble);
+      else if (typeof value === 'boolean') {
+        pairHead(field, key, 2);
+        varint(2, value ? 1 : 0);
+      } else if (!isPlainPair(field, key, value)) {
+        const bytes = Buffer.byteLength(value);
+        pairHead(field, key, 1 + varintBytes(bytes) + bytes);
+        text(1, value);
+      }
     },
     result: () => Buffer.from(buffer.subarray(0, at)),
     lent: () => buffer.subarray(0, at),

@@ -53,26 +53,43 @@ interface Series {
   readonly exemplars: (Exemplar | undefined)[];
 }
 
+/** By the values of its labels, one after the other: a key made of all of them would be made for everything that is counted. */
+interface Family {
+  readonly first: Branch;
+  readonly series: Series[];
+}
+
+interface Branch {
+  series?: Series;
+  byValue?: Map<string, Branch>;
+}
+
 const foldedLabelValue = 'other';
 
 export function metricRegistry({ labelSetsMax = 2000, labelCharsMax = 200, clock }: MetricRegistryOptions = {}): MetricRegistry {
-  const families = new Map<string, Map<string, Series>>();
+  const families = new Map<string, Family>();
   for (const [name, row] of Object.entries(metricRows)) {
+    const family = emptyFamily();
     // A metric without labels is there from the start: zero is not the same as unknown.
-    const first: [string, Series][] = row.labels.length === 0 ? [[keyOf([]), emptySeries(row, [])]] : [];
-    families.set(name, new Map(first));
+    if (row.labels.length === 0) added(family, row, []);
+    families.set(name, family);
   }
 
   function seriesOf(metric: MetricName, row: Metric, labels: Labels): Series {
-    const family = families.get(metric) ?? new Map<string, Series>();
-    const known = family.get(writtenKey(row, labels, labelCharsMax));
+    const family = families.get(metric) ?? emptyFamily();
+    return labelled(family, row, labels) ?? ofValues(family, metric, row, row.labels.map((label) => cut(valueOf(labels, label), labelCharsMax)));
+  }
+
+  /** `values`: as they are kept. */
+  function ofValues(family: Family, metric: MetricName, row: Metric, values: readonly string[]): Series {
+    const known = valued(family, values);
     if (known !== undefined) return known;
-    const values = row.labels.map((label) => valueOf(labels, label, labelCharsMax));
-    if (family.size < labelSetsMax || row.labels.length === 0) return added(family, row, values);
+    const { length: size } = family.series;
+    if (size < labelSetsMax || row.labels.length === 0) return added(family, row, values);
     if (metric !== 'tracejury.metrics.folded') telemetry.add('tracejury.metrics.folded', 1, { 'tracejury.metric': metric });
     const partly = values.map((value, at) => (foreignLabels.has(row.labels[at] ?? '') ? foldedLabelValue : value));
-    const folded = family.has(keyOf(partly)) || (partly.includes(foldedLabelValue) && family.size < labelSetsMax * 2) ? partly : values.map(() => foldedLabelValue);
-    return family.get(keyOf(folded)) ?? added(family, row, folded);
+    const folded = valued(family, partly) !== undefined || (partly.includes(foldedLabelValue) && size < labelSetsMax * 2) ? partly : values.map(() => foldedLabelValue);
+    return valued(family, folded) ?? added(family, row, folded);
   }
 
   const telemetry: MetricRegistry = {
@@ -96,42 +113,51 @@ export function metricRegistry({ labelSetsMax = 2000, labelCharsMax = 200, clock
     },
     replace(metric, points) {
       if (metricRows[metric]?.kind !== 'gauge') return;
-      families.set(metric, new Map());
+      families.set(metric, emptyFamily());
       for (const { labels, value } of points) telemetry.set(metric, value, labels);
     },
     snapshot: () =>
       [...families].flatMap(([name, family]) => {
         const row = metricRows[name];
-        return row === undefined ? [] : [{ name, row, points: [...family.values()].map((series) => pointOf(row, series)) }];
+        return row === undefined ? [] : [{ name, row, points: family.series.map((series) => pointOf(row, series)) }];
       }),
   };
   return telemetry;
 }
 
-function added(family: Map<string, Series>, row: Metric, values: readonly string[]): Series {
+function emptyFamily(): Family {
+  return { first: {}, series: [] };
+}
+
+function added(family: Family, row: Metric, values: readonly string[]): Series {
+  let branch = family.first;
+  for (const value of values) {
+    const byValue = (branch.byValue ??= new Map());
+    const next = byValue.get(value) ?? {};
+    byValue.set(value, next);
+    branch = next;
+  }
   const series = emptySeries(row, values);
-  family.set(keyOf(values), series);
+  branch.series = series;
+  family.series.push(series);
   return series;
 }
 
-/** Another text for other values: it is made for everything that is counted. */
-function keyOf(values: readonly string[]): string {
-  return values.reduce(withValue, '');
+/** Undefined: not known, or known under values that were cut. */
+function labelled(family: Family, row: Metric, labels: Labels): Series | undefined {
+  let branch: Branch | undefined = family.first;
+  for (const label of row.labels) branch = branch?.byValue?.get(valueOf(labels, label));
+  return branch?.series;
 }
 
-/** The key of the values that some labels have, without a list of them. */
-function writtenKey(row: Metric, labels: Labels, charsMax: number): string {
-  let key = '';
-  for (const label of row.labels) key = withValue(key, valueOf(labels, label, charsMax));
-  return key;
+function valued(family: Family, values: readonly string[]): Series | undefined {
+  let branch: Branch | undefined = family.first;
+  for (const value of values) branch = branch?.byValue?.get(value);
+  return branch?.series;
 }
 
-function withValue(key: string, value: string): string {
-  return `${key}${value.length}:${value}`;
-}
-
-function valueOf(labels: Labels, label: string, charsMax: number): string {
-  return cut(Object.hasOwn(labels, label) ? (labels[label] ?? '') : '', charsMax);
+function valueOf(labels: Labels, label: string): string {
+  return Object.hasOwn(labels, label) ? (labels[label] ?? '') : '';
 }
 
 function emptySeries(row: Metric, values: readonly string[]): Series {

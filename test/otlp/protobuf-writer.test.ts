@@ -1,23 +1,37 @@
-/** A pair of texts is written in one go where it is short and plain, and says the same where it is not. */
+/** A pair is written in one go, and says the same as its parts. */
 import { expect, test } from 'vitest';
-import { protobufWriter } from '../../src/otlp/protobuf-writer.ts';
+import { protobufWriter, type ProtobufWriter } from '../../src/otlp/protobuf-writer.ts';
 
 const texts = [0, 1, 2, 60, 64, 65, 119, 120, 121, 122, 127, 128, 5_000].map((length) => 'x'.repeat(length));
-const values = [...texts, 'é', `${'x'.repeat(59)}é`, '€'.repeat(40), '\ud800'];
+const plain = [...texts, 'é', `${'x'.repeat(59)}é`, '€'.repeat(40), '\ud800'];
+const numbers = [0, 1, 127, 128, 2 ** 31, 2 ** 32, Number.MAX_SAFE_INTEGER, -1, Number.MIN_SAFE_INTEGER, -0, 0.5, 2 ** 53, 1e300, NaN, -Infinity];
+/** Of the value's message: written as it would be without a pair. */
+const values: readonly { readonly value: string | number | boolean; readonly asDouble: boolean; readonly write: (to: ProtobufWriter) => void }[] = [
+  ...plain.map((value) => ({ value, asDouble: false, write: (to: ProtobufWriter) => to.text(1, value) })),
+  ...[true, false].map((value) => ({ value, asDouble: false, write: (to: ProtobufWriter) => to.varint(2, value ? 1 : 0) })),
+  ...numbers.map((value) => ({ value, asDouble: false, write: (to: ProtobufWriter) => (Number.isSafeInteger(value) && !Object.is(value, -0) ? to.varint(3, value) : to.double(4, value)) })),
+  ...numbers.map((value) => ({ value, asDouble: true, write: (to: ProtobufWriter) => to.double(4, value) })),
+];
 const keys = ['k', 'key', 'ключ', 'k'.repeat(61), 'k'.repeat(120), 'k'.repeat(200)];
 
 for (const field of [1, 9, 15, 16, 3_000]) {
   test(`protobuf writer: a pair in field ${field} has the bytes of its parts`, () => {
     const [inOneGo, inParts] = [protobufWriter(), protobufWriter()];
     for (const key of keys) {
-      for (const value of values) {
-        inOneGo.textPair(field, key, value);
+      for (const { value, asDouble, write } of values) {
+        inOneGo.pair(field, key, value, asDouble);
         inParts.message(field, () => {
           inParts.text(1, key);
-          inParts.message(2, () => inParts.text(1, value));
+          inParts.message(2, () => write(inParts));
         });
-        expect([key.length, value.length, inOneGo.lent().equals(inParts.lent())]).toEqual([key.length, value.length, true]);
+        expect([key.length, value, inOneGo.lent().equals(inParts.lent())]).toEqual([key.length, value, true]);
       }
     }
   });
 }
+
+test('protobuf writer: a fixed number that comes again, and one that comes between, are written as they are', () => {
+  const to = protobufWriter();
+  for (const value of [7n, 7n, 2n ** 64n - 1n, 7n]) to.fixed64(1, value);
+  expect([0, 1, 2, 3].map((at) => to.lent().readBigUInt64LE(at * 9 + 1))).toEqual([7n, 7n, 2n ** 64n - 1n, 7n]);
+});
