@@ -30,8 +30,9 @@ export function compressedBeside(whole: Uint8Array): Promise<Buffer> {
 
 /** What leaves the store again within a second is written as it is, unless it is large: compressing costs more than the pages. In memory of its own. */
 export function brief(text: string, asItIsBytesMax = littleBytes): Buffer {
-  const bytes = bytesOf(text);
-  return bytes.length > asItIsBytesMax ? compressed(bytes) : ownBytes(bytes);
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
+  bytes.write(text);
+  return bytes.length > asItIsBytesMax ? compressed(bytes) : bytes;
 }
 
 const zstdMagic = 0xfd2fb528;
@@ -39,8 +40,17 @@ const zstdMagic = 0xfd2fb528;
 /** What `brief` was given. */
 export function briefText(kept: Uint8Array): string {
   const bytes = Buffer.from(kept.buffer, kept.byteOffset, kept.byteLength);
-  const isCompressed = bytes.length >= 4 && bytes.readUInt32LE() === zstdMagic;
-  return (isCompressed ? zstdDecompressSync(bytes) : bytes).toString();
+  return (isCompressed(bytes) ? zstdDecompressSync(bytes) : bytes).toString();
+}
+
+/** What `brief` gave, for longer than a second: compressed in any case. */
+export function lasting(kept: Uint8Array): Uint8Array {
+  return isCompressed(Buffer.from(kept.buffer, kept.byteOffset, kept.byteLength)) ? kept : compressed(kept);
+}
+
+/** No JSON begins in this way. */
+function isCompressed(bytes: Buffer): boolean {
+  return bytes.length >= 4 && bytes.readUInt32LE() === zstdMagic;
 }
 
 function bytesOf(whole: Uint8Array | string): Uint8Array {

@@ -10,7 +10,7 @@ import type { ContentGone, Micros, RunFilter, RunPlace, RunRow, StoredDecision }
 export interface Version {
   readonly row: Omit<RunRow, 'verdicts'>;
   readonly calls: readonly { readonly name: string; readonly ended: string; readonly took: Micros | undefined }[];
-  content: Buffer | undefined;
+  content: Uint8Array | undefined;
   contentGone: ContentGone | undefined;
 }
 

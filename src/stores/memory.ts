@@ -2,6 +2,7 @@
 import type { Run } from '../model/agent-trace.ts';
 import { runTargetId } from '../model/verdict.ts';
 import { callEnd } from '../model/call-end.ts';
+import { compressedBeside, lasting } from './compression.ts';
 import { storedDecisions, tookMicros } from './item.ts';
 import { traceKey } from '../pipeline/traces.ts';
 import { memoryAnnotations } from './memory-annotations.ts';
@@ -18,7 +19,7 @@ import { heldVerdicts, type HeldVerdict } from './memory-verdicts.ts';
 import { contentOf, readContent } from './run-content.ts';
 import { spansInMemory } from './spans-in-memory.ts';
 import { surplusRuns } from './surplus-runs.ts';
-import type { ContentGone, RunFilter, Store, StoredDecision, StoreItem, SummaryRow, ToolRow } from './store.ts';
+import type { ContentGone, RunFilter, SpanPiece, Store, StoredDecision, StoreItem, SummaryRow, ToolRow } from './store.ts';
 
 /** Beyond it the runs go that were scored first. */
 const runsMaxDefault = 10_000;
@@ -64,7 +65,8 @@ export function memoryStore({ runsMax = runsMaxDefault, contentBytesMax = conten
   const within = ({ annotated, ...filter }: RunFilter): readonly Kept[] => ordered().filter((one) => isWanted(one, filter) && (annotated === undefined || annotated === annotations.of(one.version.row).length > 0));
 
   function versionOf({ run, withoutContent, content: made = contentOf(run, withoutContent) }: StoreItem): Version {
-    const { content, contentGone } = made;
+    const { contentGone } = made;
+    const content = made.content === undefined ? undefined : lasting(made.content);
     contentBytes += content?.length ?? 0;
     return { row: rowOf(run), calls: run.trace.toolCalls.map((call) => ({ name: call.name, ended: callEnd(call), took: tookMicros(call) })), content, contentGone };
   }
@@ -159,7 +161,9 @@ export function memoryStore({ runsMax = runsMaxDefault, contentBytesMax = conten
       return rows;
     },
     async writeSpans(pieces) {
-      spans.write(pieces);
+      const packed: SpanPiece[] = [];
+      for (const { isPlain, body, ...piece } of pieces) packed.push({ ...piece, body: isPlain === true ? await compressedBeside(body) : body });
+      spans.write(packed);
     },
     spans: async (tenant, traceId) => spans.of(tenant, traceId),
     async known(traces) {

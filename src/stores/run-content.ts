@@ -1,19 +1,20 @@
-/** What an agent was given and gave, as a store keeps it: compressed. */
+/** What an agent was given and gave, on its way to a store that keeps it compressed. */
 import { zstdDecompressSync } from 'node:zlib';
 import type { Run } from '../model/agent-trace.ts';
 import { isJsonObject, type JsonObject, jsonText, type JsonValue, parseJson } from '../model/json.ts';
 import { runJson } from '../model/run-json.ts';
-import { compressed } from './compression.ts';
+import { brief } from './compression.ts';
 import type { RunContent, WithoutContent } from './store.ts';
 
 /** A run whose JSON is longer is kept without its content: nobody reads it on a page. */
 const contentCharsMax = 8_000_000;
 
+/** Compressing is for where it is kept: on its way there it is as it is, unless it is large. */
 export function contentOf(run: Run, withoutContent: WithoutContent | undefined): RunContent {
   if (withoutContent !== undefined) return { content: undefined, contentGone: withoutContent };
   const text = textOf(run);
   if (text === undefined || text.length > contentCharsMax) return { content: undefined, contentGone: 'too_large' };
-  return { content: compressed(text), contentGone: undefined };
+  return { content: brief(text), contentGone: undefined };
 }
 
 /** Undefined: it is longer than any text can be. */

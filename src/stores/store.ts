@@ -91,7 +91,7 @@ export type WithoutContent = 'switched_off' | 'sampled_out' | 'overload';
 export const contentGoneWords = ['switched_off', 'sampled_out', 'overload', 'too_large', 'expired', 'unknown'] as const;
 export type ContentGone = (typeof contentGoneWords)[number];
 
-/** What an agent was given and gave, compressed, or why it is not there. */
+/** What an agent was given and gave, in the bytes of `brief`, or why it is not there. */
 export type RunContent = { readonly content: Buffer; readonly contentGone: undefined } | { readonly content: undefined; readonly contentGone: ContentGone };
 
 export interface StoreItem extends ScoredRun {
@@ -104,7 +104,7 @@ export interface StoreItem extends ScoredRun {
 /** A trace's spans come together when it is done; those that come late are a piece of their own. */
 export const piecesPerTraceMax = 100;
 
-/** Spans and log records of a trace, put together and compressed. */
+/** Spans and log records of a trace, put together. */
 export interface SpanPiece {
   readonly tenant: Tenant;
   readonly traceId: TraceId;
@@ -120,8 +120,10 @@ export interface SpanPiece {
   readonly isRedacted: boolean;
   /** Tells a piece from the others of the trace. */
   readonly digest: string;
-  /** A bundle of OTLP requests, compressed with zstd. */
+  /** A bundle of OTLP requests, compressed with zstd, but for `isPlain`. */
   readonly body: Uint8Array;
+  /** On its way to a store, which compresses it; what a store gives is compressed. */
+  readonly isPlain?: true;
 }
 
 /** Microseconds since the epoch: whole numbers that a double holds. */

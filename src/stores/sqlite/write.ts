@@ -2,6 +2,7 @@
 import type { Transaction } from 'kysely';
 import type { RunKey } from '../../model/agent-trace.ts';
 import { chosenPairs, spoken } from '../chosen-pairs.ts';
+import { lasting } from '../compression.ts';
 import { storedDecisions } from '../item.ts';
 import { settleAnnotations } from './annotations.ts';
 import type { Batch, BatchItem, BatchRun } from './batch.ts';
@@ -65,8 +66,8 @@ async function knownRuns(tx: Tx, runs: ReadonlyMap<string, BatchRun>): Promise<M
 
 function writeRuns(to: Rows, runs: readonly BatchRun[], known: Map<string, Known>): void {
   for (const run of runs) {
-    const { columns, content: { content = null, contentGone = null } } = run;
-    const id = to.run({ ...columns, content, content_gone: contentGone });
+    const { columns, content: { content, contentGone = null } } = run;
+    const id = to.run({ ...columns, content: content === undefined ? null : lasting(content), content_gone: contentGone });
     known.set(keyText(run), { id, revision: known.get(keyText(run))?.revision ?? 0, isPart: columns.part_of !== null });
   }
 }
