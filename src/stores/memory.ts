@@ -2,7 +2,7 @@
 import type { Run } from '../model/agent-trace.ts';
 import { runTargetId } from '../model/verdict.ts';
 import { callEnd } from '../model/call-end.ts';
-import { compressedBeside, lasting } from './compression.ts';
+import { lasting } from './compression.ts';
 import { storedDecisions, tookMicros } from './item.ts';
 import { traceKey } from '../pipeline/traces.ts';
 import { memoryAnnotations } from './memory-annotations.ts';
@@ -19,7 +19,7 @@ import { heldVerdicts, type HeldVerdict } from './memory-verdicts.ts';
 import { contentOf, readContent } from './run-content.ts';
 import { spansInMemory } from './spans-in-memory.ts';
 import { surplusRuns } from './surplus-runs.ts';
-import type { ContentGone, RunFilter, SpanPiece, Store, StoredDecision, StoreItem, SummaryRow, ToolRow } from './store.ts';
+import type { ContentGone, RunFilter, Store, StoredDecision, StoreItem, SummaryRow, ToolRow } from './store.ts';
 
 /** Beyond it the runs go that were scored first. */
 const runsMaxDefault = 10_000;
@@ -161,9 +161,7 @@ export function memoryStore({ runsMax = runsMaxDefault, contentBytesMax = conten
       return rows;
     },
     async writeSpans(pieces) {
-      const packed: SpanPiece[] = [];
-      for (const { isPlain, body, ...piece } of pieces) packed.push({ ...piece, body: isPlain === true ? await compressedBeside(body) : body });
-      spans.write(packed);
+      spans.write(pieces);
     },
     spans: async (tenant, traceId) => spans.of(tenant, traceId),
     async known(traces) {

@@ -3,7 +3,6 @@
  * and stored, a batch at a time and beside all other work. The journal keeps the requests until then. Bounded: what cannot be stored in
  * time costs the oldest traces their spans, which are counted, and holds up nobody.
  */
-import { setImmediate } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import type { ScoredRun } from '../exporters/exporter.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
@@ -50,10 +49,8 @@ export interface SpanKeeper {
 /** How long traces gather: those of one request are read together. */
 const gatherMs = 100;
 const batchTraces = 128;
-/** Of a larger one the compressing, which is the store's, would hold up what the store does for others. */
-const plainBytesMax = 256 * 1024;
-/** Others have their turn in between. */
-const piecesPerTurn = 16;
+/** Traces that are compressed at once. */
+const compressedTogether = 4;
 const firstRestMs = 500;
 const longestRestMs = 30_000;
 /** Of one batch, after the first: a minute and a half. While a store stays down, the batches behind it have one. */
@@ -156,10 +153,9 @@ export function spanKeeper(options: SpanKeeperOptions): SpanKeeper {
 
   async function piecesOf(batch: readonly Waiting[], read: readonly TraceSpans[]): Promise<readonly SpanPiece[]> {
     const pieces: SpanPiece[] = [];
-    for (const [at, one] of batch.entries()) {
-      if (at % piecesPerTurn === piecesPerTurn - 1) await setImmediate();
-      const piece = await pieceOf(one, read[at]);
-      if (piece !== undefined) pieces.push(piece);
+    for (let from = 0; from < batch.length; from += compressedTogether) {
+      const some = batch.slice(from, from + compressedTogether).map((one, at) => pieceOf(one, read[from + at]));
+      for (const piece of await Promise.all(some)) if (piece !== undefined) pieces.push(piece);
     }
     return pieces;
   }
@@ -182,7 +178,7 @@ export function spanKeeper(options: SpanKeeperOptions): SpanKeeper {
       isWhole: read.isWhole && !isRest,
       isRedacted: read.isRedacted,
       digest: `${read.bundle.length}-${crc32(read.bundle).toString(16)}`,
-      ...(read.bundle.length <= plainBytesMax ? { body: read.bundle, isPlain: true } : { body: await compressedBeside(read.bundle) }),
+      body: await compressedBeside(read.bundle),
     };
   }
 

@@ -104,7 +104,7 @@ export interface StoreItem extends ScoredRun {
 /** A trace's spans come together when it is done; those that come late are a piece of their own. */
 export const piecesPerTraceMax = 100;
 
-/** Spans and log records of a trace, put together. */
+/** Spans and log records of a trace, put together and compressed. */
 export interface SpanPiece {
   readonly tenant: Tenant;
   readonly traceId: TraceId;
@@ -120,10 +120,8 @@ export interface SpanPiece {
   readonly isRedacted: boolean;
   /** Tells a piece from the others of the trace. */
   readonly digest: string;
-  /** A bundle of OTLP requests, compressed with zstd, but for `isPlain`. */
+  /** A bundle of OTLP requests, compressed with zstd. */
   readonly body: Uint8Array;
-  /** On its way to a store, which compresses it; what a store gives is compressed. */
-  readonly isPlain?: true;
 }
 
 /** Microseconds since the epoch: whole numbers that a double holds. */

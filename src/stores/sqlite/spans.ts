@@ -1,7 +1,6 @@
 /** Spans in SQLite: pieces by trace. */
 import type { Kysely } from 'kysely';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
-import { compressed } from '../compression.ts';
 import type { KnownTrace, Micros, SpanPiece, TraceName } from '../store.ts';
 import type { Rows } from './rows.ts';
 import type { Tables } from './tables.ts';
@@ -13,8 +12,8 @@ const knownRunsMax = 100_000;
 
 /** In the transaction that is open. */
 export function writePieces(to: Rows, pieces: readonly SpanPiece[]): void {
-  for (const { tenant, traceId, joined, digest, startedAt, storedAt, spans, isWhole, isRedacted, body, isPlain } of pieces) {
-    to.piece({ tenant, trace_id: traceId, digest, started_us: startedAt, stored_us: storedAt, spans, is_whole: isWhole ? 1 : 0, is_redacted: isRedacted ? 1 : 0, body: isPlain === true ? compressed(body) : body });
+  for (const { tenant, traceId, joined, digest, startedAt, storedAt, spans, isWhole, isRedacted, body } of pieces) {
+    to.piece({ tenant, trace_id: traceId, digest, started_us: startedAt, stored_us: storedAt, spans, is_whole: isWhole ? 1 : 0, is_redacted: isRedacted ? 1 : 0, body });
     for (const part of joined) to.joinedTrace({ tenant, trace_id: part, whole_id: traceId });
   }
 }
