@@ -13,12 +13,11 @@ export interface LoadCounts {
 
 export interface SteadyLoad {
   /** Resolves when all that was due in so many seconds is taken. */
-  run(seconds: number): Promise<LoadCounts>;
+  run(seconds: number, spansPerSecond: number): Promise<LoadCounts>;
 }
 
 export interface SteadyLoadOptions {
   readonly url: string;
-  readonly spansPerSecond: number;
   /** Keeps trace ids of several loads apart. */
   readonly sender: number;
   /** Called before each request. */
@@ -28,7 +27,7 @@ export interface SteadyLoadOptions {
 const connections = 8;
 const againMs = 200;
 
-export function steadyLoad({ url, spansPerSecond, sender, sent }: SteadyLoadOptions): SteadyLoad {
+export function steadyLoad({ url, sender, sent }: SteadyLoadOptions): SteadyLoad {
   const bodies = freshBodies({ seed: 5, spans: templateSpans, sender });
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
 
@@ -40,7 +39,7 @@ export function steadyLoad({ url, spansPerSecond, sender, sent }: SteadyLoadOpti
   }
 
   return {
-    async run(seconds) {
+    async run(seconds, spansPerSecond) {
       const startMs = performance.now();
       const underWay: Promise<number>[] = [];
       let spans = 0;
