@@ -19,15 +19,8 @@ function writeList(to: ProtobufWriter, field: number, key: string, list: SentLis
     to.text(1, key);
     to.message(2, () => {
       to.message(5, () => {
-        for (const item of list) to.message(1, () => writeItem(to, item, asDouble));
+        for (const item of list) to.message(1, () => to.scalar(item, asDouble));
       });
     });
   });
-}
-
-function writeItem(to: ProtobufWriter, item: SentList[number], asDouble: boolean): void {
-  if (typeof item === 'string') to.text(1, item);
-  else if (typeof item === 'boolean') to.varint(2, item ? 1 : 0);
-  else if (asDouble || !Number.isSafeInteger(item) || Object.is(item, -0)) to.double(4, item);
-  else to.varint(3, item);
 }

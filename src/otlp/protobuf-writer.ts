@@ -13,6 +13,8 @@ export interface ProtobufWriter {
   message(field: number, write: () => void): void;
   /** An attribute, under a key that is not empty: the same as messages and values within each other, in one go. Numbers that are not safe integers, and those that are to be, are doubles. */
   pair(field: number, key: string, value: string | number | boolean, asDouble: boolean): void;
+  /** What such a value is within its message. */
+  scalar(value: string | number | boolean, asDouble: boolean): void;
   /** What was written so far, copied. */
   result(): Buffer;
   /** Likewise, until something else is written. */
@@ -128,14 +130,11 @@ export function protobufWriter(): ProtobufWriter {
     tag(2, wireType.bytes);
     raw(valueBytes);
   };
-  const numberPair = (field: number, key: string, value: number, asDouble: boolean): void => {
-    if (asDouble || !Number.isSafeInteger(value) || Object.is(value, -0)) {
-      pairHead(field, key, 9);
-      double(4, value);
-    } else {
-      pairHead(field, key, 1 + (value < 0 ? varintBytesMax : varintBytes(value)));
-      varint(3, value);
-    }
+  const scalar = (value: string | number | boolean, asDouble: boolean): void => {
+    if (typeof value === 'string') text(1, value);
+    else if (typeof value === 'boolean') varint(2, value ? 1 : 0);
+    else if (asDouble || !isWhole(value)) double(4, value);
+    else varint(3, value);
   };
 
   const message = (field: number, write: () => void): void => {
@@ -175,16 +174,11 @@ export function protobufWriter(): ProtobufWriter {
     bytes: (field, value) => delimited(field, value.length, () => buffer.set(value, at)),
     hex: (field, value) => delimited(field, value.length / 2, () => buffer.write(value, at, 'hex')),
     message,
+    scalar,
     pair(field, key, value, asDouble) {
-      if (typeof value === 'number') numberPair(field, key, value, asDouble);
-      else if (typeof value === 'boolean') {
-        pairHead(field, key, 2);
-        varint(2, value ? 1 : 0);
-      } else if (!isPlainPair(field, key, value)) {
-        const bytes = Buffer.byteLength(value);
-        pairHead(field, key, 1 + varintBytes(bytes) + bytes);
-        text(1, value);
-      }
+      if (typeof value === 'string' && isPlainPair(field, key, value)) return;
+      pairHead(field, key, scalarBytes(value, asDouble));
+      scalar(value, asDouble);
     },
     result: () => Buffer.from(buffer.subarray(0, at)),
     lent: () => buffer.subarray(0, at),
@@ -213,4 +207,17 @@ function varintBytes(value: number): number {
   let bytes = 1;
   for (let rest = value; rest >= 0x80; rest = Math.floor(rest / 0x80)) bytes++;
   return bytes;
+}
+
+/** Of a value with its tag. */
+function scalarBytes(value: string | number | boolean, asDouble: boolean): number {
+  if (typeof value === 'boolean') return 2;
+  if (typeof value === 'number') return asDouble || !isWhole(value) ? 9 : 1 + (value < 0 ? varintBytesMax : varintBytes(value));
+  const bytes = Buffer.byteLength(value);
+  return 1 + varintBytes(bytes) + bytes;
+}
+
+/** An integer that a double holds, and no negative zero. */
+function isWhole(value: number): boolean {
+  return Number.isSafeInteger(value) && !Object.is(value, -0);
 }

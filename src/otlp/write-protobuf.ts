@@ -96,14 +96,10 @@ function writePair(to: ProtobufWriter, field: number, key: string, value: Attrib
 /** An integer outside 64 bits, which no reader gives, is written as a text: it keeps every digit. */
 function writeAnyValue(to: ProtobufWriter, value: AttributeValue): void {
   if (value === null) return;
-  if (typeof value === 'string') to.text(1, value);
-  else if (typeof value === 'boolean') to.varint(2, value ? 1 : 0);
+  if (typeof value === 'string' || typeof value === 'boolean' || typeof value === 'number') to.scalar(value, false);
   else if (typeof value === 'bigint') {
     if (BigInt.asIntN(64, value) === value) to.varint(3, value);
     else to.text(1, value.toString());
-  } else if (typeof value === 'number') {
-    if (Number.isSafeInteger(value) && !Object.is(value, -0)) to.varint(3, value);
-    else to.double(4, value);
   } else if (value instanceof Uint8Array) to.bytes(7, value);
   else if (isValueList(value)) {
     to.message(5, () => {

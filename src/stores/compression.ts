@@ -18,9 +18,8 @@ function optionsFor({ byteLength: bytes }: Uint8Array): ZstdOptions {
 }
 
 /** In memory of its own: what the compressor gives lies in a larger piece, of which all would be kept. */
-export function compressed(whole: Uint8Array | string): Buffer {
-  const bytes = bytesOf(whole);
-  return ownBytes(zstdCompressSync(bytes, optionsFor(bytes)));
+export function compressed(whole: Uint8Array): Buffer {
+  return ownBytes(zstdCompressSync(whole, optionsFor(whole)));
 }
 
 /** The same beside the thread that asks. */
@@ -35,7 +34,7 @@ export function brief(text: string, asItIsBytesMax = littleBytes): Buffer {
   return bytes.length > asItIsBytesMax ? compressed(bytes) : bytes;
 }
 
-const zstdMagic = 0xfd2fb528;
+const zstdMagic = [0x28, 0xb5, 0x2f, 0xfd];
 
 /** What `brief` was given. */
 export function briefText(kept: Uint8Array): string {
@@ -45,16 +44,12 @@ export function briefText(kept: Uint8Array): string {
 
 /** What `brief` gave, for longer than a second: compressed in any case. */
 export function lasting(kept: Uint8Array): Uint8Array {
-  return isCompressed(Buffer.from(kept.buffer, kept.byteOffset, kept.byteLength)) ? kept : compressed(kept);
+  return isCompressed(kept) ? kept : compressed(kept);
 }
 
 /** No JSON begins in this way. */
-function isCompressed(bytes: Buffer): boolean {
-  return bytes.length >= 4 && bytes.readUInt32LE() === zstdMagic;
-}
-
-function bytesOf(whole: Uint8Array | string): Uint8Array {
-  return typeof whole === 'string' ? Buffer.from(whole) : whole;
+function isCompressed(bytes: Uint8Array): boolean {
+  return zstdMagic.every((byte, at) => bytes[at] === byte);
 }
 
 function ownBytes(lent: Uint8Array): Buffer {
