@@ -1,6 +1,5 @@
 /** The Batch API of OpenAI's protocol: files of questions go up, and files of answers come down when they are done. No retry here. */
 import type OpenAI from 'openai';
-import { toFile } from 'openai';
 import { field } from './field.ts';
 import { openAiClient, troubleOf, type Trouble } from './openai-client.ts';
 import type { JudgeSettings } from './settings.ts';
@@ -36,16 +35,18 @@ const pageSize = 100;
 const idCharsMax = 500;
 
 export function batchApi(settings: JudgeSettings, signal: AbortSignal): BatchApi {
-  const client = openAiClient(settings, outputBytesMax);
+  const opened = openAiClient(settings, outputBytesMax);
 
   async function submitted(id: string, lines: readonly string[]): Promise<{ readonly kind: 'submitted'; readonly remoteId: string } | Trouble> {
+    const client = await opened;
+    const { toFile } = await import('openai');
     const file = await toFile(Buffer.from(`${lines.join('\n')}\n`), `${id}.jsonl`, { type: 'application/jsonl' });
     let input: string | undefined;
     try {
       input = textOf(await client.files.create({ file, purpose: 'batch' }, { signal }), 'id');
     } catch (error) {
       // A file alone costs nothing and does nothing.
-      return withoutCost(troubleOf(error));
+      return withoutCost(await troubleOf(error));
     }
     if (input === undefined) return strange;
     const made = textOf(await client.batches.create({ input_file_id: input, endpoint: '/v1/chat/completions', completion_window: '24h', metadata: { [idKey]: id } }, { signal, headers: { 'idempotency-key': id } }), 'id');
@@ -53,6 +54,7 @@ export function batchApi(settings: JudgeSettings, signal: AbortSignal): BatchApi
   }
 
   async function found(id: string): Promise<{ readonly kind: 'found'; readonly remoteId: string } | { readonly kind: 'absent' }> {
+    const client = await opened;
     let page = await client.batches.list({ limit: pageSize }, { signal });
     for (let pages = 1; ; pages++) {
       const items: readonly unknown[] = Array.isArray(page.data) ? page.data : [];
@@ -69,21 +71,21 @@ export function batchApi(settings: JudgeSettings, signal: AbortSignal): BatchApi
     find: (id) => settled(() => found(id)),
     async look(remoteId) {
       try {
-        return lookOf(await client.batches.retrieve(remoteId, { signal }));
+        return lookOf(await (await opened).batches.retrieve(remoteId, { signal }));
       } catch (error) {
-        return field(error, 'status') === 404 ? { kind: 'gone' } : troubleOf(error);
+        return field(error, 'status') === 404 ? { kind: 'gone' } : await troubleOf(error);
       }
     },
     read: (fileId) =>
       settled(async () => {
-        const response = await client.files.content(fileId, { signal });
+        const response = await (await opened).files.content(fileId, { signal });
         return { kind: 'read', text: await response.text() };
       }),
     async cancel(remoteId) {
-      await client.batches.cancel(remoteId, { signal }).catch(() => undefined);
+      await (await opened).batches.cancel(remoteId, { signal }).catch(() => undefined);
     },
     async remove(fileIds) {
-      for (const id of fileIds) await client.files.delete(id, { signal }).catch(() => undefined);
+      for (const id of fileIds) await (await opened).files.delete(id, { signal }).catch(() => undefined);
     },
   };
 }
@@ -99,7 +101,7 @@ async function settled<Result>(work: () => Promise<Result>): Promise<Result | Tr
   try {
     return await work();
   } catch (error) {
-    return troubleOf(error);
+    return await troubleOf(error);
   }
 }
 

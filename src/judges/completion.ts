@@ -37,9 +37,9 @@ export function chatCompletions(settings: JudgeSettings): Complete {
   const client = openAiClient(settings, answerBytesMax);
   return async (request) => {
     try {
-      return completionOf(await client.chat.completions.create(chatBody(settings, request), { signal: request.signal }));
+      return completionOf(await (await client).chat.completions.create(chatBody(settings, request), { signal: request.signal }));
     } catch (error) {
-      return troubleOf(error);
+      return await troubleOf(error);
     }
   };
 }

@@ -19,9 +19,9 @@ export function embeddings(settings: JudgeSettings): Embed {
   const client = openAiClient(settings, answerBytesMax);
   return async (texts, signal) => {
     try {
-      return embeddedOf(await client.embeddings.create({ model: settings.model, input: [...texts], encoding_format: 'float' }, { signal }), texts.length);
+      return embeddedOf(await (await client).embeddings.create({ model: settings.model, input: [...texts], encoding_format: 'float' }, { signal }), texts.length);
     } catch (error) {
-      return troubleOf(error);
+      return await troubleOf(error);
     }
   };
 }

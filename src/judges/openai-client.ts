@@ -1,5 +1,5 @@
 /** The client of an endpoint that speaks OpenAI's protocol, and what its errors mean. */
-import OpenAI, { APIConnectionError, APIConnectionTimeoutError, APIError } from 'openai';
+import type OpenAI from 'openai';
 import { AnswerTooLarge, boundedFetch } from './bounded-fetch.ts';
 import { chainOf, handshakeCode, noConnection } from './connection-fault.ts';
 import { field } from './field.ts';
@@ -23,9 +23,13 @@ export type Trouble = Busy | Refused | Failed;
 
 const refusedStatuses: ReadonlySet<number> = new Set([400, 415, 422, 501]);
 
-/** It sends once and tells no one: retries and logs are not its business. */
-export function openAiClient(settings: JudgeSettings, bytesMax: number): OpenAI {
-  return new OpenAI({
+/**
+ * It sends once and tells no one: retries and logs are not its business. Its package is a fifth of what the service would keep in memory, so it is loaded when there is
+ * a judge, and then at once: the first question need not wait for it.
+ */
+export async function openAiClient(settings: JudgeSettings, bytesMax: number): Promise<OpenAI> {
+  const { default: Client } = await import('openai');
+  return new Client({
     baseURL: settings.baseUrl,
     // The client wants a key and else takes one from the environment: a key for one endpoint must not go to another.
     apiKey: settings.apiKey === '' ? 'none' : settings.apiKey,
@@ -47,7 +51,8 @@ export function isCount(value: unknown): value is number {
 }
 
 /** The endpoint's own message is left out: it may quote the run or the key. */
-export function troubleOf(error: unknown): Trouble {
+export async function troubleOf(error: unknown): Promise<Trouble> {
+  const { APIConnectionError, APIConnectionTimeoutError, APIError } = await import('openai');
   const large = chainOf(error).find((one) => one instanceof AnswerTooLarge);
   if (large !== undefined) return { kind: 'failed', error: `judge_answer_too_large: more than ${large.bytesMax} bytes`, mayCost: true };
   if (error instanceof APIConnectionTimeoutError) return { kind: 'busy', error: 'judge_timed_out: no whole answer in time', retryAfter: undefined, mayCost: true };
