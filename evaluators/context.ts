@@ -29,6 +29,7 @@ export function evaluationContext({ schemasMax = 500, patternsMax = 500, toolCal
       const text = jsonText(schema);
       return text.length > schemaTextMax ? undefined : schemas.of(text, schema).compiled;
     },
+    once: madeOnce(),
     toolCallsMax,
   };
 }
@@ -38,6 +39,20 @@ export function compilePattern(source: string): Pattern {
   if (source.length > patternSourceMax) throw new Error(`the pattern is longer than ${patternSourceMax} characters`);
   const compiled = RE2JS.compile(source);
   return { source, test: (text) => compiled.test(text.length > searchedTextMax ? text.slice(0, searchedTextMax) : text) };
+}
+
+/** It needs no bound: what was made goes with what it was made of, or with the options. */
+function madeOnce(): EvaluationContext['once'] {
+  const made = new WeakMap<object, WeakMap<object, object>>();
+  return <Made extends object>(shared: object, by: object, make: () => Made): Made => {
+    const known = made.get(by) ?? new WeakMap<object, object>();
+    made.set(by, known);
+    const found = known.get(shared) as Made | undefined;
+    if (found !== undefined) return found;
+    const fresh = make();
+    known.set(shared, fresh);
+    return fresh;
+  };
 }
 
 /** Least recently used goes first. What is dropped has no other holder, so dropping it frees it. */

@@ -54,6 +54,11 @@ export interface EvaluationContext {
   readonly schema: (schema: JsonValue) => CompiledSchema | undefined;
   /** Compiles once per distinct source. Throws when the source is not a valid pattern: options are checked when loaded. */
   readonly pattern: (source: string) => Pattern;
+  /**
+   * What `make` gives for a value that many runs share, as they do their tool definitions: made once for as long as the value is held by somebody. `by` is the options that it
+   * is made with. Nobody changes what comes back.
+   */
+  readonly once: <Made extends object>(shared: object, by: object, make: () => Made) => Made;
   /** A run with more tool calls than this is `skipped: too_large`. */
   readonly toolCallsMax: number;
 }

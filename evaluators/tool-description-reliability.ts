@@ -33,7 +33,7 @@ export const toolDescriptionReliability = {
     },
   },
   source: 'Dokimos ToolDescriptionReliabilityEvaluator, where blank descriptions and null types fail and combined schemas count as a type',
-  evaluate: ({ trace }, options) => byRules(trace.toolDefinitions, checksOf(options), options.onEmpty),
+  evaluate: ({ trace: { toolDefinitions } }, options, { once }) => once(toolDefinitions, options, () => byRules(toolDefinitions, checksOf(options), options.onEmpty)),
   evaluateWithJudge,
 } as const satisfies RuleEvaluator<ToolDescriptionReliabilityOptions>;
 

@@ -37,7 +37,7 @@ export const toolNameReliability = {
     },
   },
   source: 'Dokimos ToolNameReliabilityEvaluator, with whole words and an exact mean',
-  evaluate: ({ trace }, options) => byRules(trace.toolDefinitions, checksOf(options), options.onEmpty),
+  evaluate: ({ trace: { toolDefinitions } }, options, { once }) => once(toolDefinitions, options, () => byRules(toolDefinitions, checksOf(options), options.onEmpty)),
   evaluateWithJudge,
 } as const satisfies RuleEvaluator<ToolNameReliabilityOptions>;
 

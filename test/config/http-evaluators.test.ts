@@ -1,5 +1,6 @@
 /** `use: http` in a configuration: what is shown of it, and how often it is asked. */
 import { expect, test } from 'vitest';
+import { evaluationContext } from '../../evaluators/context.ts';
 import { stringify } from 'yaml';
 import { loadConfig, type LoadedConfig } from '../../src/config/load.ts';
 import { members } from './members.ts';
@@ -24,7 +25,7 @@ test('http evaluators: a header that is a number in the environment stays a text
   const { config } = loadConfig({ file: 'a.yaml', text: entry('', 'url: "http://127.0.0.1:1/", headers: { x-key: "${env:KEY}" }'), env: { KEY: '007' }, evaluators: members });
   const [planned] = config.evaluators;
   if (planned?.configured.kind !== 'http') throw new Error('it is no http evaluator');
-  const asked = planned.configured.judge({ status: 'ok', toolCalls: [], toolDefinitions: [], modelCalls: [], documents: [], reasoningSteps: [], subAgents: [], toolCallsCarried: true }, {}, { schema: () => undefined, pattern: () => ({ source: '', test: () => false }), toolCallsMax: 1 }).next();
+  const asked = planned.configured.judge({ status: 'ok', toolCalls: [], toolDefinitions: [], modelCalls: [], documents: [], reasoningSteps: [], subAgents: [], toolCallsCarried: true }, {}, evaluationContext()).next();
   expect(asked.value).toMatchObject({ kind: 'call', headers: { 'x-key': '007' }, timeoutMs: 10_000 });
 });
 

@@ -1,8 +1,12 @@
 import { expect, test } from 'vitest';
+import { configuredEvaluator } from '../../evaluators/configured.ts';
 import { evaluationContext, patternSourceMax, searchedTextMax } from '../../evaluators/context.ts';
+import { evaluators } from '../../evaluators/index.ts';
 import { patternSize, patternSizeMax } from '../../evaluators/pattern-size.ts';
 import { schemaTextMax } from '../../evaluators/schemas.ts';
+import type { ToolDefinition } from '../../src/model/agent-trace.ts';
 import type { JsonObject, JsonValue } from '../../src/model/json.ts';
+import { agentTrace } from '../builders/agent-trace.ts';
 
 const text = (name: string): JsonObject => ({ properties: { [name]: { type: 'string' } } });
 const problems = (schema: JsonValue, value: JsonValue) => evaluationContext().schema(schema)?.problems(value)?.map(({ path, keyword }) => `${keyword} ${path.join('.')}`);
@@ -142,4 +146,29 @@ test('context: an alternative that two branches take is one problem, whatever a 
 test('context: long ids are told apart by an enumeration', () => {
   const schema = { properties: { id: { enum: [12345678901234567889n] } } };
   expect([problems(schema, { id: 12345678901234567889n }), problems(schema, { id: 12345678901234567888n })]).toEqual([[], ['enum id']]);
+});
+
+test('context: what is made of a shared value is made once for each options', () => {
+  const { once } = evaluationContext();
+  const [list, otherList, options, otherOptions] = [[], [], {}, {}];
+  const made = (shared: object, by: object): object => once(shared, by, () => ({}));
+  const first = made(list, options);
+  expect(made(list, options)).toBe(first);
+  expect(made(otherList, options)).not.toBe(first);
+  expect(made(list, otherOptions)).not.toBe(first);
+  expect(made(list, options)).toBe(first);
+});
+
+test.each(['tool_name_reliability', 'tool_description_reliability'])('context: %s checks a list once, and gives another list its own verdict', (use) => {
+  const made = configuredEvaluator({ use }, evaluators);
+  if (made.kind === 'faulty' || made.evaluator.kind !== 'rule') throw new Error('it is no rule');
+  const { evaluate } = made.evaluator;
+  const context = evaluationContext();
+  const verdict = (toolDefinitions: readonly ToolDefinition[]) => evaluate(agentTrace({ toolDefinitions }), {}, context);
+  const sound: readonly ToolDefinition[] = [{ name: 'find_order', description: 'Finds an order by its number.', inputSchema: { properties: { number: { type: 'string', description: 'Of the order.' } }, required: ['number'] } }];
+  const faulty: readonly ToolDefinition[] = [{ name: 'FindOrder', inputSchema: { properties: { number: {} } } }];
+  expect(verdict(sound)).toMatchObject({ kind: 'scored', score: 1 });
+  expect(verdict(sound).details).toBe(verdict(sound).details);
+  expect(verdict(structuredClone(sound))).toEqual(verdict(sound));
+  expect(verdict(faulty)).toMatchObject({ kind: 'scored', passed: false });
 });
