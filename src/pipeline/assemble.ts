@@ -11,8 +11,9 @@ import type { Fragment } from './fragments.ts';
 import { keyPlace } from './linked.ts';
 import { modelSpans, withoutNestedModels } from './model-calls.ts';
 import { toolCalls } from './tool-calls.ts';
+import { ended, spansPerStep, type Steps } from './steps.ts';
 import { countBelow } from './times.ts';
-import { tree, type Node } from './tree.ts';
+import { looseNode, tree, type Node } from './tree.ts';
 
 export interface Held {
   readonly span: Span;
@@ -50,12 +51,45 @@ export interface AssembleInput extends Reading {
 
 /** All runs of a trace, agents before their sub-agents. Empty: no agent, model or tool span in it. */
 export function assemble(input: AssembleInput): readonly Draft[] {
-  const held = input.held.map(({ span, arrivedMs }) => ({ span, arrivedMs, told: toldOf(input, span) }));
-  const built = tree(held);
+  return ended(assembling(input));
+}
+
+/** The same, a piece at a time. `held` stays as it is meanwhile. */
+export function* assembling(input: AssembleInput): Steps<readonly Draft[]> {
+  const isLong = input.held.length > spansPerStep;
+  const nodes: Node[] = [];
+  while (nodes.length < input.held.length) {
+    addNodes(input, nodes);
+    if (isLong) yield;
+  }
+  const built = yield* tree(nodes);
+  if (isLong) yield;
   const context: Context = { tenant: input.tenant, told: toldById(built.nodes), waitsForParents: built.roots.filter(waitsForParent).map((root) => root.span.startUnixNano), records: input.records };
+  if (isLong) yield;
+  const scopes = agentScopes(built);
+  if (isLong) yield;
+  const parts: DraftParts[] = [];
+  for (const scope of scopes) addParts(scope, undefined, context, parts);
   const found: Draft[] = [];
-  for (const scope of agentScopes(built)) addDrafts(scope, undefined, context, found);
+  let spans = 0;
+  for (const one of parts) {
+    if (spans >= spansPerStep) {
+      yield;
+      spans = 0;
+    }
+    spans += one.all.length;
+    found.push(draftOf(one));
+  }
   return found;
+}
+
+/** Reads the spans that come next. */
+function addNodes(input: AssembleInput, nodes: Node[]): void {
+  const until = Math.min(input.held.length, nodes.length + spansPerStep);
+  while (nodes.length < until) {
+    const { span, arrivedMs } = input.held[nodes.length] as Held;
+    nodes.push(looseNode(span, arrivedMs, toldOf(input, span)));
+  }
 }
 
 interface Context {
@@ -76,8 +110,8 @@ interface Family {
   lastModel: Node | undefined;
 }
 
-/** Adds an agent's draft and then those of its sub-agents. */
-function addDrafts(scope: AgentScope, parent: RunKey | undefined, context: Context, found: Draft[]): Family {
+/** Adds what an agent's draft is made of, and then the same of its sub-agents. */
+function addParts(scope: AgentScope, parent: RunKey | undefined, context: Context, found: DraftParts[]): Family {
   const place = keyPlace(scope, parent);
   const key: RunKey = { tenant: context.tenant, traceId: place.traceId, spanId: place.spanId };
   const outer = scope.node === undefined ? scope.frames : [scope.node, ...scope.frames];
@@ -89,11 +123,9 @@ function addDrafts(scope: AgentScope, parent: RunKey | undefined, context: Conte
     if (arrivedMs > family.lastArrivedMs) family.lastArrivedMs = arrivedMs;
     family.sessionId ??= facts.sessionId;
   }
-  const subDrafts: Draft[] = [];
-  for (const sub of scope.subAgents) addSubFamily(family, addDrafts(sub, key, context, subDrafts), sub.via === 'tool');
   const first = scope.node ?? all[0];
-  if (first !== undefined) found.push(draftOf({ scope, outer, all, own, models, first, family, key, spanTraceId: place.spanTraceId, parent, context }));
-  for (const draft of subDrafts) found.push(draft);
+  if (first !== undefined) found.push({ scope, outer, all, own, models, first, family, key, spanTraceId: place.spanTraceId, parent, context });
+  for (const sub of scope.subAgents) addSubFamily(family, addParts(sub, key, context, found), sub.via === 'tool');
   return family;
 }
 

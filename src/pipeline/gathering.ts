@@ -16,8 +16,8 @@ export interface Gathering extends Reopening {
   addSpans(tenant: Tenant, spans: readonly Span[], position?: number): void;
   addRecords(tenant: Tenant, records: readonly LogRecord[], position?: number): void;
   readonly standings: Standings;
-  /** Runs that close now; looks at no more than so many traces, so that whoever asks can do other work in between. */
-  due(tracesMax?: number): readonly Run[];
+  /** Runs that close now; does no more than so many pieces of looking and as many of closing, so that whoever asks can do other work in between. */
+  due(piecesMax?: number): readonly Run[];
   /** When to ask again, in milliseconds since the epoch; undefined while nothing waits. */
   nextDueMs(): number | undefined;
   /** Closes everything that is open, for the end of the process. */

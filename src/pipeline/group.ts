@@ -9,16 +9,17 @@
  * Spans that come later, within `late`, make the next revision, and only if they change the content.
  * Traces that turn out to hold parts of one run are gathered together (`joining.ts`).
  */
-import type { Completeness, Run } from '../model/agent-trace.ts';
+import type { Run } from '../model/agent-trace.ts';
 import { wire } from '../model/attributes.ts';
 import type { SpanId, Tenant } from '../model/ids.ts';
 import type { LogRecord, Span } from '../model/span.ts';
 import { keyShapes } from '../otlp/key-shapes.ts';
 import { spanPacker } from '../otlp/pack.ts';
-import { assemble, type Draft } from './assemble.ts';
+import { assembling } from './assemble.ts';
 import { closedTraces } from './closed-traces.ts';
 import { closesAt } from './closing.ts';
 import { deadlines } from './deadlines.ts';
+import type { Reading } from './facts.ts';
 import type { Gathering, GatheringOptions } from './gathering.ts';
 import { inForce } from './gathering-settings.ts';
 import { defaultGroupLimits } from './group-limits.ts';
@@ -29,15 +30,15 @@ import { looks, type Look, type Looked, type Pending } from './looks.ts';
 import { offeredTools } from './offered-tools.ts';
 import { relief } from './relief.ts';
 import { reopening } from './reopening.ts';
-import { closedRun, takenBackRuns } from './revisions.ts';
+import { closing } from './revisions.ts';
 import { sessionTools } from './sessions.ts';
 import { slabs } from './shelf.ts';
 import { standing } from './standing.ts';
+import { ended, spansPerStep, type Steps } from './steps.ts';
 import { telling } from './telling.ts';
-import { earlier } from './times.ts';
-import { together } from './together.ts';
 import { traceTable, type Trace } from './traces.ts';
 import { isRoot } from './tree.ts';
+import { underWay, type Course } from './under-way.ts';
 
 const noRun = { 'tracejury.reason': 'no_agent_model_or_tool_span' } as const;
 
@@ -51,8 +52,8 @@ export function gathering(options: GatheringOptions): Gathering {
   const idle = idleTraces(clock, options.squeeze === undefined ? packing : { ...packing, shelf: options.squeeze });
   const standings = standing(traces, options.settled);
   const queue = deadlines<Trace>();
-  const ready: Run[] = [];
-  const looked = together();
+  const to = { ready: [] as Run[], telemetry };
+  const work = underWay({ clock, queue, guarded, look, settle });
   const tell = telling(collectors);
   const looking = looks(() => settings.closing, tell.canCarryRun);
   const joins = joining({ traces, telemetry, spansMax: limits.spansPerTraceMax, gone: forget });
@@ -62,7 +63,7 @@ export function gathering(options: GatheringOptions): Gathering {
   function grew(trace: Trace, spanId: SpanId, by: number): void {
     trace.bytes += by;
     bytes += by;
-    looked.remove(trace);
+    work.arrived(trace);
     reopen(trace);
     idle.touched(trace);
     queue.set(trace, looking.arrived(trace, spanId, clock.nowMs()));
@@ -74,6 +75,7 @@ export function gathering(options: GatheringOptions): Gathering {
   }
 
   function lookAgain(trace: Trace): void {
+    work.giveUp(trace);
     reopen(trace);
     trace.lookWholeAtMs = clock.nowMs();
     queue.set(trace, trace.lookWholeAtMs);
@@ -95,8 +97,7 @@ export function gathering(options: GatheringOptions): Gathering {
   /** The trace is no more: it was dropped, or became part of another one. */
   function forget(trace: Trace): void {
     closed.delete(trace);
-    looked.remove(trace);
-    queue.remove(trace);
+    work.gone(trace);
     idle.gone(trace);
     sessions.forget(trace);
   }
@@ -108,17 +109,12 @@ export function gathering(options: GatheringOptions): Gathering {
     bytes -= trace.bytes;
   }
 
-  function closeEach(trace: Trace, { drafts, takenBack }: Lasting, closes: (draft: Draft) => Completeness | undefined): void {
-    for (const draft of drafts) {
-      const completeness = closes(draft);
-      const run = completeness === undefined ? undefined : closedRun(trace, draft, completeness);
-      if (run !== undefined) ready.push(run);
-    }
-    ready.push(...takenBackRuns(trace, takenBack, telemetry));
+  function draftsOf(trace: Trace): Lasting {
+    return ended(drafting(trace, looking.whole(trace), tell.reading(trace)));
   }
 
-  function draftsOf(trace: Trace, { held }: Look = looking.whole(trace), reading = tell.reading(trace)): Lasting {
-    const told = assemble({ ...reading, tenant: trace.tenant, held });
+  function* drafting(trace: Trace, { held }: Look, reading: Reading): Steps<Lasting> {
+    const told = yield* assembling({ ...reading, tenant: trace.tenant, held });
     for (const other of sessions.learn(trace, told)) lookAgain(other);
     const drafts = sessions.filled(told);
     if (settings.tools.size === 0) return withLastingKeys(drafts, trace.closed);
@@ -127,28 +123,30 @@ export function gathering(options: GatheringOptions): Gathering {
   }
 
   /** What runs are in a trace, joined to the traces that hold their other parts. */
-  function look(trace: Trace, dueMs: number): void {
+  function* look(trace: Trace, course: Course): Steps<void> {
     if (trace.done) return drop(trace);
     const at = looking.due(trace, clock.nowMs());
     const reading = tell.reading(trace);
-    const lasting = draftsOf(trace, at, reading);
+    // A record that comes before it is over must find what was read.
+    if (at.held.length > spansPerStep) trace.reading = reading;
+    const lasting = yield* drafting(trace, at, reading);
     const whole = joins.byFragments(trace, lasting.drafts);
-    if (whole === undefined) looked.add(trace, { isWhole: at.isWhole, lasting, reading, dueMs });
+    if (whole === undefined) work.looked(trace, { course, isWhole: at.isWhole, lasting, reading });
     else lookAgain(whole);
   }
 
   /** Closes what is due in one trace and sets its next deadline. */
-  function settle(trace: Trace, { isWhole, lasting, reading }: Looked): void {
-    const now = clock.nowMs();
+  function* settle(trace: Trace, { course, isWhole, lasting, reading }: Looked): Steps<void> {
+    const now = course.newsMs ?? clock.nowMs();
     const pending: Pending[] = [];
-    closeEach(trace, lasting, (draft) => {
-      const { atMs, completeness } = closesAt(draft, trace.lastMs, settings.closing);
+    yield* closing(to, trace, lasting, (draft) => {
+      const { atMs, completeness } = closesAt(draft, course.lastMs, settings.closing);
       if (atMs <= now) return completeness;
       pending.push({ spanId: draft.span.spanId, atMs });
       return undefined;
     });
-    const lookAtMs = looking.over(trace, pending);
-    const goesOn = pending.length > 0 || !isWhole;
+    const lookAtMs = looking.over(trace, pending, course);
+    const goesOn = pending.length > 0 || !isWhole || course.newsMs !== undefined;
     trace.reading = goesOn ? reading : undefined;
     if (goesOn) {
       idle.touched(trace);
@@ -181,7 +179,7 @@ export function gathering(options: GatheringOptions): Gathering {
 
   function evict(trace: Trace): void {
     const lasting = draftsOf(trace);
-    closeEach(trace, lasting, () => 'evicted');
+    ended(closing(to, trace, lasting, () => 'evicted'));
     if (lasting.drafts.length === 0) telemetry.add('tracejury.traces.dropped', 1, { 'tracejury.reason': 'evicted_without_a_run' });
     standings.finish(trace);
     drop(trace);
@@ -212,7 +210,7 @@ export function gathering(options: GatheringOptions): Gathering {
     }
   }
 
-  const emptied = (trace: Trace): void => void ((bytes -= trace.bytes), (trace.bytes = 0));
+  const emptied = (trace: Trace): void => void (work.giveUp(trace), (bytes -= trace.bytes), (trace.bytes = 0));
   const reopened = reopening({ traces, standings, telemetry, takeSpans, takeRecords, guarded, drop, relieve, emptied, openedUntilMs: () => clock.nowMs() - settings.closing.quietMs / 2, draftsOf: (trace) => draftsOf(trace).drafts });
 
   return {
@@ -225,37 +223,29 @@ export function gathering(options: GatheringOptions): Gathering {
       takeRecords(tenant, records, position);
       relieve();
     },
-    due(tracesMax = Infinity) {
-      const now = clock.nowMs();
-      for (let looks = 0; looks < tracesMax; looks++) {
-        const dueMs = queue.nextMs() ?? now;
-        const trace = queue.takeDue(now);
-        if (trace === undefined) break;
-        guarded(trace, () => look(trace, dueMs));
-      }
-      // Only now: a trace that was looked at later may have shown that an earlier one is part of its run.
-      for (const [trace, look] of looked.take(now, queue.nextMs() ?? Infinity, tracesMax)) guarded(trace, () => settle(trace, look));
-      return ready.splice(0);
+    due(piecesMax = Infinity) {
+      work.goOn(piecesMax);
+      return to.ready.splice(0);
     },
-    nextDueMs: () => (ready.length > 0 ? clock.nowMs() : earlier(looked.sinceMs(), queue.nextMs())),
+    nextDueMs: () => (to.ready.length > 0 ? clock.nowMs() : work.nextMs()),
     closeAll() {
-      looked.takeAll();
+      work.giveUpAll();
       for (const trace of traces.all()) {
         guarded(trace, () => {
           if (trace.done) return drop(trace);
           const lasting = draftsOf(trace);
-          closeEach(trace, lasting, (draft) => closesAt(draft, trace.lastMs, settings.closing).completeness);
+          ended(closing(to, trace, lasting, (draft) => closesAt(draft, trace.lastMs, settings.closing).completeness));
           if (lasting.drafts.length === 0) telemetry.add('tracejury.traces.dropped', 1, noRun);
           standings.finish(trace);
           drop(trace);
         });
       }
-      return ready.splice(0);
+      return to.ready.splice(0);
     },
     standings,
     exchange(next) {
       settings = inForce(next);
-      for (const trace of looked.takeAll()) lookAgain(trace);
+      for (const trace of work.giveUpAll()) lookAgain(trace);
     },
     relieve,
     packIdle: idle.pack,

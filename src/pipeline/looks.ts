@@ -11,6 +11,7 @@ import type { Reading } from './facts.ts';
 import type { Lasting } from './lasting-keys.ts';
 import { traceParts, type Part, type Parts } from './parts.ts';
 import type { Trace } from './traces.ts';
+import type { Course } from './under-way.ts';
 
 /** A trace that goes quiet is looked at after so long for each span: at most a tenth of the time goes into that. */
 const lookMsPerSpan = 0.1;
@@ -27,12 +28,11 @@ export interface Look {
 
 /** What came of it. */
 export interface Looked {
+  readonly course: Course;
   readonly isWhole: boolean;
   readonly lasting: Lasting;
   /** What was read for it. */
   readonly reading: Reading;
-  /** When it was to be looked at. */
-  readonly dueMs: number;
 }
 
 export interface Looks {
@@ -41,7 +41,7 @@ export interface Looks {
   due(trace: Trace, nowMs: number): Look;
   whole(trace: Trace): Look;
   /** A look is over; what was looked at and is still open closes then, if nothing more comes. Gives when to look at the trace. */
-  over(trace: Trace, pending: readonly Pending[]): number;
+  over(trace: Trace, pending: readonly Pending[], course: Course): number;
 }
 
 export interface Pending {
@@ -74,7 +74,7 @@ export function looks(times: () => ClosingTimes, canCarryRun: (trace: Trace, spa
       const parts = partsOf(trace, nowMs);
       if (parts === undefined) {
         trace.parts = undefined;
-        return trace.mayClose ? lookAtMs(trace.held.size, trace) : nowMs + times().abandonMs;
+        return undividedLookMs(trace);
       }
       const held = trace.held.get(spanId);
       const part = parts.of(spanId) ?? (held === undefined ? undefined : parts.add(held.span, nowMs, canCarryRun(trace, held.span)));
@@ -95,21 +95,31 @@ export function looks(times: () => ClosingTimes, canCarryRun: (trace: Trace, spa
       return { held: parts.flatMap(({ spans }) => spans.flatMap((spanId) => trace.held.get(spanId) ?? [])), isWhole: false };
     },
     whole,
-    over(trace, pending) {
+    over(trace, pending, { newsMs }) {
       const { parts } = trace;
-      if (parts === undefined) return pending.reduce((next, { atMs }) => Math.min(next, atMs), Infinity);
+      // What has come meanwhile has said when to look, as it would have had it come now.
+      if (parts === undefined) return newsMs === undefined ? earliest(pending) : undividedLookMs(trace);
       for (const [part, own] of Map.groupBy(pending, ({ spanId }) => parts.of(spanId))) {
-        const atMs = own.reduce((next, one) => Math.min(next, one.atMs), Infinity);
+        if (part === undefined) continue;
+        const atMs = part.carries && newsMs !== undefined && part.lastMs >= newsMs ? lookAtMs(part.spans.length, part) : earliest(own);
         // What is abandoned unless more comes is looked at with the whole: that time moves on with every span.
-        if (part !== undefined && atMs < trace.lastMs + times().abandonMs) parts.set(part, atMs);
+        if (atMs < trace.lastMs + times().abandonMs) parts.set(part, atMs);
       }
       return nextLookMs(trace, parts);
     },
   };
 
+  function undividedLookMs(trace: Trace): number {
+    return trace.mayClose ? lookAtMs(trace.held.size, trace) : trace.lastMs + times().abandonMs;
+  }
+
   function nextLookMs(trace: Trace, parts: Parts): number {
     return Math.min(parts.nextMs(), trace.lookWholeAtMs, trace.lastMs + times().abandonMs);
   }
+}
+
+function earliest(pending: readonly Pending[]): number {
+  return pending.reduce((next, { atMs }) => Math.min(next, atMs), Infinity);
 }
 
 function whole(trace: Trace): Look {

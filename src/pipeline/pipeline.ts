@@ -79,8 +79,8 @@ export interface Pipeline extends Reopening {
   logs(tenant: Tenant, records: readonly LogRecord[], position?: number): void;
   /** What a journal needs to know of the traces. */
   readonly standings: Standings;
-  /** Closes and scores what is due, of so many traces at most; `nextDueMs` tells whether more is due. */
-  advance(tracesMax?: number): void;
+  /** Closes and scores what is due, in so many pieces at most: a small trace is one, a large one many. `nextDueMs` tells whether more is due. */
+  advance(piecesMax?: number): void;
   /** When something is due, in milliseconds since the epoch; undefined while nothing waits. */
   nextDueMs(): number | undefined;
   /** Closes and scores everything that is open, for the end of the process. */
@@ -183,8 +183,8 @@ export function pipeline(options: PipelineOptions): Pipeline {
       gather.addRecords(tenant, records, position);
       observe();
     },
-    advance(tracesMax) {
-      for (const run of gather.due(tracesMax)) score(run);
+    advance(piecesMax) {
+      for (const run of gather.due(piecesMax)) score(run);
       observe();
     },
     nextDueMs: gather.nextDueMs,

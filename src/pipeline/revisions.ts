@@ -5,10 +5,36 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Draft } from './assemble.ts';
 import type { Lasting } from './lasting-keys.ts';
 import { contentHash, expectedOf, partOf, runOf } from './run.ts';
+import { spansPerStep, type Steps } from './steps.ts';
 import type { Trace } from './traces.ts';
 
+/** What closing a run costs beside its spans, in spans: it is scored and handed on. */
+const spansPerRun = 20;
+
+export interface ClosingTo {
+  /** Takes what closes. */
+  readonly ready: Run[];
+  readonly telemetry: Telemetry;
+}
+
+/** Closes the drafts that `closes` says anything of, a few at a time. */
+export function* closing({ ready, telemetry }: ClosingTo, trace: Trace, { drafts, takenBack }: Lasting, closes: (draft: Draft) => Completeness | undefined): Steps<void> {
+  let weight = 0;
+  for (const draft of drafts) {
+    if (weight >= spansPerStep) {
+      yield;
+      weight = 0;
+    }
+    weight += spansPerRun + draft.spans.length;
+    const completeness = closes(draft);
+    const run = completeness === undefined ? undefined : closedRun(trace, draft, completeness);
+    if (run !== undefined) ready.push(run);
+  }
+  ready.push(...takenBackRuns(trace, takenBack, telemetry));
+}
+
 /** The draft as a run that closes. Undefined: it has already closed with this content. */
-export function closedRun(trace: Trace, draft: Draft, completeness: Completeness): Run | undefined {
+function closedRun(trace: Trace, draft: Draft, completeness: Completeness): Run | undefined {
   const expected = expectedOf(draft);
   const hash = contentHash(draft, expected);
   const revision = nextRevision(trace, draft, hash);
@@ -16,7 +42,7 @@ export function closedRun(trace: Trace, draft: Draft, completeness: Completeness
 }
 
 /** Runs that turned out to be part of another one, once that has closed. */
-export function takenBackRuns(trace: Trace, takenBack: Lasting['takenBack'], telemetry: Telemetry): readonly Run[] {
+function takenBackRuns(trace: Trace, takenBack: Lasting['takenBack'], telemetry: Telemetry): readonly Run[] {
   return [...takenBack].flatMap(([spanId, whole]) => takenBackRun(trace, spanId, whole, telemetry) ?? []);
 }
 

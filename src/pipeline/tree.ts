@@ -2,6 +2,7 @@
 import type { SpanId } from '../model/ids.ts';
 import type { Span } from '../model/span.ts';
 import type { Told } from './facts.ts';
+import { spansPerStep, type Steps } from './steps.ts';
 import { compare, sortedBy } from './times.ts';
 
 export interface Node {
@@ -36,21 +37,27 @@ export interface Tree {
   readonly nodes: readonly Node[];
 }
 
-/** Builds the tree. Noise spans are taken out and their children given to their parent; a cycle of parents is cut. */
-export function tree(held: readonly { readonly span: Span; readonly told: Told; readonly arrivedMs: number }[]): Tree {
+/** A node that hangs nowhere yet, for one tree. */
+export function looseNode(span: Span, arrivedMs: number, told: Told): Node {
+  const node: Draft = { span, told, arrivedMs, parent: undefined, children: [], awaits: undefined, place: 0 };
+  return node;
+}
+
+/** Builds the tree of loose nodes; the list is put in order. Noise spans are taken out and their children given to their parent; a cycle of parents is cut. */
+export function* tree(loose: Node[]): Steps<Tree> {
+  const all = loose as Draft[];
+  const isLong = all.length > spansPerStep;
   const byId = new Map<SpanId, Draft>();
-  const all: Draft[] = [];
-  for (const { span, told, arrivedMs } of held) {
-    const node: Draft = { span, told, arrivedMs, parent: undefined, children: [], awaits: undefined, place: 0 };
-    byId.set(span.spanId, node);
-    all.push(node);
-  }
+  for (const node of all) byId.set(node.span.spanId, node);
+  if (isLong) yield;
   // Of spans with one id the last one counts.
   const once = byId.size === all.length ? all : [...byId.values()];
   const nodes = sortedBy(once.some(isNoise) ? once.filter((node) => !isNoise(node)) : once, byStart);
+  if (isLong) yield;
   const aboveNoise = new Map<Draft, Above>();
   for (const node of nodes) hang(node, byId, aboveNoise);
   handOver(nodes);
+  if (isLong) yield;
   nodes.forEach((node, place) => void (node.place = place));
   // Below what began before it nothing goes round in a circle.
   if (!nodes.every((node) => node.parent === undefined || node.parent.place < node.place)) cutCycles(nodes);

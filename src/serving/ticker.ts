@@ -2,8 +2,8 @@
 import type { Clock } from '../model/clock.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
 
-/** Traces that are looked at, and closed, before the clock is looked at again. A trace takes well under a millisecond, a huge one tens of them. */
-const tracesPerStep = 1;
+/** Done before the clock is looked at again. A trace is one piece of well under a millisecond, a large one many of some milliseconds each. */
+const piecesPerStep = 1;
 /** However slowly the clock goes. */
 const stepsPerTickMax = 1_000;
 /** The longest that a timer sleeps: a later deadline is looked at again then. */
@@ -55,7 +55,7 @@ export function tickerOf({ flow, clock, mustWait = () => false, onFault }: Ticke
     const untilMs = startMs + tickMs(overdueMs(), startMs - endedMs);
     try {
       for (let step = 0; step < stepsPerTickMax && !mustWait(); step++) {
-        flow.advance(tracesPerStep);
+        flow.advance(piecesPerStep);
         if (overdueMs() < 0 || clock.nowMs() >= untilMs) break;
       }
     } catch (error) {

@@ -6,7 +6,7 @@ import type { Span } from '../../src/model/span.ts';
 import { partsFromSpans } from '../../src/pipeline/looks.ts';
 import { traceParts } from '../../src/pipeline/parts.ts';
 import { gathered } from '../builders/gathered.ts';
-import { agentSpan, modelSpan, toolSpan } from '../builders/gen-ai-spans.ts';
+import { largeRun } from '../builders/large-run.ts';
 import { seeded } from '../builders/seeded.ts';
 import { span } from '../builders/spans.ts';
 
@@ -56,17 +56,6 @@ describe('parts', () => {
     expect([parts.nextMs(), parts.takeDue(29), parts.takeDue(30).map(({ spans, carries }) => [spans.length, carries]), parts.nextMs()]).toEqual([30, [], [[3, true]], Infinity]);
   });
 });
-
-/** An agent with many sub-agents, each of which has done some work. */
-function largeRun(subAgents: number): readonly Span[] {
-  const found: Span[] = [agentSpan({ id: 1, start: 0, end: 100_000, agent: 'planner' })];
-  for (let sub = 0; sub < subAgents; sub++) {
-    const id = 100 * (sub + 1);
-    found.push(toolSpan({ id, parent: 1, tool: 'helper', start: id, end: id + 90 }), agentSpan({ id: id + 1, parent: id, start: id + 1, end: id + 89, agent: `helper ${sub}` }));
-    for (let turn = 0; turn < 8; turn++) found.push(modelSpan({ id: id + 10 + turn, parent: id + 1, start: id + 10 + turn, asks: [{ id: `c${id + turn}`, name: 't' }] }), toolSpan({ id: id + 30 + turn, parent: id + 1, start: id + 30 + turn, call: `c${id + turn}` }));
-  }
-  return found;
-}
 
 const spans = largeRun(40);
 

@@ -2,7 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { SpanRole } from '../../collectors/collector.ts';
-import { tree, type Node, type Tree } from '../../src/pipeline/tree.ts';
+import { ended } from '../../src/pipeline/steps.ts';
+import { looseNode, tree, type Node, type Tree } from '../../src/pipeline/tree.ts';
 import { remoteParent, span, type SpanData } from '../builders/spans.ts';
 
 type Held = SpanData & { readonly role?: SpanRole };
@@ -59,7 +60,7 @@ describe('tree', () => {
 });
 
 function treeOf(spans: readonly Held[]): Tree {
-  return tree(spans.map((data) => ({ span: span(data), arrivedMs: 0, told: { facts: data.role === undefined ? {} : { role: data.role }, dialects: [], fromLogs: new Set<never>() } })));
+  return ended(tree(spans.map((data) => looseNode(span(data), 0, { facts: data.role === undefined ? {} : { role: data.role }, dialects: [], fromLogs: new Set<never>() }))));
 }
 
 function idOf(node: Node): number {

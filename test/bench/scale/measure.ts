@@ -15,7 +15,7 @@ import { configuredEvaluator } from '../../../evaluators/configured.ts';
 import { scenarios } from './scenarios.ts';
 
 /** As the service does it: between two of these other work can be done. */
-const tracesPerAdvance = 16;
+const piecesPerAdvance = 1;
 const [index = '0', share = '1'] = process.argv.slice(2);
 const scenario = scenarios[Number(index)];
 if (scenario === undefined) throw new Error(`no scenario ${index}`);
@@ -52,7 +52,7 @@ function counted<T>(work: () => T): T {
 
 function look(): void {
   const before = performance.now();
-  counted(() => flow.advance(tracesPerAdvance));
+  counted(() => flow.advance(piecesPerAdvance));
   stallMs = Math.max(stallMs, performance.now() - before);
   const { rss, heapUsed } = process.memoryUsage();
   peak.rss = Math.max(peak.rss, rss);
