@@ -16,7 +16,10 @@ export interface Gathering extends Reopening {
   addSpans(tenant: Tenant, spans: readonly Span[], position?: number): void;
   addRecords(tenant: Tenant, records: readonly LogRecord[], position?: number): void;
   readonly standings: Standings;
-  /** Runs that close now; does no more than so many pieces of looking and as many of closing, so that whoever asks can do other work in between. */
+  /**
+   * Runs that close now; does no more than so many pieces of looking and as many of closing, so that whoever asks can do other work in between. Without any (0) it gives those
+   * that had to close for want of room: a journal is told at once that they are finished, so they are asked for in the turn in which something was added or let go.
+   */
   due(piecesMax?: number): readonly Run[];
   /** When to ask again, in milliseconds since the epoch; undefined while nothing waits. */
   nextDueMs(): number | undefined;

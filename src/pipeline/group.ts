@@ -9,13 +9,13 @@
  * Spans that come later, within `late`, make the next revision, and only if they change the content.
  * Traces that turn out to hold parts of one run are gathered together (`joining.ts`).
  */
-import type { Run } from '../model/agent-trace.ts';
+import type { Completeness, Run } from '../model/agent-trace.ts';
 import { wire } from '../model/attributes.ts';
 import type { SpanId, Tenant } from '../model/ids.ts';
 import type { LogRecord, Span } from '../model/span.ts';
 import { keyShapes } from '../otlp/key-shapes.ts';
 import { spanPacker } from '../otlp/pack.ts';
-import { assembling } from './assemble.ts';
+import { assembling, type Draft } from './assemble.ts';
 import { closedTraces } from './closed-traces.ts';
 import { closesAt } from './closing.ts';
 import { deadlines } from './deadlines.ts';
@@ -41,6 +41,7 @@ import { isRoot } from './tree.ts';
 import { underWay, type Course } from './under-way.ts';
 
 const noRun = { 'tracejury.reason': 'no_agent_model_or_tool_span' } as const;
+const noRunEvicted = { 'tracejury.reason': 'evicted_without_a_run' } as const;
 
 export function gathering(options: GatheringOptions): Gathering {
   const { collectors, clock, telemetry, limits = defaultGroupLimits } = options;
@@ -57,7 +58,7 @@ export function gathering(options: GatheringOptions): Gathering {
   const tell = telling(collectors);
   const looking = looks(() => settings.closing, tell.canCarryRun);
   const joins = joining({ traces, telemetry, spansMax: limits.spansPerTraceMax, gone: forget });
-  const { relieve, isOldestActive } = relief({ limits, clock, closed, traces, bytes: () => bytes, drop, evict: (trace) => guarded(trace, evict) });
+  const { relieve, isOldestActive } = relief({ limits, clock, closed, traces, bytes: () => bytes, drop, evict: (trace) => guarded(trace, () => end(trace, () => 'evicted', noRunEvicted)) });
   let bytes = 0;
 
   function grew(trace: Trace, spanId: SpanId, by: number): void {
@@ -177,10 +178,11 @@ export function gathering(options: GatheringOptions): Gathering {
     }
   }
 
-  function evict(trace: Trace): void {
+  /** Whatever may still come, and at once. */
+  function end(trace: Trace, closes: (draft: Draft) => Completeness, withoutRun: { readonly 'tracejury.reason': string }): void {
     const lasting = draftsOf(trace);
-    ended(closing(to, trace, lasting, () => 'evicted'));
-    if (lasting.drafts.length === 0) telemetry.add('tracejury.traces.dropped', 1, { 'tracejury.reason': 'evicted_without_a_run' });
+    ended(closing(to, trace, lasting, closes));
+    if (lasting.drafts.length === 0) telemetry.add('tracejury.traces.dropped', 1, withoutRun);
     standings.finish(trace);
     drop(trace);
   }
@@ -210,11 +212,14 @@ export function gathering(options: GatheringOptions): Gathering {
     }
   }
 
-  const emptied = (trace: Trace): void => void (work.giveUp(trace), (bytes -= trace.bytes), (trace.bytes = 0));
-  const reopened = reopening({ traces, standings, telemetry, takeSpans, takeRecords, guarded, drop, relieve, emptied, openedUntilMs: () => clock.nowMs() - settings.closing.quietMs / 2, draftsOf: (trace) => draftsOf(trace).drafts });
+  function emptied(trace: Trace): void {
+    work.giveUp(trace);
+    bytes -= trace.bytes;
+    trace.bytes = 0;
+  }
 
   return {
-    ...reopened,
+    ...reopening({ traces, standings, telemetry, takeSpans, takeRecords, guarded, drop, relieve, emptied, openedUntilMs: () => clock.nowMs() - settings.closing.quietMs / 2, draftsOf: (trace) => draftsOf(trace).drafts }),
     addSpans(tenant, spans, position) {
       takeSpans(tenant, spans, position);
       relieve();
@@ -227,17 +232,13 @@ export function gathering(options: GatheringOptions): Gathering {
       work.goOn(piecesMax);
       return to.ready.splice(0);
     },
-    nextDueMs: () => (to.ready.length > 0 ? clock.nowMs() : work.nextMs()),
+    nextDueMs: work.nextMs,
     closeAll() {
       work.giveUpAll();
       for (const trace of traces.all()) {
         guarded(trace, () => {
-          if (trace.done) return drop(trace);
-          const lasting = draftsOf(trace);
-          ended(closing(to, trace, lasting, (draft) => closesAt(draft, trace.lastMs, settings.closing).completeness));
-          if (lasting.drafts.length === 0) telemetry.add('tracejury.traces.dropped', 1, noRun);
-          standings.finish(trace);
-          drop(trace);
+          if (trace.done) drop(trace);
+          else end(trace, (draft) => closesAt(draft, trace.lastMs, settings.closing).completeness, noRun);
         });
       }
       return to.ready.splice(0);

@@ -124,6 +124,12 @@ export function pipeline(options: PipelineOptions): Pipeline {
     for (const asked of atOnce) ask(run, work(asked), (end) => answered({ run, item, asked, askedMs, groups }, end));
   }
 
+  /** Something has been added, or room was made. */
+  function changed(): void {
+    for (const run of gather.due(0)) score(run);
+    observe();
+  }
+
   function answered({ run, item, asked, askedMs, groups }: AskedRun, end: AskEnd): void {
     const ended = judged(run, asked, end);
     for (const evaluation of ended.evaluations) recordDuration(telemetry, evaluation, clock.nowMs() - askedMs);
@@ -168,20 +174,20 @@ export function pipeline(options: PipelineOptions): Pipeline {
     takeStrays: gather.takeStrays,
     reopen(stored) {
       gather.reopen(stored);
-      observe();
+      changed();
     },
     dismiss(trace) {
       gather.dismiss(trace);
-      observe();
+      changed();
     },
     spans(tenant, spans, position) {
       settings.groups?.spans(tenant, spans);
       gather.addSpans(tenant, spans, position);
-      observe();
+      changed();
     },
     logs(tenant, records, position) {
       gather.addRecords(tenant, records, position);
-      observe();
+      changed();
     },
     advance(piecesMax) {
       for (const run of gather.due(piecesMax)) score(run);
@@ -198,7 +204,7 @@ export function pipeline(options: PipelineOptions): Pipeline {
     },
     relieve() {
       gather.relieve();
-      observe();
+      changed();
     },
     packIdle: gather.packIdle,
     isOldestActive: gather.isOldestActive,

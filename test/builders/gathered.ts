@@ -49,10 +49,14 @@ export function gathered(limits: Partial<GroupLimits> = {}): Gathered {
       lines.push(`${clock.nowMs()} ms: run ${Number.parseInt(run.spanId, 16)}${sub}, ${run.completeness}, revision ${run.revision}`);
     }
   };
+  const changed = (change: () => void): void => {
+    change();
+    keep(gather.due(0));
+  };
   return {
-    spans: (...spans) => gather.addSpans(noTenant, spans),
-    spansOf: (tenant, ...spans) => gather.addSpans(tenant, spans),
-    records: (...records) => gather.addRecords(noTenant, records),
+    spans: (...spans) => changed(() => gather.addSpans(noTenant, spans)),
+    spansOf: (tenant, ...spans) => changed(() => gather.addSpans(tenant, spans)),
+    records: (...records) => changed(() => gather.addRecords(noTenant, records)),
     pass(ms) {
       const end = clock.nowMs() + ms;
       keep(gather.due());
@@ -66,7 +70,7 @@ export function gathered(limits: Partial<GroupLimits> = {}): Gathered {
       pack();
     },
     closeAll: () => keep(gather.closeAll()),
-    relieve: gather.relieve,
+    relieve: () => changed(gather.relieve),
     isOldestActive: gather.isOldestActive,
     closed: () => lines.splice(0),
     runs: () => runs,

@@ -1,6 +1,13 @@
 /** What is let go when memory is short: what is done, then what has gone quiet; a trace that is still growing only at the hard bound. */
 import { expect, test } from 'vitest';
-import { agentSpan, toolSpan } from '../builders/gen-ai-spans.ts';
+import { collectors } from '../../collectors/index.ts';
+import { evaluationContext } from '../../evaluators/context.ts';
+import { manualClock } from '../../src/model/clock.ts';
+import { noTenant } from '../../src/model/ids.ts';
+import { defaultGroupLimits } from '../../src/pipeline/group-limits.ts';
+import { pipeline, type Pipeline } from '../../src/pipeline/pipeline.ts';
+import { metricRegistry } from '../../src/telemetry/registry.ts';
+import { agentSpan, choiceRecord, toolSpan } from '../builders/gen-ai-spans.ts';
 import { gathered } from '../builders/gathered.ts';
 
 test('relief: bytes of open traces are those of traces that are not done', () => {
@@ -62,3 +69,38 @@ test('relief: the oldest open trace is active while spans come to it; closed one
   to.spans(toolSpan({ id: 3, trace: 2, parent: 11 }));
   expect(to.isOldestActive()).toBe(true);
 });
+
+interface Pressed {
+  readonly flow: Pipeline;
+  press(): void;
+}
+
+const pressures: readonly { readonly by: string; readonly press: (to: Pressed) => void }[] = [
+  { by: 'spans', press: ({ flow }) => flow.spans(noTenant, [toolSpan({ id: 2, trace: 2, parent: 12, bytes: 950 })], 2) },
+  { by: 'log records', press: ({ flow }) => flow.logs(noTenant, Array.from({ length: 10 }, (_, at) => choiceRecord({ span: 1, time: at, text: `${at}` })), 3) },
+  {
+    by: 'a tighter bound',
+    press({ flow, press }) {
+      press();
+      flow.relieve();
+    },
+  },
+];
+
+for (const { by, press } of pressures) {
+  test(`relief: what has to close for ${by} is delivered before a journal hears that it is finished`, () => {
+    const delivered: string[] = [];
+    const clock = manualClock(0);
+    let spare = 1_000;
+    const flow = pipeline({
+      collectors, clock, plan: [], context: evaluationContext(), telemetry: metricRegistry(),
+      limits: { ...defaultGroupLimits, bytesMax: 1_000, spareBytesMax: () => spare },
+      deliver: ({ run: { completeness } }) => delivered.push(completeness),
+      ask: () => undefined,
+    });
+    flow.spans(noTenant, [toolSpan({ id: 1, trace: 1, parent: 11 })], 1);
+    clock.advance(120_000);
+    press({ flow, press: () => void (spare = 0) });
+    expect([flow.standings.takeFinished().map(({ positions }) => positions[0]), delivered]).toEqual([[1], ['evicted']]);
+  });
+}
