@@ -37,22 +37,27 @@ function familyText({ name, row, points }: MetricFamily): string {
 }
 
 function samples(family: string, row: Metric, point: MetricPoint): readonly string[] {
-  if (point.kind === 'number') return [`${family}${row.kind === 'counter' ? '_total' : ''}${labelText(point.labels)} ${point.value}`];
+  // A histogram has a dozen lines with the same labels.
+  const pairs = pairTexts(point.labels);
+  const labels = labelText(pairs);
+  if (point.kind === 'number') return [`${family}${row.kind === 'counter' ? '_total' : ''}${labels} ${point.value}`];
   const edges = row.buckets ?? [];
   let below = 0;
   const buckets = point.counts.map((count, at) => {
     below += count;
     const edge = edges[at];
     const le = edge === undefined ? '+Inf' : canonical(edge);
-    return `${family}_bucket${labelText(point.labels, le)} ${below}${exemplarText(point.exemplars[at])}`;
+    return `${family}_bucket${labelText([...pairs, pairText('le', le)])} ${below}${exemplarText(point.exemplars[at])}`;
   });
-  return [...buckets, `${family}_count${labelText(point.labels)} ${below}`, `${family}_sum${labelText(point.labels)} ${point.sum}`];
+  return [...buckets, `${family}_count${labels} ${below}`, `${family}_sum${labels} ${point.sum}`];
 }
 
 /** An empty label is the same as none. */
-function labelText(labels: Labels, le?: string): string {
-  const pairs = Object.entries(labels).flatMap(([label, value]) => (value === '' ? [] : [pairText(label, value)]));
-  if (le !== undefined) pairs.push(pairText('le', le));
+function pairTexts(labels: Labels): readonly string[] {
+  return Object.entries(labels).flatMap(([label, value]) => (value === '' ? [] : [pairText(label, value)]));
+}
+
+function labelText(pairs: readonly string[]): string {
   return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
 }
 
