@@ -7,7 +7,6 @@ const stepMsMax = 150;
 
 for (const one of heavy) {
   test(`hostile: no step of reading ${one.name} takes long`, { timeout: 60_000 }, () => {
-    // The best of three: the first one compiles the code, and a machine may be slow for a moment.
-    expect(Math.min(...[1, 2, 3].map(() => longestStepMs(one).longestMs))).toBeLessThan(stepMsMax);
+    expect(longestStepMs(one).longestMs).toBeLessThan(stepMsMax);
   });
 }
