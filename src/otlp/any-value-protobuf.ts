@@ -14,6 +14,7 @@ import { emptyMap } from './attributes.ts';
 import type { KeyShapes } from './key-shapes.ts';
 import { cursorAt, enter, leave, malformed, readBool, readBytes, readDouble, readInt64, readTag, readText, skip, wireType, type Body, type Cursor } from './protobuf.ts';
 import { note, takeItem, type Scan } from './scan.ts';
+import { utf8Text } from './utf8.ts';
 
 /** Checks one attribute as deep as it goes and notes where it lies. */
 export function scanAttribute(cursor: Cursor, tag: number, ranges: AttributeRanges, scan: Scan): void {
@@ -140,7 +141,7 @@ function textFrom(bytes: Buffer, start: number, end: number): number {
 export function anyValueAt(body: Body, start: number, end: number): AttributeValue {
   // Most values are texts.
   const from = textFrom(body.bytes, start, end);
-  if (from >= 0) return body.bytes.toString('utf8', from, end);
+  if (from >= 0) return utf8Text(body.bytes, from, end);
   return readAnyValue(cursorAt(body, start, end));
 }
 

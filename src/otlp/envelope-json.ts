@@ -6,7 +6,7 @@ import { noAttributes } from './attributes.ts';
 import { parseBody, type ParsedItem } from './json-body.ts';
 import { blocks, list, object, text } from './json-fields.ts';
 import { reject, takeBlock, takeFault, type Fault, type Scan } from './scan.ts';
-import { isPauseDue, newPace, type Steps } from './steps.ts';
+import { isPauseDue, newPace, stepBytes, type Steps } from './steps.ts';
 
 export interface JsonItemKind<Item> {
   /** Both spellings of each list. */
@@ -39,6 +39,8 @@ export function* readJsonEnvelope<Item>(body: Buffer, scan: Scan, kind: JsonItem
       for (const number of itemsOf(list(scopeBlock, ...kind.items))) {
         scan.place.item++;
         const parsed = itemAtHand(scan, kind, () => (number === undefined ? noObject : itemAt(number)));
+        // To parse a large one takes as long as to read it.
+        if (parsed.bytes > stepBytes) yield;
         const item = 'value' in parsed ? readItem(parsed.value, scan, kind, fault, resource, scope) : undefined;
         if ('fault' in parsed) reject(scan, parsed.fault);
         if (item !== undefined) items.push(item);

@@ -6,6 +6,7 @@ import type { OtlpLimits } from './limits.ts';
 import { malformed } from './protobuf.ts';
 import type { Fault } from './scan.ts';
 import type { Steps } from './steps.ts';
+import { utf8Text } from './utf8.ts';
 
 export interface JsonBody {
   /** Lists of items in it hold stand-ins, to be given to `itemsOf`. */
@@ -59,13 +60,13 @@ function parse(text: string): JsonValue {
 
 /** A part of the body with its replacements made. */
 function textOf(body: Buffer, { start, end, replacements }: { readonly start: number; readonly end: number; readonly replacements: readonly Replacement[] | undefined }): string {
-  if (replacements === undefined) return body.toString('utf8', start, end);
+  if (replacements === undefined) return utf8Text(body, start, end);
   const parts: string[] = [];
   let from = start;
   for (const { start: at, end: behind, items } of replacements) {
-    parts.push(body.toString('utf8', from, at), items === undefined ? `"${body.toString('latin1', at, behind)}"` : JSON.stringify(items));
+    parts.push(utf8Text(body, from, at), items === undefined ? `"${body.toString('latin1', at, behind)}"` : JSON.stringify(items));
     from = behind;
   }
-  parts.push(body.toString('utf8', from, end));
+  parts.push(utf8Text(body, from, end));
   return parts.join('');
 }

@@ -9,6 +9,7 @@
  * well, as the OpenTelemetry Collector does; it shows that the body is something else.
  */
 import { JuryError } from '../model/errors.ts';
+import { utf8Text } from './utf8.ts';
 
 export const wireType = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;
 
@@ -67,10 +68,10 @@ export function leave(cursor: Cursor, outerEnd: number): void {
   cursor.end = outerEnd;
 }
 
-/** A text; bytes that are not UTF-8 become U+FFFD. */
+/** A text; bytes that are not UTF-8 become U+FFFD, see `utf8Text`. */
 export function readText(cursor: Cursor, tag: number): string {
   const outerEnd = enter(cursor, tag);
-  const text = cursor.bytes.toString('utf8', cursor.at, cursor.end);
+  const text = utf8Text(cursor.bytes, cursor.at, cursor.end);
   leave(cursor, outerEnd);
   return text;
 }

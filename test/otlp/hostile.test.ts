@@ -182,6 +182,18 @@ describe('otlp tolerance', () => {
     }
   });
 
+  test('otlp: of several members of a JSON value that count, the one counts that does in any order of them; null is none', () => {
+    const several = { stringValue: null, double_value: 2.5, intValue: '7', bool_value: true, unknown: [1] };
+    const turned = Object.fromEntries(Object.entries(several).reverse());
+    for (const value of [several, turned]) {
+      const read = json({ ...good, ...attribute('a', value) });
+      expect(read.rejections).toEqual([]);
+      expect(read.spans[0]?.attribute('a')).toBe(true);
+    }
+    expect(json({ ...good, ...attribute('a', { stringValue: 'x', string_value: 'y' }) }).spans[0]?.attribute('a')).toBe('x');
+    expect(json({ ...good, ...attribute('a', { unknown: 1, stringValue: null }) }).spans[0]?.attribute('a')).toBe(null);
+  });
+
   test('otlp: text that is not UTF-8 is read with replacement characters', () => {
     const body = protobufOf({ resourceSpans: [{ scopeSpans: [{ spans: [{ ...good, name: '@@' }] }] }] });
     body[body.indexOf('@@')] = 0xff;
