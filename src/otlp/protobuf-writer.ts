@@ -1,4 +1,5 @@
 /** Writing the protobuf wire format, the counterpart of `protobuf.ts`. Fields at their default are left out by the callers. */
+import { keptPairs, type KeptPairs, type PairValue } from './kept-pairs.ts';
 import { wireType } from './protobuf.ts';
 
 export interface ProtobufWriter {
@@ -12,9 +13,9 @@ export interface ProtobufWriter {
   /** Writes a message; its length is put before it when it is complete. */
   message(field: number, write: () => void): void;
   /** An attribute, under a key that is not empty: the same as messages and values within each other, in one go. Numbers that are not safe integers, and those that are to be, are doubles. */
-  pair(field: number, key: string, value: string | number | boolean, asDouble: boolean): void;
+  pair(field: number, key: string, value: PairValue, asDouble: boolean): void;
   /** What such a value is within its message. */
-  scalar(value: string | number | boolean, asDouble: boolean): void;
+  scalar(value: PairValue, asDouble: boolean): void;
   /** What was written so far, copied. */
   result(): Buffer;
   /** Likewise, until something else is written. */
@@ -29,6 +30,7 @@ export function protobufWriter(): ProtobufWriter {
   /** The same time is written again and again. */
   let lastWide: bigint | undefined;
   const lastWideBytes = Buffer.alloc(8);
+  let kept: KeptPairs | undefined;
 
   const reserve = (bytes: number): void => {
     if (at + bytes <= buffer.length) return;
@@ -130,11 +132,17 @@ export function protobufWriter(): ProtobufWriter {
     tag(2, wireType.bytes);
     raw(valueBytes);
   };
-  const scalar = (value: string | number | boolean, asDouble: boolean): void => {
+  const scalar = (value: PairValue, asDouble: boolean): void => {
     if (typeof value === 'string') text(1, value);
     else if (typeof value === 'boolean') varint(2, value ? 1 : 0);
     else if (asDouble || !isWhole(value)) double(4, value);
     else varint(3, value);
+  };
+
+  const newPair = (field: number, key: string, value: PairValue, asDouble: boolean): void => {
+    if (typeof value === 'string' && isPlainPair(field, key, value)) return;
+    pairHead(field, key, scalarBytes(value, asDouble));
+    scalar(value, asDouble);
   };
 
   const message = (field: number, write: () => void): void => {
@@ -176,9 +184,18 @@ export function protobufWriter(): ProtobufWriter {
     message,
     scalar,
     pair(field, key, value, asDouble) {
-      if (typeof value === 'string' && isPlainPair(field, key, value)) return;
-      pairHead(field, key, scalarBytes(value, asDouble));
-      scalar(value, asDouble);
+      kept ??= keptPairs();
+      const values = isKeepable(value) ? kept.valuesOf(field, key, asDouble) : undefined;
+      const bytes = values?.get(value);
+      if (bytes !== undefined) {
+        reserve(bytes.length);
+        buffer.set(bytes, at);
+        at += bytes.length;
+        return;
+      }
+      const start = at;
+      newPair(field, key, value, asDouble);
+      if (values !== undefined) kept.keep(field, key, asDouble, value, new Uint8Array(buffer.subarray(start, at)));
     },
     result: () => Buffer.from(buffer.subarray(0, at)),
     lent: () => buffer.subarray(0, at),
@@ -197,6 +214,7 @@ const plainTextMax = 64;
 /** Of both together: so do all lengths of the pair. */
 const plainPairMax = 121;
 const oneByteFieldMax = 15;
+const keptTextMax = 512;
 /** Of a key in its pair, and of a text in its value. */
 const textTag = (1 << 3) | wireType.bytes;
 const valueTag = (2 << 3) | wireType.bytes;
@@ -210,11 +228,16 @@ function varintBytes(value: number): number {
 }
 
 /** Of a value with its tag. */
-function scalarBytes(value: string | number | boolean, asDouble: boolean): number {
+function scalarBytes(value: PairValue, asDouble: boolean): number {
   if (typeof value === 'boolean') return 2;
   if (typeof value === 'number') return asDouble || !isWhole(value) ? 9 : 1 + (value < 0 ? varintBytesMax : varintBytes(value));
   const bytes = Buffer.byteLength(value);
   return 1 + varintBytes(bytes) + bytes;
+}
+
+/** A long text rarely comes twice, and 0 and -0, of different bytes, are one key of a map. */
+function isKeepable(value: PairValue): boolean {
+  return typeof value === 'string' ? value.length <= keptTextMax : !Object.is(value, -0);
 }
 
 /** An integer that a double holds, and no negative zero. */

@@ -1,4 +1,5 @@
 /** A pair is written in one go, and says the same as its parts. */
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { protobufWriter, type ProtobufWriter } from '../../src/otlp/protobuf-writer.ts';
 
@@ -29,6 +30,34 @@ for (const field of [1, 9, 15, 16, 3_000]) {
     }
   });
 }
+
+test('protobuf writer: a pair that comes again has the bytes that it has alone, whatever came before', () => {
+  const value = fc.oneof(fc.constantFrom<string | number | boolean>(0, -0, NaN, 1, 0.5, true, false, '', '0', 'true'), fc.nat({ max: 200 }), fc.string({ maxLength: 3 }), fc.constantFrom(...plain));
+  const pair = fc.record({ field: fc.constantFrom(1, 3, 9, 15, 16), key: fc.constantFrom('a', 'b', 'c'), value, asDouble: fc.boolean() });
+  fc.assert(
+    fc.property(fc.array(pair, { minLength: 1, maxLength: 400, size: 'max' }), (pairs) => {
+      const to = protobufWriter();
+      for (const one of pairs) {
+        to.restart();
+        const alone = protobufWriter();
+        for (const writer of [to, alone]) writer.pair(one.field, one.key, one.value, one.asDouble);
+        expect(to.lent().equals(alone.lent())).toBe(true);
+      }
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test('protobuf writer: more different pairs than it keeps are written as they are', () => {
+  const to = protobufWriter();
+  for (let round = 0; round < 2; round++) {
+    for (let at = 0; at < 4_000; at++) {
+      to.restart();
+      to.pair(9, `key ${at >> 4}`, `value ${at} ${'x'.repeat(200)}`, false);
+      expect(to.lent().toString('latin1').endsWith(`value ${at} ${'x'.repeat(200)}`)).toBe(true);
+    }
+  }
+});
 
 test('protobuf writer: a fixed number that comes again, and one that comes between, are written as they are', () => {
   const to = protobufWriter();
