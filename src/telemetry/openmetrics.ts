@@ -14,7 +14,13 @@ const exemplarCharsMax = 128;
 const unitWords: { readonly [unit: string]: string } = { s: 'seconds', ms: 'milliseconds', By: 'bytes' };
 
 export function openMetricsText(families: readonly MetricFamily[]): string {
-  return `${families.map(familyText).join('')}# EOF\n`;
+  let text = '';
+  for (const family of families) {
+    const { head, pointText } = writerOf(family);
+    text += head;
+    for (const point of family.points) text += pointText(point);
+  }
+  return `${text}# EOF\n`;
 }
 
 /** The name of a metric on the page, without the suffixes of its samples. */
@@ -29,48 +35,63 @@ function unitOf(row: Metric): string {
   return Object.hasOwn(unitWords, row.unit) ? (unitWords[row.unit] ?? '') : '';
 }
 
-function familyText({ name, row, points }: MetricFamily): string {
+interface FamilyWriter {
+  readonly head: string;
+  readonly pointText: (point: MetricPoint) => string;
+}
+
+/** What is the same for every point is made once. */
+function writerOf({ name, row }: MetricFamily): FamilyWriter {
   const family = openMetricsName(name, row);
   const unit = unitOf(row);
-  const head = [`# TYPE ${family} ${row.kind}`, ...(unit === '' ? [] : [`# UNIT ${family} ${unit}`]), `# HELP ${family} ${escaped(row.meaning)}`];
-  return [...head, ...points.flatMap((point) => samples(family, row, point))].map((line) => `${line}\n`).join('');
+  const number = row.kind === 'counter' ? `${family}_total` : family;
+  const names = row.labels.map((label): LabelName => [label, plainLabel(label)]);
+  const edges = (row.buckets ?? []).map(canonical);
+
+  function pointText(point: MetricPoint): string {
+    const pairs = pairsText(names, point.labels);
+    const labels = pairs === '' ? '' : `{${pairs}}`;
+    if (point.kind === 'number') return `${number}${labels} ${point.value}\n`;
+    const bucket = `${family}_bucket{${pairs}${pairs === '' ? '' : ','}le="`;
+    let text = '';
+    let below = 0;
+    point.counts.forEach((count, at) => {
+      below += count;
+      text += `${bucket}${edges[at] ?? '+Inf'}"} ${below}${exemplarText(point.exemplars[at])}\n`;
+    });
+    return `${text}${family}_count${labels} ${below}\n${family}_sum${labels} ${point.sum}\n`;
+  }
+
+  return { head: `# TYPE ${family} ${row.kind}\n${unit === '' ? '' : `# UNIT ${family} ${unit}\n`}# HELP ${family} ${escaped(row.meaning)}\n`, pointText };
 }
 
-function samples(family: string, row: Metric, point: MetricPoint): readonly string[] {
-  // A histogram has a dozen lines with the same labels.
-  const pairs = pairTexts(point.labels);
-  const labels = labelText(pairs);
-  if (point.kind === 'number') return [`${family}${row.kind === 'counter' ? '_total' : ''}${labels} ${point.value}`];
-  const edges = row.buckets ?? [];
-  let below = 0;
-  const buckets = point.counts.map((count, at) => {
-    below += count;
-    const edge = edges[at];
-    const le = edge === undefined ? '+Inf' : canonical(edge);
-    return `${family}_bucket${labelText([...pairs, pairText('le', le)])} ${below}${exemplarText(point.exemplars[at])}`;
-  });
-  return [...buckets, `${family}_count${labels} ${below}`, `${family}_sum${labels} ${point.sum}`];
-}
+type LabelName = readonly [label: string, onPage: string];
 
 /** An empty label is the same as none. */
-function pairTexts(labels: Labels): readonly string[] {
-  return Object.entries(labels).flatMap(([label, value]) => (value === '' ? [] : [pairText(label, value)]));
-}
-
-function labelText(pairs: readonly string[]): string {
-  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
-}
-
-function pairText(label: string, value: string): string {
-  return `${label.replace(/[^a-zA-Z0-9_]/g, '_')}="${escaped(value)}"`;
+function pairsText(names: readonly LabelName[], labels: Labels): string {
+  let text = '';
+  for (const [label, onPage] of names) {
+    const value = labels[label] ?? '';
+    if (value !== '') text += `${text === '' ? '' : ','}${onPage}="${escaped(value)}"`;
+  }
+  return text;
 }
 
 function exemplarText(exemplar: Exemplar | undefined): string {
   if (exemplar === undefined) return '';
   const pairs = Object.entries(exemplar.labels);
-  const chars = pairs.reduce((sum, [label, value]) => sum + [...label].length + [...value].length, 0);
+  const chars = pairs.reduce((sum, [label, value]) => sum + charsOf(label) + charsOf(value), 0);
   if (chars > exemplarCharsMax) return '';
-  return ` # {${pairs.map(([label, value]) => pairText(label, value)).join(',')}} ${exemplar.value}${exemplar.atMs === undefined ? '' : ` ${(exemplar.atMs / 1_000).toFixed(3)}`}`;
+  return ` # {${pairs.map(([label, value]) => `${plainLabel(label)}="${escaped(value)}"`).join(',')}} ${exemplar.value}${exemplar.atMs === undefined ? '' : ` ${(exemplar.atMs / 1_000).toFixed(3)}`}`;
+}
+
+/** Two halves are one character. */
+function charsOf(text: string): number {
+  return text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
+}
+
+function plainLabel(label: string): string {
+  return label.replace(/[^a-zA-Z0-9_]/g, '_');
 }
 
 /** Whole numbers keep a fraction, so that all exposers write the same edge alike. */
@@ -79,5 +100,7 @@ function canonical(edge: number): string {
 }
 
 function escaped(text: string): string {
-  return text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('"', '\\"').toWellFormed();
+  const plain = text.toWellFormed();
+  // Hardly any text has something to escape, and looking once is cheaper than replacing three times.
+  return /[\\\n"]/.test(plain) ? plain.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('"', '\\"') : plain;
 }
