@@ -47,11 +47,11 @@ import type { Repeating } from './serving/repeating.ts';
 import { keepOf } from './serving/retention.ts';
 import { runRules } from './serving/run-rules.ts';
 import { tickerOf } from './serving/ticker.ts';
-import { openMetricsContentType, openMetricsText } from './telemetry/openmetrics.ts';
+import { openMetricsContentType, openMetricsPieces } from './telemetry/openmetrics.ts';
 import { metricRegistry, type MetricFamily, type MetricRegistry } from './telemetry/registry.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
 import type { ApiParts, ExporterQueues } from './web/api/routes.ts';
-import { consoleListener } from './web/console.ts';
+import { consoleListener, type ConsoleOptions } from './web/console.ts';
 
 /** How long a stop waits for judges, and then again for backends. */
 const stopMsDefault = 10_000;
@@ -209,7 +209,7 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
       lookups = reopener({ store, flow, telemetry, clock, sleep, closing: () => inForce.config.closing, wake: ticker.wake, onFault: told('the store could not be asked') });
       pressed.start();
       forward.start();
-      web = consoleOf(config, state, { telemetry, logger, store, exporters: { standings: () => [...boxes.standings(), ...forward.standings(), ...pushing.standings()], recount: boxes.recount }, annotate: says.take, unannotate: says.remove, budgets: () => bench.budgets(inForce.config.evaluators), metricsPage: () => openMetricsText(metricsNow(telemetry, inForce.rules.groups)) });
+      web = consoleOf(config, state, { telemetry, logger, store, exporters: { standings: () => [...boxes.standings(), ...forward.standings(), ...pushing.standings()], recount: boxes.recount }, annotate: says.take, unannotate: says.remove, budgets: () => bench.budgets(inForce.config.evaluators), metricsPage: () => openMetricsPieces(metricsNow(telemetry, inForce.rules.groups)) });
       pushing.place(inForce.config.exporters);
       packing.start();
       const page = await web.listen();
@@ -251,7 +251,7 @@ interface ConsoleParts {
   readonly annotate: Annotating['take'];
   readonly unannotate: Annotating['remove'];
   readonly budgets: ApiParts['budgets'];
-  readonly metricsPage: () => string;
+  readonly metricsPage: ConsoleOptions['metricsPage'];
 }
 
 function consoleOf(config: Config, state: { readonly ready: boolean; readonly stopping: boolean }, { telemetry, logger, store, exporters, annotate, unannotate, budgets, metricsPage }: ConsoleParts): ReturnType<typeof consoleListener> {

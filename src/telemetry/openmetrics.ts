@@ -10,17 +10,25 @@ export const openMetricsContentType = 'application/openmetrics-text; version=1.0
 
 /** OpenMetrics: names and values of an exemplar's labels together. */
 const exemplarCharsMax = 128;
+/** Of one piece: about a millisecond of work. Smaller ones would make a large page wait for more turns of a busy service than a scrape has time. */
+const charsPerPiece = 256 * 1024;
 
 const unitWords: { readonly [unit: string]: string } = { s: 'seconds', ms: 'milliseconds', By: 'bytes' };
 
-export function openMetricsText(families: readonly MetricFamily[]): string {
-  let text = '';
+/** The page, a piece at a time: whoever sends it does other work in between. A piece ends with the point that fills it. */
+export function* openMetricsPieces(families: readonly MetricFamily[], charsMax = charsPerPiece): Generator<string, void, undefined> {
+  let piece = '';
   for (const family of families) {
     const { head, pointText } = writerOf(family);
-    text += head;
-    for (const point of family.points) text += pointText(point);
+    piece += head;
+    for (const point of family.points) {
+      piece += pointText(point);
+      if (piece.length < charsMax) continue;
+      yield piece;
+      piece = '';
+    }
   }
-  return `${text}# EOF\n`;
+  yield `${piece}# EOF\n`;
 }
 
 /** The name of a metric on the page, without the suffixes of its samples. */

@@ -4,6 +4,7 @@ import { Server, type SecureContextOptions, type TlsOptions } from 'node:tls';
 import { fastify, type FastifyError } from 'fastify';
 import { apiPrefix, failure, serveApi } from './api/serve-api.ts';
 import type { ApiParts } from './api/routes.ts';
+import { inPieces } from './in-pieces.ts';
 
 export interface ConsoleOptions {
   readonly host: string;
@@ -18,7 +19,8 @@ export interface ConsoleOptions {
   readonly annotateTokens: readonly string[];
   /** Undefined: ready. Else why not. */
   readonly notReady: () => string | undefined;
-  readonly metricsPage: () => string;
+  /** With the values of the moment in which it is called, however long it takes to send its pieces. */
+  readonly metricsPage: () => Iterable<string>;
   /** Told of what broke while an answer was made. */
   readonly onFault: (error: Error) => void;
   readonly metricsContentType: string;
@@ -69,7 +71,14 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
     if (reason === undefined) return { status: 'ok' };
     return reply.code(503).send(failure('not_ready', reason, 'Wait; the service says here when it is ready.'));
   });
-  app.get('/metrics', async (_request, reply) => reply.type(options.metricsContentType).send(options.metricsPage()));
+  app.get('/metrics', async (_request, reply) => {
+    const page = inPieces(options.metricsPage());
+    page.once('error', (error) => {
+      // Before its first piece is sent it breaks as any other answer does.
+      if (reply.raw.headersSent) options.onFault(error);
+    });
+    return reply.type(options.metricsContentType).send(page);
+  });
   app.get('/', async (_request, reply) => reply.type('text/html; charset=utf-8').send(firstPage(options.tls === undefined ? 'http' : 'https')));
   serveApi(app, options.api);
   app.setNotFoundHandler(async (request, reply) => reply.code(404).send(failure('not_found', `${request.method} ${request.url.slice(0, 200)} is not there.`, 'See / for what is.')));
@@ -78,7 +87,8 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
     if (error.statusCode === 413) return reply.code(413).send(failure('too_large', 'The body is too large.', `Send less at once; ${apiPrefix}/openapi.json tells what is taken.`));
     if ((error.statusCode ?? 500) < 500) return reply.code(400).send(failure('bad_request', 'The request could not be read.', `${apiPrefix}/openapi.json tells what is taken, and whether that is JSON.`));
     options.onFault(error);
-    return reply.code(500).send(failure('internal', 'The answer could not be made.', 'Try again; the log of the service tells why.'));
+    // A page whose first piece breaks has named its own type by now.
+    return reply.code(500).type('application/json; charset=utf-8').send(failure('internal', 'The answer could not be made.', 'Try again; the log of the service tells why.'));
   });
 
   let stopped: Promise<void> | undefined;

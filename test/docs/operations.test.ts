@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { metricRows } from '../../src/telemetry/metrics.ts';
-import { openMetricsText } from '../../src/telemetry/openmetrics.ts';
 import type { MetricFamily } from '../../src/telemetry/registry.ts';
 import { rows as shown } from './grafana/panels.ts';
+import { wholePage } from '../telemetry/whole-page.ts';
 
 interface Rule {
   readonly alert?: string;
@@ -23,7 +23,7 @@ const rules = groups.flatMap((group) => group.rules);
 
 /** Each sample of the metrics page with its labels, from a page on which every metric has counted once. */
 const samples: ReadonlyMap<string, ReadonlySet<string>> = new Map(
-  openMetricsText(Object.entries(metricRows).map(([name, row]) => counted(name, row)))
+  wholePage(Object.entries(metricRows).map(([name, row]) => counted(name, row)))
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'))
     .map((line) => [/^\w+/.exec(line)?.[0] ?? '', new Set([...line.matchAll(/(\w+)="/g)].map((match) => match[1] ?? ''))]),

@@ -12,10 +12,10 @@ import type { JsonObject } from '../../src/model/json.ts';
 import { tenant } from '../../src/model/ids.ts';
 import type { Verdict } from '../../src/model/verdict.ts';
 import { metricRegistry, type MetricRegistry } from '../../src/telemetry/registry.ts';
-import { openMetricsText } from '../../src/telemetry/openmetrics.ts';
 import { agentTrace, spanId } from '../builders/agent-trace.ts';
 import { manualSleep, settled, type ManualSleep } from '../builders/manual-sleep.ts';
 import { evaluation, failed, run, scored, scoredRun, skipped } from '../builders/scored-run.ts';
+import { wholePage } from '../telemetry/whole-page.ts';
 
 interface Request {
   readonly url: string;
@@ -174,7 +174,7 @@ test('webhook: a flood goes in few messages, which tell of ten runs and count th
   const { runs, folded } = data(to.requests[3]) as { readonly runs: readonly { readonly span_id: string }[]; readonly folded: JsonObject };
   expect(runs.map(({ span_id }) => span_id)).toEqual(Array.from({ length: 10 }, (_, at) => spanId(0x1000 + 120 + at)));
   expect(folded).toEqual({ runs: 120, verdicts: { tool_error: 120 } });
-  expect(openMetricsText(telemetry.snapshot())).toMatch(/tracejury_webhook_runs_total\{[^}]*tracejury_exporter="channel"[^}]*tracejury_outcome="folded"[^}]*\} 120/);
+  expect(wholePage(telemetry.snapshot())).toMatch(/tracejury_webhook_runs_total\{[^}]*tracejury_exporter="channel"[^}]*tracejury_outcome="folded"[^}]*\} 120/);
 });
 
 test('webhook: what waits for its turn at a stop is not taken, and may come again', async () => {

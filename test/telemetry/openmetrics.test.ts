@@ -1,6 +1,21 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { openMetricsText } from '../../src/telemetry/openmetrics.ts';
-import { metricRegistry } from '../../src/telemetry/registry.ts';
+import { openMetricsPieces } from '../../src/telemetry/openmetrics.ts';
+import { metricRegistry, type MetricRegistry } from '../../src/telemetry/registry.ts';
+import { wholePage } from './whole-page.ts';
+
+/** So many agents, each with a counter, a gauge and a histogram. */
+function counted(agents: number): MetricRegistry {
+  const registry = metricRegistry({ labelSetsMax: agents });
+  for (let at = 0; at < agents; at++) count(registry, `agent-${at}`);
+  return registry;
+}
+
+function count(registry: MetricRegistry, agent: string): void {
+  registry.add('tracejury.runs', 1, { 'gen_ai.agent.name': agent, 'tracejury.completeness': 'complete' });
+  registry.set('tracejury.convergence', 0.5, { 'gen_ai.agent.name': agent });
+  registry.record('tracejury.run.duration', 3, { 'gen_ai.agent.name': agent }, { trace_id: 'a'.repeat(32), span_id: 'b'.repeat(16) });
+}
 
 const page = [
   '# TYPE tracejury_runs counter',
@@ -40,7 +55,52 @@ test('openmetrics: the page, to the letter', () => {
       ],
     },
   ] as const;
-  expect(openMetricsText(families)).toBe(page.map((line) => `${line}\n`).join(''));
+  expect(wholePage(families)).toBe(page.map((line) => `${line}\n`).join(''));
+});
+
+test('openmetrics: wherever the page is cut, the pieces are the page', () => {
+  const families = counted(20).snapshot();
+  const whole = [...openMetricsPieces(families, Infinity)];
+  expect(whole).toHaveLength(1);
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: whole[0]?.length ?? 0 }), (charsMax) => {
+      expect([...openMetricsPieces(families, charsMax)].join('')).toBe(whole[0]);
+    }),
+  );
+});
+
+test('openmetrics: of very many series no piece holds more than a bounded part, and none cuts a line', () => {
+  const pieces = [...openMetricsPieces(counted(3_000).snapshot())];
+  expect(pieces.length).toBeGreaterThan(10);
+  // The last point of a piece may reach beyond its end, and the heads of metrics that have not counted are in none's way.
+  expect(Math.max(...pieces.map((piece) => piece.length))).toBeLessThan(1.25 * 256 * 1024);
+  expect(pieces.filter((piece) => !piece.endsWith('\n'))).toEqual([]);
+});
+
+test('openmetrics: what is counted while the page is under way does not show on it', () => {
+  const registry = counted(20);
+  const before = wholePage(registry.snapshot());
+  const under = openMetricsPieces(registry.snapshot(), 1);
+  const pieces: string[] = [];
+  for (let step = under.next(); step.done !== true; step = under.next()) {
+    pieces.push(step.value);
+    count(registry, `agent-${pieces.length % 25}`);
+    registry.replace('tracejury.convergence', []);
+  }
+  expect(pieces.join('')).toBe(before);
+  expect(wholePage(registry.snapshot())).not.toBe(before);
+});
+
+test('openmetrics: two pages under way do not disturb each other', () => {
+  const registry = counted(5);
+  const [early, late] = [openMetricsPieces(registry.snapshot(), 1), openMetricsPieces(registry.snapshot(), 500)];
+  const text = wholePage(registry.snapshot());
+  const pieces = { early: '', late: '' };
+  for (let at = 0; at < text.length; at++) {
+    pieces.early += early.next().value ?? '';
+    pieces.late += late.next().value ?? '';
+  }
+  expect(pieces).toEqual({ early: text, late: text });
 });
 
 const exemplars = [
@@ -53,6 +113,6 @@ for (const { name, labels, isTold } of exemplars) {
   test(`openmetrics: an exemplar ${name}`, () => {
     const registry = metricRegistry();
     registry.record('tracejury.run.duration', 3, {}, labels);
-    expect(openMetricsText(registry.snapshot()).includes(labels.trace_id)).toBe(isTold);
+    expect(wholePage(registry.snapshot()).includes(labels.trace_id)).toBe(isTold);
   });
 }

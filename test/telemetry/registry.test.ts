@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { manualClock } from '../../src/model/clock.ts';
 import { type MetricName, metricRows } from '../../src/telemetry/metrics.ts';
-import { openMetricsText } from '../../src/telemetry/openmetrics.ts';
 import { metricRegistry, type MetricRegistry } from '../../src/telemetry/registry.ts';
 import { type Family, parseOpenMetrics, type Sample } from './openmetrics-parser.ts';
+import { wholePage } from './whole-page.ts';
 
 function page(registry: MetricRegistry): ReadonlyMap<string, Family> {
-  return parseOpenMetrics(openMetricsText(registry.snapshot()));
+  return parseOpenMetrics(wholePage(registry.snapshot()));
 }
 
 function samplesOf(registry: MetricRegistry, family: string): readonly Sample[] {
@@ -115,7 +115,7 @@ for (const { name, act } of refused) {
   test(`registry: ${name}`, () => {
     const registry = metricRegistry();
     act(registry);
-    expect(openMetricsText(registry.snapshot())).toBe(openMetricsText(metricRegistry().snapshot()));
+    expect(wholePage(registry.snapshot())).toBe(wholePage(metricRegistry().snapshot()));
   });
 }
 

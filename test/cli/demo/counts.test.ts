@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { countsBetween, countsIn } from '../../../src/cli/demo/counts.ts';
-import { openMetricsText } from '../../../src/telemetry/openmetrics.ts';
 import { metricRegistry } from '../../../src/telemetry/registry.ts';
+import { wholePage } from '../../telemetry/whole-page.ts';
 
 /** Names that a page must escape, or that look like its own grammar. */
 const agents = ['travel-agent', 'a "quoted" one', 'two\nlines', 'back\\slash', '', '} 7', 'zażółć'] as const;
@@ -12,7 +12,7 @@ test('counts: what a registry has counted is read back from its page, whatever t
     registry.add('tracejury.runs', 1, { 'gen_ai.agent.name': agent });
     registry.add('tracejury.evaluation.results', at + 1, { 'gen_ai.evaluation.name': 'tool_error', 'gen_ai.agent.name': agent, 'gen_ai.evaluation.score.label': 'pass' });
   });
-  const counts = countsIn(openMetricsText(registry.snapshot()));
+  const counts = countsIn(wholePage(registry.snapshot()));
   expect(counts.runs).toBe(agents.length);
   expect(counts.verdicts).toEqual(agents.map((agent, at) => ({ evaluator: 'tool_error', agent, label: 'pass', count: at + 1 })));
 });

@@ -1,0 +1,91 @@
+import { afterEach, expect, test } from 'vitest';
+import { manualClock } from '../../src/model/clock.ts';
+import { memoryStore } from '../../src/stores/memory.ts';
+import { consoleListener, type ConsoleListener } from '../../src/web/console.ts';
+import { inPieces } from '../../src/web/in-pieces.ts';
+
+const listeners: ConsoleListener[] = [];
+
+afterEach(async () => {
+  await Promise.all(listeners.splice(0).map((listener) => listener.stop()));
+});
+
+/** The address of its metrics page, and what it was told. */
+async function listening(metricsPage: () => Iterable<string>): Promise<{ readonly url: string; readonly faults: readonly Error[] }> {
+  const faults: Error[] = [];
+  const listener = consoleListener({
+    host: '127.0.0.1', port: 0, readTokens: [], operateTokens: [], annotateTokens: [],
+    notReady: () => undefined,
+    metricsPage,
+    metricsContentType: 'text/plain',
+    onFault: (error) => faults.push(error),
+    api: { store: memoryStore(), clock: manualClock(0), spans: async () => undefined, exporters: { standings: () => [], recount: async () => undefined }, annotate: async () => [], unannotate: async () => false, budgets: () => [], evaluability: () => [] },
+  });
+  listeners.push(listener);
+  const { address } = await listener.listen();
+  return { url: `${address}/metrics`, faults };
+}
+
+const large = (at: number): string => `${at} ${'ä'.repeat(300_000)}\n`;
+
+test('console: the pieces of the metrics page come as one text, to several clients at a time', async () => {
+  const { url, faults } = await listening(() => [0, 1, 2, 3].map(large));
+  const pages = await Promise.all([1, 2, 3].map(async () => (await fetch(url)).text()));
+  expect(pages.map((page) => page === [0, 1, 2, 3].map(large).join(''))).toEqual([true, true, true]);
+  expect((await fetch(url, { method: 'HEAD' })).status).toBe(200);
+  expect(faults).toEqual([]);
+});
+
+test('console: each piece of the metrics page is made in a turn of the event loop of its own', async () => {
+  const count = { turns: 0, goesOn: true };
+  const turn = (): void => {
+    count.turns++;
+    if (count.goesOn) setImmediate(turn);
+  };
+  turn();
+  const made: number[] = [count.turns];
+  const pieces = function* (): Generator<string> {
+    for (let at = 0; at < 20; at++) {
+      made.push(count.turns);
+      yield `${at}\n`;
+    }
+  };
+  let text = '';
+  for await (const piece of inPieces(pieces())) text += String(piece);
+  count.goesOn = false;
+  expect(text.split('\n')).toHaveLength(21);
+  // None in the turn in which the page was asked for either.
+  expect(new Set(made).size).toBe(21);
+});
+
+test('console: for a client that is gone no more of the metrics page is made', async () => {
+  let ended: () => void = () => undefined;
+  const end = new Promise<void>((resolve) => (ended = resolve));
+  const endless = function* (): Generator<string> {
+    try {
+      for (let at = 0; ; at++) yield large(at);
+    } finally {
+      ended();
+    }
+  };
+  const { url, faults } = await listening(endless);
+  const response = await fetch(url);
+  await response.body?.cancel();
+  await end;
+  expect(faults).toEqual([]);
+});
+
+test('console: a metrics page that breaks is told once, and is not taken for a whole one', async () => {
+  const broken = function* (from: number): Generator<string> {
+    for (let at = 0; at < from; at++) yield large(at);
+    throw new Error('broken');
+  };
+  let from = 0;
+  const { url, faults } = await listening(() => broken(from++));
+  const first = await fetch(url);
+  expect([first.status, await first.json()]).toMatchObject([500, { error: { code: 'internal' } }]);
+  const second = await fetch(url);
+  expect(second.status).toBe(200);
+  await expect(second.text()).rejects.toThrow();
+  expect(faults.map(({ message }) => message)).toEqual(['broken', 'broken']);
+});
