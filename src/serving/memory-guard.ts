@@ -56,10 +56,11 @@ const easeNearEveryMs = 15_000;
 const leastShare = 1 / 16;
 /** Of the bound, in bytes on the wire: when less was let go, what the process takes is something else, and collecting would not bring it down. */
 const worthCollectingShare = 1 / 128;
-/** Collecting costs a tenth of a second or more of the processor. Where it brings little it is tried ever more rarely. */
+/** Collecting costs a tenth of a second or more of the processor. Where it brings little it is tried ever more rarely, until the process has grown by as much as may be garbage. */
 const collectEveryMs = 3_000;
 const collectEveryMsMax = 60_000;
 const littleShare = 0.03;
+const grownShare = 0.05;
 /** Collecting in steps is over by then. */
 const stepsMs = 500;
 
@@ -71,6 +72,9 @@ export function memoryGuard(options: MemoryGuardOptions): MemoryGuard {
   /** Bytes on the wire that were let go since the collector was asked. */
   let letGo = 0;
   let collectAgainMs = -Infinity;
+  let collectedMs = -Infinity;
+  /** Of the bound, when it was collected last. */
+  let leftShare = 0;
   /** What is being collected in steps, and the share that was taken then. */
   let inSteps: { readonly share: number; readonly sinceMs: number } | undefined;
   let restMs = collectEveryMs;
@@ -90,7 +94,13 @@ export function memoryGuard(options: MemoryGuardOptions): MemoryGuard {
 
   function rest(before: number, left: number): void {
     restMs = before - left < littleShare ? Math.min(collectEveryMsMax, restMs * 2) : collectEveryMs;
-    collectAgainMs = clock.nowMs() + restMs;
+    collectedMs = clock.nowMs();
+    collectAgainMs = collectedMs + restMs;
+    leftShare = left;
+  }
+
+  function mayCollect(share: number, nowMs: number): boolean {
+    return nowMs >= collectAgainMs || (share - leftShare >= grownShare && nowMs - collectedMs >= collectEveryMs);
   }
 
   /** Gives the share that is left. */
@@ -121,7 +131,7 @@ export function memoryGuard(options: MemoryGuardOptions): MemoryGuard {
       const nowMs = clock.nowMs();
       const share = memory.residentBytes() / residentBytesMax;
       pace(share);
-      if (share >= scarceShare && nowMs >= collectAgainMs) {
+      if (share >= scarceShare && mayCollect(share, nowMs)) {
         const left = collected(share);
         if (left >= spareShare) squeeze(nowMs);
         return left;
@@ -134,7 +144,7 @@ export function memoryGuard(options: MemoryGuardOptions): MemoryGuard {
         return share;
       }
       if (share >= spareShare && nowMs - changedMs >= squeezeEveryMs) {
-        if (letGo >= residentBytesMax * worthCollectingShare && nowMs >= collectAgainMs) collectInSteps(share, nowMs);
+        if (letGo >= residentBytesMax * worthCollectingShare && mayCollect(share, nowMs)) collectInSteps(share, nowMs);
         else squeeze(nowMs);
       }
       if (share < easyShare && nowMs - changedMs >= (share >= nearShare ? easeNearEveryMs : easeEveryMs)) ease(nowMs);

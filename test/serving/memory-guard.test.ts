@@ -95,6 +95,20 @@ test('memory guard: where collecting brings nothing it is tried ever more rarely
   expect(of.state.collected).toBeLessThan(16);
 });
 
+test('memory guard: what grows after collecting brought nothing is garbage that is collected all the same', () => {
+  const of = simulated({ factor: 1, restMib: 475 });
+  of.pass(120);
+  expect(of.state.collected).toBeGreaterThan(3);
+  const before = of.state.collected;
+  let highest = 0;
+  for (let second = 0; second < 30; second++) {
+    of.state.garbage += 10 * mib;
+    highest = Math.max(highest, of.pass(1));
+  }
+  expect(highest).toBeLessThan(1);
+  expect(of.state.collected - before).toBeLessThan(15);
+});
+
 test('memory guard: a process that is large for other reasons keeps a few traces, and is not collected in steps for them', () => {
   const of = simulated({ factor: 1, restMib: 400 });
   of.pass(600, mib);
