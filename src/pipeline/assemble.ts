@@ -70,6 +70,7 @@ export function* assembling(input: AssembleInput): Steps<readonly Draft[]> {
   if (isLong) yield;
   const parts: DraftParts[] = [];
   for (const scope of scopes) addParts(scope, undefined, context, parts);
+  if (isLong) yield;
   const found: Draft[] = [];
   let spans = 0;
   for (const one of parts) {
@@ -78,7 +79,7 @@ export function* assembling(input: AssembleInput): Steps<readonly Draft[]> {
       spans = 0;
     }
     spans += one.all.length;
-    found.push(draftOf(one));
+    found.push(yield* draftOf(one));
   }
   return found;
 }
@@ -147,9 +148,10 @@ interface DraftParts extends AgentSpans {
   readonly context: Context;
 }
 
-function draftOf(parts: DraftParts): Draft {
+function* draftOf(parts: DraftParts): Steps<Draft> {
   const { scope, outer, all, own, first, family, key, spanTraceId, parent, context } = parts;
-  const calls = toolCalls(own, context.told, outer);
+  const calls = yield* toolCalls(own, context.told, outer);
+  if (own.length > spansPerStep) yield;
   const parentMissing = parent === undefined && outer.at(-1)?.awaits?.elsewhere === false;
   const { fragment } = scope;
   const startUnixNano = scope.node?.span.startUnixNano ?? least(all);

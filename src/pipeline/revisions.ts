@@ -10,6 +10,8 @@ import type { Trace } from './traces.ts';
 
 /** What closing a run costs beside its spans, in spans: it is scored and handed on. */
 const spansPerRun = 20;
+/** Hashing the content of a larger run takes milliseconds, and so does scoring it: each is a piece of its own. */
+const bytesPerStep = 256 * 1024;
 
 export interface ClosingTo {
   /** Takes what closes. */
@@ -27,18 +29,21 @@ export function* closing({ ready, telemetry }: ClosingTo, trace: Trace, { drafts
     }
     weight += spansPerRun + draft.spans.length;
     const completeness = closes(draft);
-    const run = completeness === undefined ? undefined : closedRun(trace, draft, completeness);
-    if (run !== undefined) ready.push(run);
+    if (completeness === undefined) continue;
+    const expected = expectedOf(draft);
+    const hash = contentHash(draft, expected);
+    if (bytesOf(draft) > bytesPerStep) yield;
+    const revision = nextRevision(trace, draft, hash);
+    // Undefined: it has already closed with this content.
+    if (revision !== undefined) ready.push(runOf(draft, { completeness, revision, contentHash: hash }, expected));
   }
   ready.push(...takenBackRuns(trace, takenBack, telemetry));
 }
 
-/** The draft as a run that closes. Undefined: it has already closed with this content. */
-function closedRun(trace: Trace, draft: Draft, completeness: Completeness): Run | undefined {
-  const expected = expectedOf(draft);
-  const hash = contentHash(draft, expected);
-  const revision = nextRevision(trace, draft, hash);
-  return revision === undefined ? undefined : runOf(draft, { completeness, revision, contentHash: hash }, expected);
+function bytesOf({ spans }: Draft): number {
+  let bytes = 0;
+  for (const { wireBytes } of spans) bytes += wireBytes;
+  return bytes;
 }
 
 /** Runs that turned out to be part of another one, once that has closed. */

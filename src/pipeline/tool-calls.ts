@@ -6,6 +6,7 @@ import { isJsonObject, plainText } from '../model/json.ts';
 import { askedCalls, canonical, toldWithoutId, type Asked } from './asked-calls.ts';
 import { executionsOf, type Execution } from './executions.ts';
 import { errorOf } from './facts.ts';
+import { spansPerStep, type Steps } from './steps.ts';
 import { compare, sortedBy } from './times.ts';
 import type { Node } from './tree.ts';
 
@@ -19,16 +20,20 @@ export interface ToolCallsOf {
  * Tool calls from the agent's own spans. `toldAnywhere` are results that any model of the trace was told, by call id. `enclosing` are the
  * agent's span and its frames: where no model span tells a call, they may.
  */
-export function toolCalls(own: readonly Node[], toldAnywhere: ReadonlyMap<string, ToldResult>, enclosing: readonly Node[]): ToolCallsOf {
+export function* toolCalls(own: readonly Node[], toldAnywhere: ReadonlyMap<string, ToldResult>, enclosing: readonly Node[]): Steps<ToolCallsOf> {
+  const isLong = own.length > spansPerStep;
   const requests = sortedBy(own.filter(isModel), byBeginning);
   const models = requests.some(asks) ? requests : [...requests, ...enclosing.filter(asks)];
   const asked = askedCalls(models);
+  if (isLong) yield;
   const executions = executionsOf(own.filter(isTool));
+  if (isLong) yield;
   const { pairs, taken } = pair(asked, executions);
   const answers = answersOf(asked, toldAnywhere, models);
   const drafts: { readonly call: ToolCall; readonly order: number }[] = [];
   let unanswered = 0;
-  for (const execution of executions) {
+  for (const [at, execution] of executions.entries()) {
+    if (at > 0 && at % spansPerStep === 0) yield;
     const partner = pairs.get(execution);
     const answer = partner === undefined ? undefined : answers[partner.order];
     const told = answer ?? (execution.id === undefined ? undefined : toldAnywhere.get(execution.id));
@@ -40,6 +45,7 @@ export function toolCalls(own: readonly Node[], toldAnywhere: ReadonlyMap<string
     if (answer === undefined) unanswered++;
     drafts.push({ call: onlyAsked(one, answer), order: one.order });
   }
+  if (isLong) yield;
   return { calls: sortedBy(drafts, byTrajectory).map((draft) => draft.call), unanswered };
 }
 

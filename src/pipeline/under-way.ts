@@ -51,9 +51,14 @@ export interface UnderWayParts {
   readonly settle: (trace: Trace, look: Looked) => Steps<void>;
 }
 
+/** A turn of looking that took so long leaves the closing to the next one. */
+const longMs = 5;
+
 export function underWay({ clock, queue, guarded, look, settle }: UnderWayParts): UnderWay {
   const looked = together();
   let work: { readonly trace: Trace; readonly course: Course; readonly steps: Steps<void> } | undefined;
+  /** The last turn was one of looking: were it followed by another, nothing would close while all that is due takes long. */
+  let closesNext = false;
 
   function begin(trace: Trace, course: Course, steps: Steps<void>): void {
     work = { trace, course, steps };
@@ -97,11 +102,15 @@ export function underWay({ clock, queue, guarded, look, settle }: UnderWayParts)
 
   return {
     goOn(piecesMax) {
+      if (piecesMax === 0) return;
       const nowMs = clock.nowMs();
+      const looks = !closesNext || piecesMax === Infinity;
       let pieces = 0;
-      while (pieces < piecesMax && looksOn(nowMs)) pieces++;
+      while (looks && pieces < piecesMax && looksOn(nowMs)) pieces++;
       // Nothing closes while a trace is looked at, and nothing else before: one that was looked at later may have shown that an earlier one is part of its run.
       if (work !== undefined) return;
+      closesNext = looks && piecesMax !== Infinity && clock.nowMs() - nowMs >= longMs;
+      if (closesNext) return;
       pieces = 0;
       while (pieces < piecesMax && settlesOn(nowMs)) pieces++;
     },

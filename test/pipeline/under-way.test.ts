@@ -26,7 +26,8 @@ const piecesMax = 500;
 /** A run counts as its spans and twenty more. */
 const runsPerPiece = spansPerStep / 20;
 
-function host(limits: Partial<GroupLimits> = {}) {
+/** `readMs`: how long it takes to read a span. */
+function host(limits: Partial<GroupLimits> = {}, { readMs = 0 } = {}) {
   const clock = manualClock(0);
   const delivered: (ScoredRun & { readonly atMs: number })[] = [];
   const read = new Set<SpanId>();
@@ -35,6 +36,7 @@ function host(limits: Partial<GroupLimits> = {}) {
     ...collector,
     read: (...of: Parameters<typeof collector.read>) => {
       read.add(of[0].spanId);
+      clock.advance(readMs);
       return collector.read(...of);
     },
   }));
@@ -194,6 +196,30 @@ describe('under way', () => {
       }),
       { numRuns: 40 },
     );
+  });
+
+  test('under way: a run of many bytes is hashed in one piece and scored in the next, whatever comes in between', () => {
+    const to = host();
+    const run = (last: number): readonly Span[] => [agentSpan({ id: 1, output: 'x'.repeat(300_000), bytes: 300_000 }), modelSpan({ id: last, parent: 1, says: 'done' })];
+    to.send(...run(2));
+    to.wait(restMs);
+    expect([to.piece().runs, to.piece().runs, to.isDue()]).toEqual([0, 1, false]);
+    to.send(modelSpan({ id: 3, parent: 1, says: 'more' }));
+    to.wait(restMs);
+    expect(to.piece().runs).toBe(0);
+    // It is news for the next look; this one ends as it would have before it came.
+    to.send(modelSpan({ id: 4, parent: 1, says: 'still more' }));
+    to.pass(restMs * 2);
+    expect(to.delivered.map(({ run: { revision, trace } }) => [revision, trace.modelCalls.length])).toEqual([[1, 1], [2, 2], [3, 3]]);
+  });
+
+  test('under way: when looking takes long the closing is left to the next turn, and comes then', () => {
+    const to = host({}, { readMs: 10 });
+    for (let trace = 1; trace <= 20; trace++) to.send(agentSpan({ id: 1, trace }), modelSpan({ id: 2, trace, parent: 1, says: 'done' }));
+    to.wait(restMs);
+    const done = pieces(to);
+    expect(done.every(({ runs, read }) => runs === 0 || read === 0)).toBe(true);
+    expect(to.delivered).toHaveLength(20);
   });
 
   test('under way: a trace to which something comes between all pieces is looked at all the same', () => {
