@@ -3,6 +3,7 @@
  * the start; what nobody needs any more is committed. A trace is needed until its runs are scored and stored: then a record `done` says so,
  * for requests that it shares with traces that are still open.
  */
+import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock } from '../model/clock.ts';
 import type { Tenant } from '../model/ids.ts';
 import type { LogRecord, Span } from '../model/span.ts';
@@ -73,6 +74,8 @@ export interface Intake {
 const sentWithinMs = 60_000;
 /** Traces that one record tells of. */
 const keysPerRecord = 500;
+/** Handed to the pipeline in one turn: some milliseconds. The spans of a larger request go in parts, and others are answered in between. */
+const spansPerTurn = 2_000;
 /** Requests that are written again in one turn, so that new ones are not kept waiting. */
 const movedPerTurn = 16;
 /** From which share of the journal on which requests of open traces are moved up. A younger one is not worth it: its run will end by itself. */
@@ -99,15 +102,29 @@ export function intake({ journal, flow, keeping, telemetry, clock, inflatedBytes
   /** Until what was read again is worked. */
   let replayed: { readonly recovery: Recovery; readonly before: Position } | undefined;
 
-  async function taken(record: JournalRecord, gather: (position: Position) => void, from?: 'reserve'): Promise<Appended> {
+  async function taken(record: JournalRecord, gather: (position: Position) => void | Promise<void>, from?: 'reserve'): Promise<Appended> {
     const way = { from: journal.end() };
     underWay.add(way);
     try {
       const appended = await journal.append(record, from);
-      if (appended.kind === 'appended') gather(appended.position);
+      if (appended.kind === 'appended') await gather(appended.position);
       return appended;
     } finally {
       underWay.delete(way);
+    }
+  }
+
+  /** Undefined: all of them are handed over. Until it resolves the request is under way, so the journal keeps it. */
+  function handOver(tenant: Tenant, spans: readonly Span[], position: Position): Promise<void> | undefined {
+    if (spans.length > spansPerTurn) return handOverInParts(tenant, spans, position);
+    flow.spans(tenant, spans, position);
+    return undefined;
+  }
+
+  async function handOverInParts(tenant: Tenant, spans: readonly Span[], position: Position): Promise<void> {
+    for (let at = 0; at < spans.length; at += spansPerTurn) {
+      if (at > 0) await turn();
+      flow.spans(tenant, spans.slice(at, at + spansPerTurn), position);
     }
   }
 
@@ -224,11 +241,13 @@ export function intake({ journal, flow, keeping, telemetry, clock, inflatedBytes
   }
 
   return {
-    spans: (record, spans, request = {}) =>
-      taken(record, (position) => {
-        flow.spans(record.tenant, spans, position);
+    spans(record, spans, request = {}) {
+      // A run that closes between two parts is scored before its spans wait here: its verdicts then go in a span of their own.
+      const pass = (position: Position): void => {
         if (passing?.wants() === true) passing.spans({ ...passedRequest(position, record, request), spans });
-      }),
+      };
+      return taken(record, (position) => handOver(record.tenant, spans, position)?.then(() => pass(position)) ?? pass(position));
+    },
     logs: (record, records, request = {}) =>
       taken(record, (position) => {
         flow.logs(record.tenant, records, position);

@@ -34,8 +34,8 @@ const object = (properties: object, more: object = {}): object => ({ type: 'obje
 const named = (count: number, schemaOf: (at: number) => unknown): object => Object.fromEntries(times(count, (at) => [`p${at}`, schemaOf(at)]));
 const needing = (at: number): object => object({ [`p${at}`]: { type: 'string' } }, { required: [`p${at}`] });
 const tooMuch = 'skipped too_large';
-/** Megabytes of JSON in one run: they are parsed, weighed and stored in one piece, whatever the schemas cost. */
-const megabytes: Partial<Wanted> = { turnMs: 250 };
+/** One object of 100,000 members is parsed in one piece, and parsing it takes longer than anything else of its length. */
+const oneObject: Partial<Wanted> = { turnMs: 100 };
 const nested = (levels: number): object => (levels === 0 ? { type: 'string' } : object({ a: nested(levels - 1) }));
 
 export const schemaCases: readonly HostileCase[] = [
@@ -49,7 +49,7 @@ export const schemaCases: readonly HostileCase[] = [
   schema('a pattern of backreferences', object({ a: { type: 'string', pattern: '(a*)*\\1b' } }), { a: 'a'.repeat(50_000) }, passes),
   schema('a pattern that is none', object({ a: { type: 'string', pattern: '([' } }), { a: 'x' }, passes),
   schema('a property pattern without end', { type: 'object', patternProperties: { '^(x+x+)+y$': { type: 'string' } } }, { ['x'.repeat(5_000)]: 1 }, passes),
-  schema('a hundred thousand properties', () => object(Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`p${at}`, { type: 'string' }]))), { p1: 1 }, passes, megabytes),
+  schema('a hundred thousand properties', () => object(Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`p${at}`, { type: 'string' }]))), { p1: 1 }, passes, oneObject),
   schema('a thousand levels', () => nested(1_000), { a: {} }, 'skipped no_tool_definitions'),
   schema('a thousand alternatives', object({ a: { anyOf: Array.from({ length: 1_000 }, (_, at) => ({ const: at })) } }), { a: 'x' }, fails),
   schema('an enumeration of five thousand', object({ a: { enum: Array.from({ length: 5_000 }, (_, at) => `v${at}`) } }), { a: 'x' }, fails),
@@ -65,11 +65,11 @@ export const schemaCases: readonly HostileCase[] = [
   schema('fifteen hundred patterns of names', () => ({ type: 'object', patternProperties: Object.fromEntries(times(1_500, (at) => [`^a${at}`, { type: 'string' }])) }), { a: 1 }, passes),
   schema('patterns that repeat repetitions', () => object(named(60, (at) => ({ pattern: `${'((a{1,9}){1,9}){1,9}|'.repeat(45)}${at}` }))), { p1: 'a' }, passes),
   schema('five thousand required names', () => ({ type: 'object', required: times(5_000, (at) => `r${at}`) }), {}, passes),
-  schema('a hundred thousand items that must differ', object({ a: { type: 'array', uniqueItems: true } }), () => ({ a: times(100_000, (at) => ({ at })) }), passes, megabytes),
-  schema('a hundred thousand items, each with nine hundred choices', () => object({ a: { type: 'array', items: { anyOf: times(900, (at) => ({ const: at })) } } }), () => ({ a: times(100_000, () => 'x') }), passes, megabytes),
-  tools('a thousand tools with schemas of their own', 1_000, (at) => object(named(20, () => ({ const: `${at}` }))), { a: 1 }, tooMuch, megabytes),
-  tools('thirty tools, each with the largest schema', 30, (at) => object(named(1_500, () => ({ type: 'string', title: `${at}` }))), { a: 1 }, tooMuch, megabytes),
-  tools('a hundred tools whose texts are searched a hundred times', 100, () => object(named(1, () => ({ pattern: `^(a?){1,60}(b|c|a*)*!$` }))), () => ({ p0: 'a'.repeat(100_000) }), tooMuch, megabytes),
+  schema('a hundred thousand items that must differ', object({ a: { type: 'array', uniqueItems: true } }), () => ({ a: times(100_000, (at) => ({ at })) }), passes),
+  schema('a hundred thousand items, each with nine hundred choices', () => object({ a: { type: 'array', items: { anyOf: times(900, (at) => ({ const: at })) } } }), () => ({ a: times(100_000, () => 'x') }), passes),
+  tools('a thousand tools with schemas of their own', 1_000, (at) => object(named(20, () => ({ const: `${at}` }))), { a: 1 }, tooMuch),
+  tools('thirty tools, each with the largest schema', 30, (at) => object(named(1_500, () => ({ type: 'string', title: `${at}` }))), { a: 1 }, tooMuch),
+  tools('a hundred tools whose texts are searched a hundred times', 100, () => object(named(1, () => ({ pattern: `^(a?){1,60}(b|c|a*)*!$` }))), () => ({ p0: 'a'.repeat(100_000) }), tooMuch),
   schema('a multiple of zero', object({ a: { type: 'number', multipleOf: 0 } }), { a: 1 }, passes),
   schema('code in names', { type: 'object', properties: { "'];process.exit(1);//": { type: 'string' }, '${process.exit(1)}': { type: 'string' } }, required: ["'];process.exit(1);//"] }, { "'];process.exit(1);//": 'x' }, passes),
 ];

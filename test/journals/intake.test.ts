@@ -1,101 +1,12 @@
 /** What is acknowledged is scored, whatever dies, and once: a journal that outlives processes, and real runs that go through it. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { collectors } from '../../collectors/index.ts';
-import { evaluationContext } from '../../evaluators/context.ts';
-import { intake, type Intake } from '../../src/journals/intake.ts';
-import type { JournalRecord } from '../../src/journals/journal.ts';
-import { memoryJournal, memoryShelf, type MemoryShelf } from '../../src/journals/memory.ts';
-import { manualClock, type ManualClock } from '../../src/model/clock.ts';
 import { noTenant } from '../../src/model/ids.ts';
-import type { LogRecord, Span } from '../../src/model/span.ts';
-import { writeTraces } from '../../src/otlp/write.ts';
-import { pipeline, type Pipeline } from '../../src/pipeline/pipeline.ts';
+import type { LogRecord } from '../../src/model/span.ts';
 import type { ScoredRun } from '../../src/exporters/exporter.ts';
-import { agentSpan, modelSpan, toolSpan } from '../builders/gen-ai-spans.ts';
+import { modelSpan } from '../builders/gen-ai-spans.ts';
 import { span } from '../builders/spans.ts';
-import { testParts, type TestParts } from './parts.ts';
-
-interface Process {
-  readonly take: (spans: readonly Span[]) => Promise<string>;
-  readonly intake: Intake;
-  readonly flow: Pipeline;
-  readonly clock: ManualClock;
-  readonly parts: TestParts;
-  /** Lets time pass; the journal is tended each second. */
-  pass(ms: number): Promise<void>;
-}
-
-interface World {
-  readonly shelf: MemoryShelf;
-  readonly delivered: ScoredRun[];
-  readonly bytesMax: number;
-  nowMs: number;
-}
-
-const second = 1_000;
-
-function world(bytesMax = 1_000_000): World {
-  return { shelf: memoryShelf(), delivered: [], bytesMax, nowMs: 1_700_000_000_000 };
-}
-
-/** A process that comes up over what the last one left. `stores: false`: what it scores is never stored; `sends: false`: nor sent. */
-async function started(of: World, { stores = true, sends = true } = {}): Promise<Process> {
-  const parts = testParts();
-  const clock = manualClock(of.nowMs);
-  const journal = await memoryJournal({ folder: '', bytesMax: of.bytesMax }, { ...parts, clock }, of.shelf);
-  let offered = 0;
-  const flow = pipeline({
-    collectors,
-    plan: [],
-    context: evaluationContext(),
-    clock,
-    telemetry: parts.telemetry,
-    ask: () => undefined,
-    deliver(item) {
-      offered++;
-      of.delivered.push(item);
-    },
-  });
-  const own = intake({ journal, flow, telemetry: parts.telemetry, clock, keeping: { offered: () => offered, stored: () => (stores ? offered : 0), sent: () => (sends ? offered : 0) }, inflatedBytesMax: 1_000_000 });
-  await own.replay();
-  return {
-    intake: own,
-    flow,
-    clock,
-    parts,
-    async take(spans) {
-      const taken = await own.spans(request(spans, clock.nowMs()), spans);
-      return taken.kind === 'appended' ? taken.kind : taken.reason;
-    },
-    async pass(ms) {
-      for (let left = ms; left > 0; left -= second) {
-        const step = Math.min(left, second);
-        clock.advance(step);
-        // Runs close while the journal is tended, as they do in the service.
-        const tended = own.tend();
-        flow.advance();
-        await tended;
-      }
-      of.nowMs = clock.nowMs();
-    },
-  };
-}
-
-function request(spans: readonly Span[], receivedMs: number): JournalRecord {
-  return { kind: 'traces', tenant: noTenant, contentType: 'application/x-protobuf', contentEncoding: '', receivedMs, body: writeTraces(spans, 'protobuf') };
-}
-
-/** Spans of one run, the agent's last. */
-function spansOf(trace: number): readonly Span[] {
-  const call = { id: `c${trace}`, name: 't', arguments: '{"x":1}' };
-  return [
-    modelSpan({ id: 2, parent: 1, trace, start: 1, end: 2, user: `question ${trace}`, asks: [call] }),
-    toolSpan({ id: 3, parent: 1, trace, start: 3, end: 4, call: call.id, arguments: '{"x":1}', result: `r${trace}` }),
-    modelSpan({ id: 4, parent: 1, trace, start: 5, end: 6, user: `question ${trace}`, says: 'done' }),
-    agentSpan({ id: 1, trace, start: 0, end: 7, agent: `agent ${trace}`, input: `question ${trace}`, output: 'done' }),
-  ];
-}
+import { request, second, spansOf, started, world } from './intake-world.ts';
 
 const contents = (items: readonly ScoredRun[]): readonly string[] => items.map(({ run }) => `${run.trace.agent} ${run.completeness} ${run.contentHash}`);
 
