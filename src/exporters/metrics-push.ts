@@ -47,8 +47,8 @@ export interface MetricsPush {
   stop(): void;
 }
 
-/** About a megabyte of histograms. */
-const pointsMaxDefault = 2_000;
+/** About half a megabyte of histograms: they are written in one piece, which takes some ten milliseconds. */
+const pointsMaxDefault = 1_000;
 
 export function metricsPush({ url, headers, tls, temporality, resource, snapshot, clock, startMs, timeoutMs, fromNow = false, pointsMax = pointsMaxDefault }: MetricsPushOptions): MetricsPush {
   const client = httpClient({ url, timeoutMs, ...(tls === undefined ? {} : { tls }) });

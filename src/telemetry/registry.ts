@@ -22,6 +22,7 @@ export interface Exemplar {
   readonly atMs?: number;
 }
 
+/** Of a counter or a histogram `labels` is one object in every snapshot. */
 export type MetricPoint =
   | { readonly kind: 'number'; readonly labels: Labels; readonly value: number }
   | {

@@ -3,10 +3,12 @@ import type { MetricFamily, MetricPoint } from './registry.ts';
 
 /** Gauges are as they are now. What has not counted since is left out. */
 export function since(before: readonly MetricFamily[], now: readonly MetricFamily[]): readonly MetricFamily[] {
-  const known = new Map(before.map(({ name, points }) => [name, new Map(points.map((point) => [JSON.stringify(point.labels), point]))]));
+  const known = new Map(before.map(({ name, points }) => [name, points]));
   return now.map((family) => {
     if (family.row.kind === 'gauge') return family;
-    return { ...family, points: family.points.flatMap((point) => difference(known.get(family.name)?.get(JSON.stringify(point.labels)), point)) };
+    // By the labels themselves, which a series keeps: of a hundred thousand series their texts take more than a tenth of a second.
+    const earlier = new Map(known.get(family.name)?.map((point) => [point.labels, point]));
+    return { ...family, points: family.points.flatMap((point) => difference(earlier.get(point.labels), point)) };
   });
 }
 
