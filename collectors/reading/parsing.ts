@@ -1,7 +1,7 @@
 /** Attribute values → JSON values: texts that hold JSON or Python notation, quoted texts, lists of text parts. */
-import { isJsonArray, isJsonObject, member, parseJson, type JsonObject, type JsonValue } from '../../src/model/json.ts';
+import { isJsonArray, isJsonObject, member, nestsTooDeep, parseJson, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import type { AttributeValue } from '../../src/model/span.ts';
-import { parsePythonLiteral } from './python-literal.ts';
+import { parsePythonLiteral, pythonLiteralCharsMax } from './python-literal.ts';
 
 /** An attribute value as a JSON value; bytes become base64. */
 export function jsonOf(value: AttributeValue): JsonValue {
@@ -20,6 +20,11 @@ export function parseContainer(text: string): JsonObject | readonly JsonValue[] 
   if (first !== '{' && first !== '[') return undefined;
   const value = parseJson(text) ?? parsePythonLiteral(text);
   return isJsonObject(value) || isJsonArray(value) ? value : undefined;
+}
+
+/** Of a text that `parseContainer` made nothing of: it may be an object all the same, which our own bounds kept unread. */
+export function mayBeUnreadObject(text: string): boolean {
+  return text.trimStart().startsWith('{') && (text.length > pythonLiteralCharsMax || nestsTooDeep(text));
 }
 
 /** The value of a text that holds an object, a list or a quoted text; any other text stays as it is. */

@@ -3,7 +3,7 @@ import type { Drafted } from '../../src/model/drafted.ts';
 import { isJsonArray, isJsonObject, jsonText, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import type { AttributeValue } from '../../src/model/span.ts';
 import type { ToolFacts } from '../collector.ts';
-import { jsonOf, parseText, textOfParts } from './parsing.ts';
+import { jsonOf, mayBeUnreadObject, parseText, textOfParts } from './parsing.ts';
 import { isPlaceholder } from './placeholders.ts';
 import { isCutShort } from './truncation.ts';
 
@@ -14,7 +14,7 @@ export interface ReadArguments {
   /** Null: something was sent that is not an object; `argumentsText` holds it. */
   readonly arguments?: JsonObject | null;
   readonly argumentsText?: string;
-  /** What is left of arguments that were cut short; they are then unknown. */
+  /** What is left of arguments that were cut short, or the text of ones too large to be read; they are then unknown. */
   readonly argumentsPart?: string;
 }
 
@@ -45,7 +45,7 @@ export function readArguments(raw: AttributeValue | undefined): ReadArguments {
     } else break;
   }
   if (isJsonObject(value)) return { arguments: value };
-  if (typeof value === 'string' && (isCutShort(value) || (typeof raw === 'string' && isCutShort(raw)))) return { argumentsPart: value };
+  if (typeof value === 'string' && (isCutShort(value) || mayBeUnreadObject(value) || (typeof raw === 'string' && isCutShort(raw)))) return { argumentsPart: value };
   return { arguments: null, argumentsText: typeof raw === 'string' ? raw : jsonText(value) };
 }
 

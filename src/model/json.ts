@@ -81,7 +81,8 @@ function exactInteger(_key: string, value: unknown, context?: { readonly source?
   return source !== undefined && source.length <= exactDigitsMax && /^-?\d+$/.test(source) ? BigInt(source) : value;
 }
 
-function nestsTooDeep(text: string): boolean {
+/** True: `parseJson` leaves it unread, whatever it holds. */
+export function nestsTooDeep(text: string): boolean {
   if (text.length <= jsonDepthMax) return false;
   let depth = 0;
   for (let at = 0; at < text.length; at++) {

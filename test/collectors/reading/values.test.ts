@@ -2,12 +2,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { jsonOf, parseText, textOfParts, writtenValue } from '../../../collectors/reading/parsing.ts';
+import { pythonLiteralCharsMax } from '../../../collectors/reading/python-literal.ts';
 import { readArguments, readResult } from '../../../collectors/reading/values.ts';
 import { jsonText, type JsonValue } from '../../../src/model/json.ts';
 import type { AttributeValue } from '../../../src/model/span.ts';
 
 const trip = { destination: 'CDG', nights: 2 };
 const text = JSON.stringify(trip);
+
+const deep = `{"x":${'['.repeat(200)}${']'.repeat(200)}}`;
+const long = `{'x': '${'a'.repeat(pythonLiteralCharsMax)}'}`;
 
 const argumentFrames: readonly { readonly name: string; readonly raw: AttributeValue; readonly read: object }[] = [
   { name: 'an object', raw: trip, read: { arguments: trip } },
@@ -27,6 +31,9 @@ const argumentFrames: readonly { readonly name: string; readonly raw: AttributeV
   { name: 'a place that holds a broken object', raw: '{"args":["{\\"x\\":"],"kwargs":{}}', read: { arguments: null, argumentsText: '{"args":["{\\"x\\":"],"kwargs":{}}' } },
   { name: 'a tool that has an argument kwargs of its own', raw: { kwargs: trip, other: 1 }, read: { arguments: { kwargs: trip, other: 1 } } },
   { name: 'nothing', raw: '  ', read: { arguments: {} } },
+  { name: 'an object nested deeper than is read', raw: deep, read: { argumentsPart: deep } },
+  { name: 'a list nested deeper than is read, which is no object', raw: `[${deep}]`, read: { arguments: null, argumentsText: `[${deep}]` } },
+  { name: 'an object of Python that is longer than is read', raw: long, read: { argumentsPart: long } },
   { name: 'a list', raw: '[1]', read: { arguments: null, argumentsText: '[1]' } },
   { name: 'a list with a large integer', raw: [2n ** 63n], read: { arguments: null, argumentsText: '[9223372036854775808]' } },
   { name: 'bytes', raw: new Uint8Array([1]), read: { arguments: null, argumentsText: '"AQ=="' } },
