@@ -1,0 +1,18 @@
+#!/usr/bin/env node
+/* Starts the program when Node is new enough. Node 12 can parse this file, so that an old Node says a sentence and not a syntax error. */
+'use strict';
+const fs = require('fs');
+const path = require('path');
+const url = require('url');
+
+const majorLeast = 24;
+
+if (parseInt(process.versions.node, 10) < majorLeast) {
+  process.stderr.write('tracejury needs Node ' + majorLeast + ' or newer, and ' + process.execPath + ' is ' + process.versions.node + '.\n');
+  process.exitCode = 1;
+} else {
+  // A checkout has the source; the package has what was built of it.
+  const source = path.join(__dirname, '..', 'src', 'cli', 'main.ts');
+  const program = fs.existsSync(source) ? source : path.join(__dirname, '..', 'dist', 'src', 'cli', 'main.js');
+  import(url.pathToFileURL(program).href);
+}

@@ -1,0 +1,62 @@
+/** The file that the package puts on the PATH, on Node versions that are too old and new enough. */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse } from 'acorn';
+import { afterAll, expect, test } from 'vitest';
+
+interface Manifest {
+  readonly version: string;
+  readonly engines: { readonly node: string };
+  readonly bin: { readonly tracejury: string };
+  readonly files: readonly string[];
+  readonly scripts: { readonly [name: string]: string };
+  readonly dependencies: { readonly [name: string]: string };
+  readonly devDependencies: { readonly [name: string]: string };
+  readonly optionalDependencies?: { readonly [name: string]: string };
+}
+
+const top = join(import.meta.dirname, '../..');
+const manifest = JSON.parse(readFileSync(join(top, 'package.json'), 'utf8')) as Manifest;
+const launcher = join(top, manifest.bin.tracejury);
+const folder = mkdtempSync(join(tmpdir(), 'tracejury-launcher-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** On a Node that gives this version as its own. */
+function startedOn(version: string): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
+  const preload = join(folder, `${version}.cjs`);
+  writeFileSync(preload, `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${version}' } });`);
+  return new Promise((resolve) => {
+    execFile(process.execPath, ['--require', preload, launcher, '--version'], (error, out, err) => resolve({ code: error === null ? 0 : Number(error.code), out, err }));
+  });
+}
+
+test.each(['12.0.0', '20.20.2', '22.18.0', '23.11.1'])('Node %s: one sentence names the version that is there and the one that is needed, and the exit code is 1', async (version) => {
+  expect(await startedOn(version)).toEqual({ code: 1, out: '', err: `tracejury needs Node 24 or newer, and ${process.execPath} is ${version}.\n` });
+});
+
+test.each(['24.0.0', '25.1.0', '100.0.0'])('Node %s: the program runs', async (version) => {
+  expect(await startedOn(version)).toEqual({ code: 0, out: `${manifest.version}\n`, err: '' });
+});
+
+test('Node 12 can parse it', () => {
+  const source = readFileSync(launcher, 'utf8');
+  expect(() => parse(source, { ecmaVersion: 2019, allowHashBang: true })).toThrow(/import/);
+  expect(() => parse(source.replace('import(', 'load('), { ecmaVersion: 2019, allowHashBang: true })).not.toThrow();
+});
+
+test('it asks for the version that the package asks for', () => {
+  expect(manifest.engines.node).toBe('>=24');
+});
+
+test('no dependency of the package brings a Node', () => {
+  const brought = { ...manifest.dependencies, ...manifest.optionalDependencies };
+  expect(Object.keys(brought).filter((name) => /^node(-|$)/.test(name) || name === 'tracejury-node')).toEqual([]);
+  expect(manifest.devDependencies['tracejury-node']).toBe('file:node');
+  expect(manifest.files).toContain('bin');
+});
+
+test('a checkout has a script for every command', () => {
+  expect(manifest.scripts['tracejury']).toBe(`exec node ${manifest.bin.tracejury}`);
+});

@@ -1,0 +1,118 @@
+/**
+ * The package as a user gets it: packed, installed in an empty project, started on this Node and on every older one of the PATH.
+ * Packages come from npm's cache where it has them. The last line is `N passed, M failed`.
+ */
+import { execFile, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { freePort } from '../builders/free-port.ts';
+import { ended } from '../ended-process.ts';
+
+interface Outcome {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+interface Packed {
+  readonly filename: string;
+  readonly version: string;
+  readonly files: readonly { readonly path: string }[];
+}
+
+const top = join(import.meta.dirname, '../..');
+const folder = mkdtempSync(join(tmpdir(), 'tracejury-package-'));
+const project = join(folder, 'project');
+const majorLeast = 24;
+const startWithinMs = 30_000;
+const lookEveryMs = 100;
+let passed = 0;
+let failed = 0;
+
+try {
+  await everything();
+} finally {
+  rmSync(folder, { recursive: true });
+}
+process.stdout.write(`${passed} passed, ${failed} failed\n`);
+process.exitCode = failed === 0 ? 0 : 1;
+
+async function everything(): Promise<void> {
+  const packing = await ran('npm', ['pack', '--json', '--pack-destination', folder], { cwd: top });
+  const packed = packing.code === 0 ? packedOf(packing.out) : undefined;
+  probe('npm pack makes the package', packed !== undefined, packing);
+  if (packed === undefined) return;
+  const paths = packed.files.map(({ path }) => path);
+  probe('it holds the launcher, the program and the library', ['bin/tracejury.cjs', 'dist/src/cli/main.js', 'dist/src/library/evaluators.js'].every((path) => paths.includes(path)));
+  probe('it holds no source and no Node', !paths.some((path) => /^(src|test|node|node_modules)\//.test(path)));
+
+  mkdirSync(project);
+  writeFileSync(join(project, 'package.json'), '{ "name": "empty", "version": "1.0.0", "private": true, "type": "module" }\n');
+  const installing = await ran('npm', ['install', join(folder, packed.filename), '--prefer-offline', '--no-audit', '--no-fund']);
+  probe('it can be installed in an empty project', installing.code === 0, installing);
+  probe("it leaves the project's Node alone", !existsSync(join(project, 'node_modules/.bin/node')) && readdirSync(join(project, 'node_modules')).every((name) => !/^node(-|$)/.test(name)));
+  await onThisNode(packed.version);
+  await onOlderNodes();
+}
+
+async function onThisNode(version: string): Promise<void> {
+  const path = `${dirname(process.execPath)}${delimiter}${process.env['PATH'] ?? ''}`;
+  const versions = await ran('npx', ['tracejury', '--version'], { path });
+  probe(`on ${process.version} npx tracejury says its version`, versions.code === 0 && versions.out.trim() === version, versions);
+  const catalogue = await ran('npx', ['tracejury', 'evaluators'], { path });
+  probe('its catalogue of evaluators is there', catalogue.code === 0 && catalogue.out.includes('tool_error'), catalogue);
+  const source = "import { evaluate, toolError } from 'tracejury/evaluators'; import { agentTrace } from 'tracejury/agent-trace'; const [verdict] = await evaluate(agentTrace({ input: 'x', toolCalls: [], finalResponse: 'y' }), {}, [toolError()]); process.stdout.write(verdict.kind);";
+  const library = await ran(process.execPath, ['--input-type=module', '-e', source]);
+  probe('its library can be imported', library.code === 0 && library.out === 'skipped', library);
+  probe('the service starts, answers and ends in order', await serves());
+}
+
+async function onOlderNodes(): Promise<void> {
+  const launcher = join(project, 'node_modules/tracejury/bin/tracejury.cjs');
+  let older = 0;
+  const nodes = (process.env['PATH'] ?? '').split(delimiter).map((place) => join(place, 'node'));
+  for (const node of new Set(nodes.filter((file) => existsSync(file)).map((file) => realpathSync(file)))) {
+    const version = (await ran(node, ['-v'])).out.trim();
+    if (parseInt(version.slice(1), 10) >= majorLeast) continue;
+    older++;
+    const outcome = await ran(node, [launcher, '--version']);
+    probe(`on ${version} it says one sentence and ends with 1`, outcome.code === 1 && outcome.out === '' && /^tracejury needs Node 24 or newer[^\n]*\n$/.test(outcome.err), outcome);
+  }
+  if (older === 0) process.stdout.write('no older Node is on the PATH: test/cli/launcher.test.ts holds what one would see\n');
+}
+
+async function serves(): Promise<boolean> {
+  const [http, grpc, page] = [await freePort(), await freePort(), await freePort()];
+  writeFileSync(join(project, 'tracejury.yaml'), `listen: { otlp_http: "127.0.0.1:${http}", otlp_grpc: "127.0.0.1:${grpc}", console: "127.0.0.1:${page}" }\nstore: { url: "memory:" }\njournal: { url: "memory:" }\n`);
+  const child = spawn(process.execPath, [join(project, 'node_modules/.bin/tracejury'), 'serve', '-c', 'tracejury.yaml'], { cwd: project, stdio: 'ignore' });
+  const endMs = performance.now() + startWithinMs;
+  let isReady = false;
+  while (!isReady && child.exitCode === null && performance.now() < endMs) {
+    isReady = (await fetch(`http://127.0.0.1:${page}/readyz`).catch(() => undefined))?.ok === true;
+    await pause(lookEveryMs);
+  }
+  return (await ended(child)) === 0 && isReady;
+}
+
+/** Of what npm prints; versions differ in whether it is a list. */
+function packedOf(text: string): Packed | undefined {
+  const found = JSON.parse(text.slice(text.search(/^[[{]/m))) as readonly Packed[] | { readonly [name: string]: Packed };
+  return Object.values(found)[0];
+}
+
+function ran(command: string, args: readonly string[], { cwd = project, path = process.env['PATH'] }: { readonly cwd?: string; readonly path?: string | undefined } = {}): Promise<Outcome> {
+  return new Promise((resolve) => {
+    execFile(command, [...args], { cwd: existsSync(cwd) ? cwd : top, env: { ...process.env, PATH: path }, maxBuffer: 1 << 26 }, (error, out, err) => {
+      resolve({ code: error === null ? 0 : Number(error.code), out, err });
+    });
+  });
+}
+
+function probe(name: string, holds: boolean, outcome?: Outcome): void {
+  if (holds) passed++;
+  else failed++;
+  process.stdout.write(`${holds ? 'ok    ' : 'FAILED'}  ${name}\n`);
+  if (!holds && outcome !== undefined) process.stdout.write(`${outcome.code}\n${outcome.out}${outcome.err}\n`);
+}
