@@ -73,7 +73,7 @@ const planted: readonly Planted[] = [
   { rule: 'no banned words', name: 'tests that do not run', files: { 'test/a.test.ts': "test.only('a');", 'test/b.test.ts': "describe.concurrent.skip('a');", 'test/c.test.ts': "test('a'); a.skip(1);" }, want: ['test.only', 'describe.concurrent.skip'] },
   { rule: 'no banned words', name: 'silenced checks', files: { 'src/cli/a.ts': '// @ts-expect-error', 'src/cli/b.ts': '// oxlint-disable-next-line', 'src/cli/c.ts': '/* v8 ignore next */' }, want: ['@ts-expect-error', 'oxlint-disable', 'v8 ignore'] },
   { rule: 'no banned words', name: 'paths of one machine', files: { 'docs/a.md': 'see /tmp/a', 'src/cli/a.ts': "const a = '/home/me';", 'docs/b.md': 'see https://example.org/home/ and ./work/' }, want: ['docs/a.md:1: “/tmp/”', '“/home/”'] },
-  { rule: 'no banned words', name: 'registries', files: { 'package-lock.json': '{ "resolved": "x" }', 'docs/a.md': 'registry.npmjs.org' }, want: ['package-lock.json', 'docs/a.md'] },
+  { rule: 'no banned words', name: 'registries', files: { 'package-lock.json': '{ "resolved": "x" }\n{ "resolved": "node" }\n', 'docs/a.md': 'registry.npmjs.org' }, want: ['package-lock.json:1', 'docs/a.md'] },
 
   { rule: 'members are in their table', name: 'left out', files: { 'evaluators/index.ts': table, 'evaluators/tool-error.ts': member, 'evaluators/other.ts': member }, want: ['evaluators/other.ts: is not in'] },
   { rule: 'members are named as their file', name: 'another id', files: { 'evaluators/tool-error.ts': member, 'evaluators/other.ts': member }, want: ['evaluators/other.ts: its id is not other'] },
