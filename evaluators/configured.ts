@@ -82,8 +82,8 @@ export function configuredEvaluator(entry: EvaluatorEntry, table: readonly AnyEv
   const faults = [...entryFaults(entry), ...nameFaults(entry, evaluator), ...onEmptyFaults(entry, evaluator), ...optionFaults(entry, evaluator, written), ...expectFaults(entry, evaluator, expectation.faults)];
   if (faults.length > 0) return { kind: 'faulty', faults };
   const options = filledOptions(evaluator.optionsSchema, evaluator.defaults, isJsonObject(written) ? written : {});
-  const more = evaluator.optionFaults?.(options) ?? [];
-  if (more.length > 0) return { kind: 'faulty', faults: more.map(({ path, problem }) => ({ path: ['options', ...path], problem })) };
+  const more = [...below('options', evaluator.optionFaults?.(options)), ...(entry.expect === undefined ? [] : below('expect', evaluator.expectationFaults?.(expectation.expectation, options)))];
+  if (more.length > 0) return { kind: 'faulty', faults: more };
   const threshold = typeof entry.threshold === 'number' ? entry.threshold : entry.threshold === null ? null : evaluator.defaultThreshold;
   const common = {
     name: entry.name ?? evaluator.id,
@@ -136,6 +136,10 @@ function crashed(error: unknown): Outcome {
 function unexplained(verdict: Verdict): Verdict {
   if (verdict.kind !== 'scored') return { ...verdict, explanation: '' };
   return { ...verdict, explanation: '', parts: verdict.parts.map((part) => ({ ...part, explanation: '' })) };
+}
+
+function below(key: string, faults: readonly Fault[] = []): readonly Fault[] {
+  return faults.map(({ path, problem }) => ({ path: [key, ...path], problem }));
 }
 
 function entryFaults({ name, threshold, include_explanation: explanation }: EvaluatorEntry): readonly Fault[] {

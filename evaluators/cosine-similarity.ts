@@ -3,7 +3,7 @@ import type { Outcome } from '../src/model/verdict.ts';
 import { noExpectation, skipped } from './calls.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
 import { cosine, vectorOf } from './matching/vectors.ts';
-import { outputKeySchema, picked, pickedExpectation } from './output-key.ts';
+import { outputKeyFaults, outputKeySchema, picked, pickedExpectation } from './output-key.ts';
 import { rational } from './rational.ts';
 import { checked, targetDefaults, targetSchema } from './target.ts';
 import type { Finding, TargetOptions } from './target.ts';
@@ -29,6 +29,7 @@ export const cosineSimilarity = {
   }),
   expectationSchema: { type: 'object', required: ['output'], properties: { output: { description: 'The vector that is wanted: a list of numbers, or an object or text that holds one at the key.' } } },
   source: 'the deck of code checks',
+  expectationFaults: outputKeyFaults,
   evaluate,
 } as const satisfies RuleEvaluator<CosineSimilarityOptions>;
 

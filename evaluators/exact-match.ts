@@ -7,7 +7,7 @@ import type { Skipped } from './calls.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
 import { lineProperties, linesFinding, linesOf } from './lines.ts';
 import { lowered, searchedText, writtenEqual } from './matching/texts.ts';
-import { outputKeySchema, picked, pickedExpectation } from './output-key.ts';
+import { outputKeyFaults, outputKeySchema, picked, pickedExpectation } from './output-key.ts';
 import type { OutputKey } from './output-key.ts';
 import { rational } from './rational.ts';
 import { checked, targetDefaults, targetSchema } from './target.ts';
@@ -41,6 +41,7 @@ export const exactMatch = {
   }),
   expectationSchema: { type: 'object', required: ['output'], properties: { output: { description: 'The output that is wanted.' } } },
   source: 'UiPath ExactMatchEvaluator, comparing in JSON notation',
+  expectationFaults: outputKeyFaults,
   evaluate,
 } as const satisfies RuleEvaluator<ExactMatchOptions>;
 

@@ -8,7 +8,7 @@ import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
 import { matchedLeaves, similarityDefaults } from './matching/similarity.ts';
 import type { SimilarityOptions } from './matching/similarity.ts';
 import { editTextMax } from './matching/text.ts';
-import { outputKeySchema, picked, pickedExpectation } from './output-key.ts';
+import { outputKeyFaults, outputKeySchema, picked, pickedExpectation } from './output-key.ts';
 import type { OutputKey } from './output-key.ts';
 import { rational } from './rational.ts';
 import { checked, targetDefaults, targetSchema } from './target.ts';
@@ -36,6 +36,7 @@ export const jsonSimilarity = {
   }),
   expectationSchema: { type: 'object', required: ['output'], properties: { output: { description: 'The output that is wanted.' } } },
   source: 'UiPath JsonSimilarityEvaluator, reading texts that hold JSON',
+  expectationFaults: outputKeyFaults,
   evaluate,
 } as const satisfies RuleEvaluator<JsonSimilarityOptions>;
 

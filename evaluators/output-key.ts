@@ -1,7 +1,10 @@
 /** Which part of an output is compared: the whole, the value at a path, or the values at several. */
 import { isJsonArray, isJsonObject, member, parseJson } from '../src/model/json.ts';
 import type { JsonValue } from '../src/model/json.ts';
+import type { Expectation } from '../src/model/expectation.ts';
+import type { Fault } from './expectation.ts';
 import { withoutFence } from './matching/outputs.ts';
+import { quoted } from './wording.ts';
 
 export type OutputKey = string | readonly string[];
 
@@ -42,6 +45,14 @@ export function pickedExpectation(expected: JsonValue, key: OutputKey): JsonValu
   if (!isJsonObject(whole) && !isJsonArray(whole)) return typeof key === 'string' ? expected : undefined;
   const { value, missing } = picked(whole, key);
   return missing.length === 0 ? value : undefined;
+}
+
+/** An expected output that has nothing at a key could never be met, nor missed. */
+export function outputKeyFaults({ output }: Expectation, { targetOutputKey: key }: { readonly targetOutputKey: OutputKey }): readonly Fault[] {
+  if (output === undefined || pickedExpectation(output, key) !== undefined) return [];
+  const whole = parsed(output);
+  const missing = isJsonObject(whole) || isJsonArray(whole) ? picked(whole, key).missing : [key].flat();
+  return [{ path: ['output'], problem: `has nothing at ${missing.map(quoted).join(', ')}, which options.target_output_key names` }];
 }
 
 function parsed(value: JsonValue): JsonValue {

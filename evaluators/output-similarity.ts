@@ -5,7 +5,7 @@ import { embeddedSimilarity, embeddedSimilarityDefaults, embeddedSimilarityPrope
 import type { EmbeddedSimilarityOptions } from './embedded-similarity.ts';
 import type { Asking, EvaluationContext, JudgeEvaluator, Subject } from './evaluator.ts';
 import { searchedText } from './matching/texts.ts';
-import { outputKeySchema, picked, pickedExpectation } from './output-key.ts';
+import { outputKeyFaults, outputKeySchema, picked, pickedExpectation } from './output-key.ts';
 import { targetSchema } from './target.ts';
 import { quoted } from './wording.ts';
 
@@ -28,6 +28,7 @@ export const outputSimilarity = {
   }),
   expectationSchema: { type: 'object', required: ['output'], properties: { output: { description: 'The output that is wanted. What is no text is compared in JSON notation.' } } },
   source: 'Sentinel AI outputSimilarity, a raw metric without a threshold',
+  expectationFaults: outputKeyFaults,
   evaluate,
 } as const satisfies JudgeEvaluator<OutputSimilarityOptions>;
 
