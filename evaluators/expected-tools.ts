@@ -11,6 +11,7 @@ import { argumentsUnknown, callDetails, evidenceOf, noExpectation, notCarried, p
 import type { PlacedCall } from './calls.ts';
 import type { Answer, EvaluationContext, Question, RuleEvaluator, Subject } from './evaluator.ts';
 import { countedCalls, expectedToolCallsSchema, extraCalls, extraDetails, partneredOf } from './expected-calls.ts';
+import { callsOfMessages, expectedMessagesSchema } from './expected-messages.ts';
 import { heaviestPairing } from './matching/pairing.ts';
 import { heaviestCommonSubsequence } from './matching/sequences.ts';
 import type { Pair } from './matching/sequences.ts';
@@ -38,7 +39,7 @@ export interface ExpectedToolsOptions {
 export const expectedTools = {
   kind: 'rule',
   id: 'expected_tools',
-  version: 2,
+  version: 3,
   summary: 'The expected calls were made, with credit for arguments that agree in part.',
   needs: ['tool_calls', 'expected_tool_calls'],
   onByDefault: false,
@@ -51,14 +52,14 @@ export const expectedTools = {
       preset: { enum: ['deepeval', 'gllm'], description: 'deepeval compares names only. gllm compares arguments and outputs too, and normalises names. Options that are given win.' },
       exact_match: { type: 'boolean', description: 'Exactly the expected calls, each at its place, or 0. Wins over ordered.' },
       ordered: { type: 'boolean', description: 'Calls count in the order of the expectation only.' },
-      compare: { type: 'array', maxItems: 2, uniqueItems: true, items: { enum: ['arguments', 'output'] }, description: 'What is compared besides the name. Arguments count with the share of keys that agree, outputs whole.' },
+      compare: { type: 'array', maxItems: 2, uniqueItems: true, items: { enum: ['arguments', 'output'] }, description: 'What is compared besides the name. Arguments count with the share of keys that agree, outputs whole and with their types: the number 42 is not the text 42.' },
       strict: { type: 'boolean', description: 'All or nothing: a score below 1 is 0.' },
       include_reasons: { type: 'boolean', description: 'The details list, pair by pair, the arguments that are missing, extra or unequal.' },
       only_successful: { type: 'boolean', description: 'Count only calls that ran without an error.' },
       normalize_tool_names: normalizeToolNamesSchema,
     },
   },
-  expectationSchema: { type: 'object', required: ['tool_calls'], properties: { tool_calls: expectedToolCallsSchema } },
+  expectationSchema: { type: 'object', anyOf: [{ required: ['tool_calls'] }, { required: ['messages'] }], properties: { tool_calls: expectedToolCallsSchema, messages: expectedMessagesSchema } },
   source: 'DeepEval ToolCorrectnessMetric, pairing by position and by the greatest total weight',
   evaluate: (subject, options, context) => {
     const named = normalizedNames(subject, normalises(options));
@@ -93,15 +94,16 @@ function normalises({ preset, normalizeToolNames }: ExpectedToolsOptions): boole
 }
 
 function byCalls({ trace, expected }: Subject, options: ExpectedToolsOptions, context: EvaluationContext): Outcome {
-  if (expected.toolCalls === undefined) return noExpectation('tool calls');
-  const stop = notCarried(trace) ?? tooLarge(trace, context, expected.toolCalls.length);
+  const wanted = expected.toolCalls ?? (expected.messages === undefined ? undefined : callsOfMessages(expected.messages));
+  if (wanted === undefined) return noExpectation('tool calls');
+  const stop = notCarried(trace) ?? tooLarge(trace, context, wanted.length);
   if (stop !== undefined) return stop;
   const calls = countedCalls(placedCalls(trace), options.onlySuccessful);
   const compare = options.compare ?? (options.preset === 'gllm' ? ['arguments', 'output'] : []);
-  const weights = weightedCalls(expected.toolCalls, calls, { arguments: compare.includes('arguments'), output: compare.includes('output') });
+  const weights = weightedCalls(wanted, calls, { arguments: compare.includes('arguments'), output: compare.includes('output') });
   if (weights.lacks === 'arguments') return argumentsUnknown(trace, 'The spans carry no arguments for tool calls that are compared by arguments; switch on the capture of tool inputs.');
   if (weights.lacks === 'results') return skipped('results_not_carried', 'The spans carry no results for tool calls that are compared by output; switch on the capture of tool outputs.');
-  return verdict(expected.toolCalls, calls, weights, options, compare);
+  return verdict(wanted, calls, weights, options, compare);
 }
 
 function verdict(expected: readonly ExpectedToolCall[], calls: readonly PlacedCall[], weights: WeightedCalls, options: ExpectedToolsOptions, compare: readonly string[]): Outcome {

@@ -13,6 +13,7 @@ import type { MessageOutline } from './conversation.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
 import { callMatching, extraCalls, extraDetails, missingCalls, missingDetails } from './expected-calls.ts';
 import type { CallMatching } from './expected-calls.ts';
+import { callsOfMessages, expectedMessagesSchema } from './expected-messages.ts';
 import { argumentDefaults, argumentOptionsSchema } from './matching/arguments.ts';
 import type { ArgumentMode, ArgumentOptions, ArgumentRule } from './matching/arguments.ts';
 import { maximumPairing } from './matching/pairing.ts';
@@ -55,7 +56,7 @@ export const trajectoryMatch = {
   expectationSchema: {
     type: 'object',
     required: ['messages'],
-    properties: { messages: { type: 'array', maxItems: 5000, description: 'Messages as the OpenAI chat API writes them: roles, and tool_calls with names and arguments.', items: { type: 'object', required: ['role'], properties: { role: { type: 'string' } } } } },
+    properties: { messages: expectedMessagesSchema },
   },
   source: 'agentevals trajectory match, with the best pairing and a graded score',
   evaluate: (subject, options, context) => underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context)),
@@ -63,7 +64,7 @@ export const trajectoryMatch = {
 
 function evaluate({ trace, expected: { messages: reference } }: Subject, options: TrajectoryMatchOptions, context: EvaluationContext): Outcome {
   if (reference === undefined) return noExpectation('messages');
-  const wanted = reference.flatMap(({ toolCalls }) => toolCalls);
+  const wanted = callsOfMessages(reference);
   const stop = notCarried(trace) ?? tooLarge(trace, context, wanted.length);
   if (stop !== undefined) return stop;
   const calls = placedCalls(trace);

@@ -4,7 +4,7 @@ import type { PlacedCall } from './calls.ts';
 import { argumentsOf } from './expected-calls.ts';
 import { agreed, agreement, agreementWeight, disagreement, preparedValue } from './matching/agreement.ts';
 import type { Disagreement, PreparedValue } from './matching/agreement.ts';
-import { outputEqual } from './matching/outputs.ts';
+import { valueEqual } from './matching/texts.ts';
 import { rational } from './rational.ts';
 import type { Rational } from './rational.ts';
 
@@ -34,7 +34,7 @@ interface Made extends PlacedCall {
   readonly sent: PreparedValue | undefined;
 }
 
-/** An expectation without arguments or without a result accepts any. */
+/** An expectation without arguments or without a result accepts any. Outputs are compared as values of their own types: the number 42 is not the text 42. */
 export function weightedCalls(expected: readonly ExpectedToolCall[], calls: readonly PlacedCall[], compare: Comparison): WeightedCalls {
   const wanted = expected.map((call) => (compare.arguments && call.arguments !== undefined ? preparedValue(call.arguments) : undefined));
   const made = calls.map((placed): Made => ({ ...placed, sent: compare.arguments ? preparedArguments(placed) : undefined }));
@@ -45,7 +45,7 @@ export function weightedCalls(expected: readonly ExpectedToolCall[], calls: read
   const same = (e: number, a: number): boolean => wantedNames[e] !== undefined && wantedNames[e] === madeNames[a];
   const outputDiffers = (e: number, a: number): boolean => {
     const [want, got] = [expected[e]?.result, made[a]?.call];
-    return compare.output && want !== undefined && got !== undefined && !outputEqual(want, got.result);
+    return compare.output && want !== undefined && got !== undefined && !valueEqual(want, got.result ?? null);
   };
   const compared = <Value>(e: number, a: number, values: { readonly none: Value; readonly all: Value; readonly by: (one: PreparedValue, other: PreparedValue) => Value }): Value => {
     if (!same(e, a) || outputDiffers(e, a)) return values.none;

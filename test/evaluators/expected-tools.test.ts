@@ -31,6 +31,45 @@ for (const { name, expected, options, want } of rows) {
   });
 }
 
+const outputs: readonly { readonly name: string; readonly wanted: JsonValue; readonly got: JsonValue; readonly equal: boolean }[] = [
+  { name: 'the number 42 and the text 42', wanted: 42, got: '42', equal: false },
+  { name: 'the text 42 and the number 42', wanted: '42', got: 42, equal: false },
+  { name: 'true and its notation', wanted: true, got: 'true', equal: false },
+  { name: 'nothing and the empty text', wanted: null, got: '', equal: false },
+  { name: 'nothing and nothing', wanted: null, got: null, equal: true },
+  { name: 'texts of one value in two notations', wanted: '{"a":1}', got: '{"a": 1}', equal: false },
+  { name: 'one number in two notations', wanted: 42, got: 42.0, equal: true },
+  { name: 'a list and a text that holds it', wanted: [1, 2], got: '[1, 2]', equal: true },
+];
+for (const { name, wanted, got, equal } of outputs) {
+  for (const options of [{}, { ordered: true }, { exact_match: true }]) {
+    test(`expected_tools: as outputs ${name} are ${equal ? 'equal' : 'different'} (${JSON.stringify(options)})`, () => {
+      expect(score({ entry: { ...entry, options: { ...options, compare: ['output'] } }, trace: agentTrace({ toolCalls: [made('a', {}, 1, got)] }), expected: { toolCalls: [{ name: 'a', result: wanted }] } })).toMatchObject({ kind: 'scored', score: equal ? 1 : 0 });
+    });
+  }
+}
+
+const conversation: JsonValue = [
+  { role: 'user', content: 'book it' },
+  { role: 'assistant', content: null, tool_calls: [{ id: 'c1', type: 'function', function: { name: 'find', arguments: '{"q":"x","n":1}' } }, { id: 'c2', type: 'function', function: { name: 'book', arguments: '{"id":7}' } }] },
+  { role: 'tool', tool_call_id: 'c1', content: 'ok' },
+  { role: 'tool', tool_call_id: 'c2', content: '{"price":6}' },
+  { role: 'assistant', content: 'done' },
+];
+const told = [
+  { name: 'names count', expect: { messages: conversation }, options: {}, want: { score: 1 } },
+  { name: 'arguments count where they are compared', expect: { messages: conversation }, options: { compare: ['arguments'] }, want: { score: 1 } },
+  { name: 'messages of the role tool tell the outputs', expect: { messages: conversation }, options: { compare: ['output'] }, want: { score: 0.5, details: { missing_calls: [{ tool: 'book' }] } } },
+  { name: 'a call may tell its result itself', expect: { messages: [{ role: 'assistant', tool_calls: [{ name: 'book', args: { id: 7 }, result: { price: 5 } }] }] }, options: { compare: ['arguments', 'output'] }, want: { score: 1 } },
+  { name: 'calls that are listed besides win', expect: { messages: conversation, tool_calls: [{ name: 'pay' }] }, options: {}, want: { score: 0 } },
+  { name: 'a conversation without calls expects none', expect: { messages: [{ role: 'user', content: 'hi' }] }, options: {}, want: { score: 0 } },
+];
+for (const { name, expect: wanted, options, want } of told) {
+  test(`expected_tools: of a reference conversation, ${name}`, () => {
+    expect(score({ entry: { ...entry, options, expect: wanted }, trace })).toMatchObject({ kind: 'scored', ...want });
+  });
+}
+
 test('expected_tools: the pairing has the greatest total weight', () => {
   const run = agentTrace({ toolCalls: [made('a', { x: 1, y: 2 }, 1), made('a', { x: 5 }, 2)] });
   const expected = { toolCalls: [{ name: 'a', arguments: { x: 1, y: 3 } }, { name: 'a', arguments: { x: 1, y: 2 } }] };
