@@ -29,8 +29,13 @@ export type SameTool = (expected: Pick<ExpectedToolCall, 'name' | 'toolId'>, cal
 
 export const equalNames: SameTool = (expected, call) => expected.name === call.name;
 
-/** A tool id on both sides decides; else the name does, as an SDK may have changed it. */
-export const equalTools: SameTool = (expected, call) => (expected.toolId !== undefined && call.toolId !== undefined ? expected.toolId === call.toolId : sameTool(expected.name, call.name));
+/** A tool id on both sides decides; else what is written as the name does. */
+export const equalTools: SameTool = (expected, call) => (expected.toolId !== undefined && call.toolId !== undefined ? expected.toolId === call.toolId : isCalled(expected.name, call));
+
+/** What is written as a tool's name may be its name, as an SDK may have changed it, its id, or the id of the call. */
+export function isCalled(name: string, call: ToolCall): boolean {
+  return name === call.toolId || name === call.id || sameTool(name, call.name);
+}
 
 export interface CallMatching {
   readonly same: (expected: number, actual: number) => boolean;

@@ -32,7 +32,7 @@ export interface ToolCallArgsOptions {
 export const toolCallArgs = {
   kind: 'rule',
   id: 'tool_call_args',
-  version: 1,
+  version: 2,
   summary: 'The expected calls were made with the expected arguments.',
   needs: ['tool_calls', 'expected_tool_calls'],
   onByDefault: false,

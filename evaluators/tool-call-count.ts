@@ -20,7 +20,7 @@ export interface ToolCallCountOptions {
 export const toolCallCount = {
   kind: 'rule',
   id: 'tool_call_count',
-  version: 1,
+  version: 2,
   summary: 'Tools were called as often as expected.',
   needs: ['tool_calls', 'expected_tool_counts'],
   onByDefault: false,
@@ -38,7 +38,7 @@ export const toolCallCount = {
   expectationSchema: {
     type: 'object',
     required: ['tool_calls_count'],
-    properties: { tool_calls_count: { type: 'object', maxProperties: 1000, description: 'By tool name: `3`, `">=2"` (one of = == != > >= < <=), `[">=", 2]`, or `{min: 1, max: 3}`. An empty object expects no call at all.', additionalProperties: countSchema } },
+    properties: { tool_calls_count: { type: 'object', maxProperties: 1000, description: 'By the name of the tool, its id or the id of a call: `3`, `">=2"` (one of = == != > >= < <=), `[">=", 2]`, or `{min: 1, max: 3}`. An empty object expects no call at all.', additionalProperties: countSchema } },
   },
   source: 'UiPath ToolCallCountEvaluator; expecting zero calls holds when nothing was called',
   evaluate: (subject, options, context) => underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context)),
@@ -55,9 +55,9 @@ function evaluate({ trace, expected: { toolCallsCount: expected } }: Subject, op
   const stop = notCarried(trace) ?? tooLarge(trace, context, expected.length);
   if (stop !== undefined) return stop;
   const calls = countedCalls(placedCalls(trace), options.onlySuccessful);
-  const byName = callsByName(calls);
+  const callsOf = callsByTool(calls);
   const counted = expected.map((one): Counted => {
-    const own = [...byName].flatMap(([name, named]) => (sameTool(one.name, name) ? named : []));
+    const own = callsOf(one.name);
     return { expected: one, calls: own, met: isWithin(own.length, one) };
   });
   const wrong = counted.filter(({ met }) => !met);
@@ -74,14 +74,23 @@ function evaluate({ trace, expected: { toolCallsCount: expected } }: Subject, op
   };
 }
 
-function callsByName(calls: readonly PlacedCall[]): ReadonlyMap<string, readonly PlacedCall[]> {
-  const byName = new Map<string, PlacedCall[]>();
+/** The calls that a name, or an id of a tool or a call, stands for. Names are compared once for all calls that have one. */
+function callsByTool(calls: readonly PlacedCall[]): (tool: string) => readonly PlacedCall[] {
+  const byName = Map.groupBy(calls, ({ call }) => call.name);
+  const byId = new Map<string, PlacedCall[]>();
   for (const placed of calls) {
-    const own = byName.get(placed.call.name) ?? [];
-    own.push(placed);
-    byName.set(placed.call.name, own);
+    for (const id of new Set([placed.call.toolId, placed.call.id])) {
+      if (id === undefined) continue;
+      const own = byId.get(id) ?? [];
+      own.push(placed);
+      byId.set(id, own);
+    }
   }
-  return byName;
+  return (tool) => {
+    const named = [...byName].flatMap(([name, own]) => (sameTool(tool, name) ? own : []));
+    const known = byId.get(tool) ?? [];
+    return known.length === 0 ? named : [...new Set([...named, ...known])].sort((one, other) => one.index - other.index);
+  };
 }
 
 function noneExpected(calls: readonly PlacedCall[]): string {

@@ -2,14 +2,12 @@
  * Tools were called in the expected order; other calls may lie between. The score is the longest common subsequence over the
  * expectation. Every call that the model asked for counts, whether it ran or not.
  */
-import type { ToolCall } from '../src/model/agent-trace.ts';
 import type { JsonObject } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
 import { callDetails, evidenceOf, noExpectation, notCarried, placedCalls, tooLarge } from './calls.ts';
 import type { PlacedCall } from './calls.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
-import { countedCalls } from './expected-calls.ts';
-import { sameTool } from './matching/names.ts';
+import { countedCalls, isCalled } from './expected-calls.ts';
 import { maximumPairing } from './matching/pairing.ts';
 import { longestCommonSubsequence } from './matching/sequences.ts';
 import type { Pair } from './matching/sequences.ts';
@@ -26,7 +24,7 @@ export interface ToolCallOrderOptions {
 export const toolCallOrder = {
   kind: 'rule',
   id: 'tool_call_order',
-  version: 1,
+  version: 2,
   summary: 'Tools were called in the expected order.',
   needs: ['tool_calls', 'expected_tool_order'],
   onByDefault: false,
@@ -45,7 +43,7 @@ export const toolCallOrder = {
   expectationSchema: {
     type: 'object',
     required: ['tool_calls_order'],
-    properties: { tool_calls_order: { type: 'array', maxItems: 1000, items: { type: 'string', minLength: 1 }, description: 'Names of tools (or stable tool ids) in the order of their calls; a tool that is called twice stands there twice.' } },
+    properties: { tool_calls_order: { type: 'array', maxItems: 1000, items: { type: 'string', minLength: 1 }, description: 'Names of tools in the order of their calls; a tool that is called twice stands there twice. The id of a tool, or of a call, stands for its name.' } },
   },
   source: 'UiPath ToolCallOrderEvaluator, telling missing steps from steps out of order',
   evaluate: (subject, options, context) => underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context)),
@@ -68,14 +66,9 @@ function evaluate({ trace, expected: { toolCallsOrder: expected } }: Subject, op
   return verdict(expected, calls, pairs, openSteps(expected, calls, pairs, matches), options);
 }
 
-/** A call that carries a stable id of its tool may be expected by that id. */
-function isStep(expected: string, { name, toolId }: ToolCall): boolean {
-  return expected === toolId || sameTool(expected, name);
-}
-
 function matchTable(expected: readonly string[], calls: readonly PlacedCall[]): (e: number, a: number) => boolean {
   const known = new Map<string, readonly boolean[]>();
-  for (const name of expected) if (!known.has(name)) known.set(name, calls.map(({ call }) => isStep(name, call)));
+  for (const name of expected) if (!known.has(name)) known.set(name, calls.map(({ call }) => isCalled(name, call)));
   const rows = expected.map((name) => known.get(name) ?? []);
   return (e, a) => rows[e]?.[a] ?? false;
 }

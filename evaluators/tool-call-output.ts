@@ -4,12 +4,12 @@
  */
 import type { ExpectedToolOutput } from '../src/model/expectation.ts';
 import { plainText } from '../src/model/json.ts';
-import type { JsonObject } from '../src/model/json.ts';
-import type { Outcome } from '../src/model/verdict.ts';
-import { callDetails, cutShort, evidenceOf, executedCalls, noExpectation, notCarried, resultsUnknown, tooLarge } from './calls.ts';
+import type { JsonObject, JsonValue } from '../src/model/json.ts';
+import type { Outcome, PartVerdict } from '../src/model/verdict.ts';
+import { callDetails, cutShort, evidenceOf, executedCalls, noExpectation, notCarried, partOf, resultsUnknown, tooLarge } from './calls.ts';
 import type { PlacedCall } from './calls.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
-import { equalTools, toolRows } from './expected-calls.ts';
+import { equalTools, partneredOf, toolRows } from './expected-calls.ts';
 import { outputEqual } from './matching/outputs.ts';
 import { heaviestPairing, maximumPairing } from './matching/pairing.ts';
 import type { Pair } from './matching/sequences.ts';
@@ -26,7 +26,7 @@ export interface ToolCallOutputOptions {
 export const toolCallOutput = {
   kind: 'rule',
   id: 'tool_call_output',
-  version: 2,
+  version: 3,
   summary: 'The tools returned the expected outputs.',
   needs: ['tool_calls', 'tool_results', 'expected_tool_outputs'],
   onByDefault: false,
@@ -37,7 +37,7 @@ export const toolCallOutput = {
     additionalProperties: false,
     properties: {
       mode: { enum: ['exact', 'similarity'], description: 'exact: an output is equal or not. similarity: the share of the expected leaves that are found.' },
-      strict: { type: 'boolean', description: 'All or nothing: the first call of the tool that is still free must return the output.' },
+      strict: { type: 'boolean', description: 'All or nothing: the first call of the tool that is still free must return the output. Nothing is compared after the first breach.' },
       normalize_tool_names: normalizeToolNamesSchema,
     },
   },
@@ -48,7 +48,7 @@ export const toolCallOutput = {
       tool_outputs: {
         type: 'array',
         maxItems: 1000,
-        description: 'The outputs, in any order.',
+        description: 'The outputs, in any order. The name is the one of the tool, its id or the id of a call.',
         items: { type: 'object', additionalProperties: false, required: ['name', 'output'], properties: { name: { type: 'string', minLength: 1 }, output: {}, tool_id: { type: ['string', 'null'] } } },
       },
     },
@@ -57,8 +57,19 @@ export const toolCallOutput = {
   evaluate: (subject, options, context) => underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context)),
 } as const satisfies RuleEvaluator<ToolCallOutputOptions>;
 
+/** An expected output beside the call that was compared with it. */
+interface Compared {
+  readonly index: number;
+  readonly output: ExpectedToolOutput;
+  /** Undefined: no call of the tool is left. */
+  readonly placed: PlacedCall | undefined;
+  /** How much of the output the call returned, 0..1. */
+  readonly score: number;
+}
+
 interface Matched {
-  readonly pairs: readonly Pair[];
+  /** In the order of the expectation; with `strict` up to the first breach. */
+  readonly compared: readonly Compared[];
   readonly score: number;
   readonly details: JsonObject;
 }
@@ -74,23 +85,27 @@ function evaluate({ trace, expected }: Subject, options: ToolCallOutputOptions, 
     return resultsUnknown(candidates, 'The spans carry no results of the expected tools; switch on the capture of tool outputs.');
   }
   const matched = options.strict ? strictly(wanted, calls) : freely(wanted, calls, options);
+  const short = options.strict ? matched.compared.flatMap(({ placed, score }) => (placed === undefined || score === 1 ? [] : [placed])) : candidates;
   // What is left of a cut output may be the beginning of the expected one.
-  if (matched.score < 1 && candidates.some(({ call }) => call.truncated?.result !== undefined)) return cutShort('results of the expected tools');
-  return verdict(wanted, calls, matched);
+  if (matched.score < 1 && short.some(({ call }) => call.truncated?.result !== undefined)) return cutShort('results of the expected tools');
+  return verdict(wanted, calls, matched, options);
 }
 
 function freely(wanted: readonly ExpectedToolOutput[], calls: readonly PlacedCall[], options: ToolCallOutputOptions): Matched {
-  if (wanted.length === 0) return { pairs: [], score: calls.length === 0 ? 1 : 0, details: {} };
+  if (wanted.length === 0) return { compared: [], score: calls.length === 0 ? 1 : 0, details: {} };
   const rowOf = toolRows(calls, equalTools);
   const rows = wanted.map(rowOf);
   const weight = (e: number, a: number): number => (rows[e]?.[a] === 1 ? weightOf(wanted[e], calls[a], options) : 0);
-  if (options.mode === 'exact') {
-    const pairs = maximumPairing(wanted.length, calls.length, (e, a) => weight(e, a) === 1);
-    return { pairs, score: pairs.length / wanted.length, details: {} };
-  }
-  const { pairs, method } = heaviestPairing(wanted.length, calls.length, weight);
-  const total = pairs.reduce((sum, pair) => sum + weight(pair.expected, pair.actual), 0);
-  return { pairs, score: total / wanted.length, details: { matching: method } };
+  const { pairs, method } = options.mode === 'exact' ? { pairs: maximumPairing(wanted.length, calls.length, (e, a) => weight(e, a) === 1), method: undefined } : heaviestPairing(wanted.length, calls.length, weight);
+  const { expected: done, actual: taken } = partneredOf(pairs);
+  const others = maximumPairing(wanted.length, calls.length, (e, a) => !done.has(e) && !taken.has(a) && rows[e]?.[a] === 1);
+  const partner = new Map([...pairs, ...others].map((pair: Pair) => [pair.expected, pair.actual]));
+  const compared = wanted.map((output, index): Compared => {
+    const at = partner.get(index);
+    return { index, output, placed: at === undefined ? undefined : calls[at], score: at === undefined ? 0 : weight(index, at) };
+  });
+  const total = compared.reduce((sum, { score }) => sum + score, 0);
+  return { compared, score: total / wanted.length, details: method === undefined ? {} : { matching: method } };
 }
 
 function weightOf(output: ExpectedToolOutput | undefined, placed: PlacedCall | undefined, options: ToolCallOutputOptions): number {
@@ -102,34 +117,54 @@ function weightOf(output: ExpectedToolOutput | undefined, placed: PlacedCall | u
 /** Stops at the first breach, as the original does; a later call of the tool does not make up for it. */
 function strictly(wanted: readonly ExpectedToolOutput[], calls: readonly PlacedCall[]): Matched {
   const used = new Set<number>();
-  const pairs: Pair[] = [];
-  for (const [e, output] of wanted.entries()) {
-    const a = calls.findIndex(({ call }, at) => !used.has(at) && equalTools(output, call));
-    const placed = calls[a];
-    if (placed === undefined || !outputEqual(output.output, placed.call.result)) return { pairs, score: 0, details: { breach: { index: e, tool: output.name } } };
-    used.add(a);
-    pairs.push({ expected: e, actual: a });
+  const compared: Compared[] = [];
+  for (const [index, output] of wanted.entries()) {
+    const at = calls.findIndex(({ call }, a) => !used.has(a) && equalTools(output, call));
+    const placed = calls[at];
+    const score = placed !== undefined && outputEqual(output.output, placed.call.result) ? 1 : 0;
+    compared.push({ index, output, placed, score });
+    if (score === 0) return { compared, score: 0, details: { breach: { index, tool: output.name }, not_compared: wanted.length - compared.length } };
+    used.add(at);
   }
-  return { pairs, score: wanted.length === 0 && calls.length > 0 ? 0 : 1, details: {} };
+  return { compared, score: wanted.length === 0 && calls.length > 0 ? 0 : 1, details: {} };
 }
 
-function verdict(wanted: readonly ExpectedToolOutput[], calls: readonly PlacedCall[], { pairs, score, details }: Matched): Outcome {
-  const partner = new Map(pairs.map((pair) => [pair.expected, calls[pair.actual]]));
-  const taken = new Set(pairs.map((pair) => pair.actual));
-  const missing = wanted.flatMap((output, index) => (partner.has(index) ? [] : [{ index, output, nearest: calls.find(({ call }, at) => !taken.has(at) && equalTools(output, call)) }]));
+function verdict(wanted: readonly ExpectedToolOutput[], calls: readonly PlacedCall[], { compared, score, details }: Matched, options: ToolCallOutputOptions): Outcome {
+  const short = compared.filter((one) => one.score < 1);
+  const missing = short.filter((one) => one.score === 0);
   return {
     kind: 'scored',
     score,
-    explanation: explained(wanted, calls, score, missing),
-    evidence: evidenceOf(missing.flatMap(({ nearest }) => (nearest === undefined ? [] : [nearest]))),
+    explanation: explained(wanted, calls, { score, short, options }),
+    evidence: evidenceOf(wanted.length === 0 ? calls : short.flatMap(({ placed }) => placed ?? [])),
+    parts: compared.flatMap(part),
     details: {
-      matched: pairs.length,
+      matched: compared.length - missing.length,
       expected: wanted.length,
       ...details,
-      pairs: pairs.flatMap(({ expected, actual }) => (calls[actual] === undefined ? [] : [{ expected_index: expected, ...callDetails(calls[actual]) }])),
-      unmatched: missing.map((one) => ({ expected_index: one.index, tool: one.output.name, reason: reasonOf(one.nearest), ...(one.nearest === undefined ? {} : { nearest: callDetails(one.nearest) }) })),
+      pairs: compared.flatMap((one) => (one.placed === undefined || one.score === 0 ? [] : [{ expected_index: one.index, ...callDetails(one.placed), ...valuesOf(one, one.placed) }])),
+      unmatched: missing.map((one) => ({ expected_index: one.index, tool: one.output.name, reason: reasonOf(one.placed), ...(one.placed === undefined ? {} : { nearest: { ...callDetails(one.placed), ...valuesOf(one, one.placed) } }) })),
     },
   };
+}
+
+/** Characters of a value in the details. */
+const shownMax = 500;
+
+function valuesOf({ output, score }: Compared, { call }: PlacedCall): JsonObject {
+  return { score, expected: shortened(output.output), actual: shortened(call.result ?? '') };
+}
+
+function shortened(value: JsonValue): string {
+  const text = plainText(value);
+  return text.length <= shownMax ? text : `${text.slice(0, shownMax - 1)}…`;
+}
+
+function part(one: Compared): readonly PartVerdict[] {
+  const { output, placed, score } = one;
+  if (placed === undefined) return [];
+  const says = score === 1 ? `${callName(placed)} returned ${quoted(plainText(output.output))}, as expected.` : `${inWords(one)}${score === 0 ? '' : `, which agrees in part (${Math.round(score * 100) / 100})`}.`;
+  return [{ ...partOf(placed, score === 1, says), score }];
 }
 
 function reasonOf(nearest: PlacedCall | undefined): 'not_called' | 'call_failed' | 'output_differs' {
@@ -137,21 +172,19 @@ function reasonOf(nearest: PlacedCall | undefined): 'not_called' | 'call_failed'
   return nearest.call.error === undefined ? 'output_differs' : 'call_failed';
 }
 
-interface Missing {
-  readonly output: ExpectedToolOutput;
-  readonly nearest: PlacedCall | undefined;
+function explained(wanted: readonly ExpectedToolOutput[], calls: readonly PlacedCall[], { score, short, options }: { readonly score: number; readonly short: readonly Compared[]; readonly options: ToolCallOutputOptions }): string {
+  if (wanted.length === 0) return score === 1 ? 'No tool output was expected and no tool ran.' : `No tool output was expected, yet ${count(calls.length, 'tool')} ran.`;
+  const [breach] = short;
+  if (breach === undefined) return `The ${count(wanted.length, 'expected tool output')} ${wanted.length === 1 ? 'was' : 'were'} returned.`;
+  if (options.strict && wanted.length > 1) return `Output ${breach.index + 1} of ${wanted.length} was not returned, and strict stops there: ${inWords(breach)}.`;
+  const wrong = short.filter((one) => one.score === 0);
+  if (wrong.length === 0) return `${short.length} of ${count(wanted.length, 'expected tool output')} ${short.length === 1 ? 'was' : 'were'} returned in part only: ${listed(short.map(inWords), '; ')}.`;
+  return `${wrong.length} of ${count(wanted.length, 'expected tool output')} ${wrong.length === 1 ? 'was' : 'were'} not returned: ${listed(wrong.map(inWords), '; ')}.`;
 }
 
-function explained(wanted: readonly ExpectedToolOutput[], calls: readonly PlacedCall[], score: number, missing: readonly Missing[]): string {
-  if (score === 1) return wanted.length === 0 ? 'No tool output was expected and no tool ran.' : `The ${count(wanted.length, 'expected tool output')} ${wanted.length === 1 ? 'was' : 'were'} returned.`;
-  if (wanted.length === 0) return `No tool output was expected, yet ${count(calls.length, 'tool')} ran.`;
-  if (missing.length === 0) return 'The expected tool outputs were returned in part only.';
-  return `${missing.length} of ${count(wanted.length, 'expected tool output')} ${missing.length === 1 ? 'was' : 'were'} not returned: ${listed(missing.map(inWords), '; ')}.`;
-}
-
-function inWords({ output, nearest }: Missing): string {
+function inWords({ output, placed }: Compared): string {
   const wanted = quoted(plainText(output.output));
-  if (nearest === undefined) return `${output.name} did not return ${wanted} (no call of it is left)`;
-  if (nearest.call.error !== undefined) return `${callName(nearest)} failed instead of returning ${wanted}`;
-  return `${callName(nearest)} returned ${quoted(plainText(nearest.call.result ?? ''))} instead of ${wanted}`;
+  if (placed === undefined) return `${output.name} did not return ${wanted} (no call of it is left)`;
+  if (placed.call.error !== undefined) return `${callName(placed)} failed instead of returning ${wanted}`;
+  return `${callName(placed)} returned ${quoted(plainText(placed.call.result ?? ''))} instead of ${wanted}`;
 }

@@ -56,3 +56,9 @@ for (const { name, trace, expected, options, limits, want } of outcomes) {
     expect(score({ entry: { ...entry, options: { ...options } }, trace, expected, limits })).toMatchObject(want);
   });
 }
+
+test('tool_call_args: an expected call may be written with the id of the tool or of the call as its name', () => {
+  const run = agentTrace({ toolCalls: [call({ name: 'n', toolId: 'i1', id: 'c1', arguments: { x: 1 } })] });
+  for (const name of ['n', 'i1', 'c1']) expect(score({ entry, trace: run, expected: { toolCalls: [{ name, arguments: { x: 1 } }] } })).toMatchObject({ kind: 'scored', score: 1 });
+  expect(score({ entry, trace: run, expected: { toolCalls: [{ name: 'i1', arguments: {}, toolId: 'i2' }] } })).toMatchObject({ score: 0 });
+});

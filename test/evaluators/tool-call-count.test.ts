@@ -47,6 +47,20 @@ for (const { count, path } of refused) {
   });
 }
 
+const identified = agentTrace({ toolCalls: [call({ name: 'x', toolId: 'i1', id: 'c1' }), call({ name: 'y', toolId: 'i1', id: 'c2' }), call({ name: 'x', toolId: 'i2', id: 'c3' }), call({ name: 'i2', id: 'c4' })] });
+for (const { key, number } of [
+  { key: 'i1', number: 2 },
+  { key: 'x', number: 2 },
+  { key: 'y', number: 1 },
+  { key: 'c3', number: 1 },
+  { key: 'i2', number: 2 },
+  { key: 'i3', number: 0 },
+]) {
+  test(`tool_call_count: ${key} stands for a name, a tool's id or a call's id, and ${number} calls have it`, () => {
+    expect(score({ entry: { ...entry, expect: { tool_calls_count: { [key]: number } } }, trace: identified })).toMatchObject({ kind: 'scored', score: 1, details: { counts: [{ tool: key, count: number }] } });
+  });
+}
+
 test('tool_call_count: the sentence says how often instead of how often, and the calls are evidence', () => {
   const expected = { toolCallsCount: [{ name: 'a', most: 1 }, { name: 'b', least: 1, most: 1 }, { name: 'c', least: 1 }] };
   expect(score({ entry, trace, expected })).toMatchObject({

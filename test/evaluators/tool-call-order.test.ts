@@ -38,3 +38,9 @@ test('tool_call_order: without an expectation, without tool data, or with too ma
   expect(score({ entry, trace: agentTrace({ toolCallsCarried: false }), expected: { toolCallsOrder: ['a'] } })).toMatchObject({ kind: 'skipped', reason: 'tool_calls_not_carried' });
   expect(score({ entry, trace: run(['a', 'b']), expected: { toolCallsOrder: ['a'] }, limits: { toolCallsMax: 1 } })).toMatchObject({ kind: 'skipped', reason: 'too_large' });
 });
+
+test('tool_call_order: a step may be written as the id of the tool or of the call', () => {
+  const run = agentTrace({ toolCalls: [call({ name: 'n', toolId: 'i1', id: 'c1' }), call({ name: 'm', id: 'c2' })] });
+  for (const steps of [['n', 'm'], ['i1', 'c2'], ['c1', 'm']]) expect(score({ entry, trace: run, expected: { toolCallsOrder: steps } })).toMatchObject({ kind: 'scored', score: 1 });
+  expect(score({ entry, trace: run, expected: { toolCallsOrder: ['c2', 'c1'] } })).toMatchObject({ score: 0.5 });
+});

@@ -63,6 +63,69 @@ for (const { name, toolCalls, expected, want } of outcomes) {
   });
 }
 
+const known = [call({ name: 'get', toolId: 'tool-7', id: 'call_1', result: 'v' }), call({ name: 'put', toolId: 'tool-8', id: 'call_2', result: 'w' })];
+for (const { name, output, equal } of [
+  { name: 'tool-7', output: 'v', equal: true },
+  { name: 'call_1', output: 'v', equal: true },
+  { name: 'get', output: 'v', equal: true },
+  { name: 'tool-8', output: 'v', equal: false },
+  { name: 'call_2', output: 'v', equal: false },
+  { name: 'tool-9', output: 'v', equal: false },
+]) {
+  test(`tool_call_output: the name ${name} of an expectation stands for ${equal ? 'the call' : 'another call'}`, () => {
+    for (const strict of [false, true]) expect(score({ entry: { ...entry, options: { strict }, expect: { tool_outputs: [{ name, output }] } }, trace: agentTrace({ toolCalls: known }) })).toMatchObject({ kind: 'scored', score: equal ? 1 : 0 });
+  });
+}
+
+test('tool_call_output: each compared call has a part and its score, what it returned and what was expected', () => {
+  const trace = agentTrace({ toolCalls: [call({ name: 'a', id: 'c1', result: { n: 1 }, spanId: spanId(1) }), call({ name: 'b', result: 'no', spanId: spanId(2) }), call({ name: 'other', result: 'x', spanId: spanId(3) })] });
+  const expected = { toolOutputs: [{ name: 'a', output: { n: 1 } }, { name: 'b', output: 'yes' }, { name: 'c', output: 'z' }] };
+  expect(score({ entry, trace, expected })).toMatchObject({
+    score: 1 / 3,
+    evidence: [spanId(2)],
+    parts: [
+      { index: 0, tool: 'a', callId: 'c1', spanId: spanId(1), score: 1, passed: true, explanation: 'a (call 1) returned "{"n":1}", as expected.' },
+      { index: 1, tool: 'b', spanId: spanId(2), score: 0, passed: false, explanation: 'b (call 2) returned "no" instead of "yes".' },
+    ],
+    details: {
+      pairs: [{ expected_index: 0, index: 0, score: 1, actual: '{"n":1}', expected: '{"n":1}' }],
+      unmatched: [{ expected_index: 1, reason: 'output_differs', nearest: { index: 1, score: 0, actual: 'no', expected: 'yes' } }, { expected_index: 2, reason: 'not_called' }],
+    },
+  });
+});
+
+test('tool_call_output: in similarity the part of a call has the share that it returned', () => {
+  const trace = agentTrace({ toolCalls: [call({ name: 'a', result: { n: 1, m: 'x' }, spanId: spanId(1) })] });
+  expect(score({ entry: { ...entry, options: { mode: 'similarity' } }, trace, expected: { toolOutputs: [{ name: 'a', output: { n: 1, m: 'y' } }] } })).toMatchObject({
+    score: 0.5,
+    evidence: [spanId(1)],
+    parts: [{ score: 0.5, passed: false }],
+    details: { matched: 1, pairs: [{ score: 0.5 }], unmatched: [] },
+    explanation: '1 of 1 expected tool output was returned in part only: a (call 1) returned "{"n":1,"m":"x"}" instead of "{"n":1,"m":"y"}".',
+  });
+});
+
+test('tool_call_output: strict compares nothing after the first breach, and names nobody else', () => {
+  const trace = agentTrace({ toolCalls: ['a', 'b', 'c', 'd'].map((name, at) => call({ name, result: name === 'b' ? 'wrong' : 'ok', spanId: spanId(at + 1) })) });
+  const verdict = score({ entry: { ...entry, options: { strict: true } }, trace, expected: { toolOutputs: ['a', 'b', 'c', 'd', 'missing'].map((name) => ({ name, output: 'ok' })) } });
+  expect(verdict).toMatchObject({
+    score: 0,
+    evidence: [spanId(2)],
+    explanation: 'Output 2 of 5 was not returned, and strict stops there: b (call 2) returned "wrong" instead of "ok".',
+    details: { matched: 1, expected: 5, breach: { index: 1, tool: 'b' }, not_compared: 3, unmatched: [{ expected_index: 1, tool: 'b' }] },
+  });
+  expect(verdict.kind === 'scored' ? verdict.parts.map(({ tool, passed }) => [tool, passed]) : []).toEqual([['a', true], ['b', false]]);
+  expect(verdict.details['unmatched']).toHaveLength(1);
+});
+
+test('tool_call_output: two expectations without a match name two calls, not one twice', () => {
+  const trace = agentTrace({ toolCalls: [call({ name: 'a', result: 'x', spanId: spanId(1) }), call({ name: 'a', result: 'y', spanId: spanId(2) })] });
+  expect(score({ entry, trace, expected: { toolOutputs: [{ name: 'a', output: '1' }, { name: 'a', output: '2' }, { name: 'a', output: '3' }] } })).toMatchObject({
+    evidence: [spanId(1), spanId(2)],
+    details: { unmatched: [{ nearest: { index: 0 } }, { nearest: { index: 1 } }, { reason: 'not_called' }] },
+  });
+});
+
 test('tool_call_output: names may be normalised, and the details say which', () => {
   const run = agentTrace({ toolCalls: [call({ name: 'agent_x7c9' })] });
   const expected = { toolOutputs: [{ name: 'agent', output: 'ok' }] };
