@@ -1,16 +1,17 @@
 /** `evaluators` against one another, against the judges and against what each evaluator takes. */
 import { configuredEvaluator } from '../../evaluators/configured.ts';
 import type { AnyEvaluator } from '../../evaluators/evaluator.ts';
-import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
+import { isJsonArray, isJsonObject, member, type JsonObject } from '../model/json.ts';
 import { clientTlsFindings } from './client-tls-files.ts';
 import { parseScoreCondition } from './conditions.ts';
 import type { CrossCheck } from './cross-check.ts';
 import { isRule, judgeFindings } from './cross-checks-juries.ts';
-import { askable, entryOf, evaluatorEntry } from './evaluator-entry.ts';
-import type { Finding, Path } from './fault.ts';
+import { askable, entryName, entryOf, evaluatorEntry, placedEntries, type PlacedEntry } from './evaluator-entry.ts';
+import { pathText, type Finding, type Path } from './fault.ts';
 import { missingPrices } from './missing-prices.ts';
 import { nearest } from './nearest.ts';
 import { objectAt } from './reading.ts';
+import { defaultsEntry } from './sections/evaluators.ts';
 
 interface Entry {
   readonly path: Path;
@@ -20,10 +21,9 @@ interface Entry {
 }
 
 export function evaluatorFindings({ value, members, refused }: CrossCheck): readonly Finding[] {
-  const list = member(value, 'evaluators');
   const judges = member(value, 'judges');
   const judgeNames = isJsonObject(judges) ? Object.keys(judges) : [];
-  const entries = (isJsonArray(list) ? list : []).map((item, index) => placedEntry(item, index, members));
+  const entries = placedEntries(value, members).map((placed) => checkedEntry(placed, members));
   return [
     ...sameNames(entries),
     ...successFindings(objectAt(value, 'groups'), entries),
@@ -31,21 +31,21 @@ export function evaluatorFindings({ value, members, refused }: CrossCheck): read
   ];
 }
 
-function placedEntry(item: JsonValue, index: number, members: readonly AnyEvaluator[]): Entry {
-  const written = entryOf(item);
+function checkedEntry({ entry, index }: PlacedEntry, members: readonly AnyEvaluator[]): Entry {
+  const written = entryOf(entry);
   const use = member(written, 'use');
-  const name = member(written, 'name') ?? use;
-  return { path: ['evaluators', index], written, name: typeof name === 'string' ? name : '', member: members.find(({ id }) => id === use) };
+  return { path: ['evaluators', index], written, name: entryName(written), member: members.find(({ id }) => id === use) };
 }
 
 function sameNames(entries: readonly Entry[]): readonly Finding[] {
-  const first = new Map<string, number>();
-  return entries.flatMap(({ name, path, written }, index): readonly Finding[] => {
+  const first = new Map<string, Path>();
+  return entries.flatMap(({ name, path, written }): readonly Finding[] => {
     const before = first.get(name);
-    if (before === undefined) first.set(name, index);
+    if (before === undefined) first.set(name, path);
     if (before === undefined || name === '') return [];
+    if (name === defaultsEntry && member(written, 'name') === undefined) return [{ path, at: 'value', problem: `is there twice; the first is ${pathText(before)}`, todo: 'Keep one.' }];
     const key = ['name', 'use'].find((candidate) => Object.hasOwn(written, candidate)) ?? 'use';
-    return [{ path: [...path, key], at: 'value', problem: `is the second entry named ${name}; the first is evaluators[${before}]`, todo: 'Give one of them a name of its own.' }];
+    return [{ path: [...path, key], at: 'value', problem: `is the second entry named ${name}; the first is ${pathText(before)}`, todo: 'Give one of them a name of its own.' }];
   });
 }
 

@@ -7,6 +7,7 @@ import type { CrossCheck } from './cross-check.ts';
 import { journalAddress } from '../journals/index.ts';
 import { storeAddress } from '../stores/index.ts';
 import { evaluatorFindings } from './cross-checks-evaluators.ts';
+import { evaluatorNames } from './evaluator-entry.ts';
 import { missingPrices } from './missing-prices.ts';
 import { addressOf, isLoopback } from './address.ts';
 import { clientTlsFindings } from './client-tls-files.ts';
@@ -19,7 +20,7 @@ import { nativeFindings } from './native-entry.ts';
 import { asObject, listAt, objectAt } from './reading.ts';
 import { redactionFindings } from './redaction.ts';
 import { giveUpDefaults, pushDefaults, webhookDefaults } from './sections/export.ts';
-import { evaluatorEntries, webhookFindings, webhookKeys } from './webhook-entry.ts';
+import { webhookFindings, webhookKeys } from './webhook-entry.ts';
 
 export function crossCheck(check: CrossCheck): readonly Finding[] {
   const { value } = check;
@@ -153,7 +154,7 @@ function eitherOr(list: readonly JsonValue[], section: string, keys: readonly [s
   });
 }
 
-function exportFindings({ value, env }: CrossCheck): readonly Finding[] {
+function exportFindings({ value, members, env }: CrossCheck): readonly Finding[] {
   const list = listAt(value, 'export').map((item) => (isJsonObject(item) ? item : {}));
   return list.flatMap((item, index): readonly Finding[] => {
     const path = ['export', index];
@@ -169,7 +170,7 @@ function exportFindings({ value, env }: CrossCheck): readonly Finding[] {
     if (backend !== undefined) return [...surplusFindings(item, path, ['interval', 'temporality', 'judge_calls'], `means nothing for ${backend.id}`, 'Leave it out.'), ...nativeFindings({ backend, entry: item, path, env })];
     const foreign = nativeKeyNames.filter((key) => isGiven(item, key));
     if (foreign.length > 0) return foreign.map((key) => ({ path: [...path, key], at: 'key', problem: `means nothing for ${exporterName({ to: to ?? null })}`, todo: 'Give keys under headers.' }));
-    if (to === 'webhook') return [...surplusFindings(item, path, ['interval', 'temporality', 'judge_calls', 'protocol'], 'means nothing for webhook', 'Leave it out.'), ...webhookFindings(item, path, evaluatorEntries(value))];
+    if (to === 'webhook') return [...surplusFindings(item, path, ['interval', 'temporality', 'judge_calls', 'protocol'], 'means nothing for webhook', 'Leave it out.'), ...webhookFindings(item, path, evaluatorNames(value, members))];
     if (to !== 'span_events' && to !== 'log_events' && to !== 'forward') return [];
     const surplus = [
       ...surplusFindings(item, path, ['interval', 'temporality'], `means nothing for ${to}`, 'Leave it out: scores are sent when they are there.'),

@@ -35,6 +35,8 @@ interface Checked {
   /** Without a fault, defaults filled in. */
   readonly value: JsonObject;
   readonly members: readonly AnyEvaluator[];
+  /** Of each evaluator, the index of its entry in the file. */
+  readonly entryIndexes: readonly number[];
   readonly env: Environment;
   readonly tools: readonly ToolDefinition[];
   readonly drift: DriftFiles;
@@ -42,7 +44,7 @@ interface Checked {
   readonly clientTls: ClientTlsFiles['tls'];
 }
 
-export function effectiveConfig({ value, members, env, tools, drift, tls, clientTls }: Checked): Config {
+export function effectiveConfig({ value, members, entryIndexes, env, tools, drift, tls, clientTls }: Checked): Config {
   const ofEntry = (...path: Path): ClientTls | undefined => clientTls.get(pathText(path));
   const [listen, limits, closing] = [objectAt(value, 'listen'), objectAt(value, 'limits'), objectAt(value, 'closing')];
   return {
@@ -64,7 +66,7 @@ export function effectiveConfig({ value, members, env, tools, drift, tls, client
     },
     redact: redactionSettings(listAt(value, 'redact')),
     tools,
-    evaluators: listAt(value, 'evaluators').map((entry, index) => evaluator(entry, members, { drift, tls: ofEntry('evaluators', index) })),
+    evaluators: listAt(value, 'evaluators').map((entry, index) => evaluator(entry, members, { drift, tls: ofEntry('evaluators', entryIndexes[index] ?? index) })),
     sessions: sessions(objectAt(value, 'sessions')),
     judges: Object.entries(objectAt(value, 'judges')).map(([name, judgeOf]) => judge(name, asObject(judgeOf), { isBounded: isBounded(name, value), tls: ofEntry('judges', name) })),
     exporters: listAt(value, 'export').map((entry, index) => exporterEntry(asObject(entry), env, ofEntry('export', index))),
@@ -76,7 +78,7 @@ export function effectiveConfig({ value, members, env, tools, drift, tls, client
 }
 
 /** The same under the names of the file, every evaluator with all its options. */
-export function effectiveValue({ value, members }: Omit<Checked, 'env' | 'tools' | 'drift' | 'tls' | 'clientTls'>): JsonObject {
+export function effectiveValue({ value, members }: Pick<Checked, 'value' | 'members'>): JsonObject {
   const evaluators = listAt(value, 'evaluators').map((entry) => {
     const written = entryOf(entry);
     const { kind, evaluator: used, name, threshold } = configured(entry, members);

@@ -1,13 +1,48 @@
 /** An entry of `evaluators` in its long form. */
 import type { EvaluatorEntry } from '../../evaluators/configured.ts';
+import type { AnyEvaluator } from '../../evaluators/evaluator.ts';
 import { isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
 import type { PlannedEvaluator } from '../pipeline/evaluate.ts';
 import { judgesOf, type Escalation } from '../pipeline/panel.ts';
 import { listAt } from './reading.ts';
+import { ownMembers } from './schema.ts';
+import { defaultsEntry } from './sections/evaluators.ts';
 
+/** An entry, and its index in the list of the file: faults and certificates are found by it. */
+export interface PlacedEntry {
+  readonly entry: JsonValue;
+  readonly index: number;
+}
+
+/** The entries of `evaluators`; `defaults` gives way to the evaluators it stands for, except those that another entry names. */
+export function placedEntries(value: JsonObject, members: readonly AnyEvaluator[]): readonly PlacedEntry[] {
+  const list = listAt(value, 'evaluators');
+  const named = new Set(list.map((entry) => entryName(entryOf(entry))));
+  const standing = members.filter(({ id, onByDefault }) => onByDefault && !named.has(id)).map(({ id }) => id);
+  const first = list.indexOf(defaultsEntry);
+  return list.flatMap((entry, index) => (entry === defaultsEntry && index === first ? standing.map((id) => ({ entry: id, index })) : [{ entry, index }]));
+}
+
+/** The name that its scores carry. */
+export function entryName(written: JsonObject): string {
+  const name = member(written, 'name') ?? member(written, 'use');
+  return typeof name === 'string' ? name : '';
+}
+
+/** Names of all entries, each as its scores carry it. */
+export function evaluatorNames(value: JsonObject, members: readonly AnyEvaluator[]): readonly string[] {
+  return placedEntries(value, members).flatMap(({ entry }) => {
+    const name = entryName(entryOf(entry));
+    return name === '' ? [] : [name];
+  });
+}
+
+/** An entry in its long form; `sample: 0.05` is short for `sample: { rate: 0.05 }`. */
 export function entryOf(entry: JsonValue): JsonObject {
   if (typeof entry === 'string') return { use: entry };
-  return isJsonObject(entry) ? entry : {};
+  if (!isJsonObject(entry)) return {};
+  const rate = member(entry, 'sample');
+  return typeof rate === 'number' ? ownMembers(Object.entries(entry).map(([key, value]) => [key, key === 'sample' ? { rate } : value])) : entry;
 }
 
 /** What concerns the evaluator itself. */

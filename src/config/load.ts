@@ -9,6 +9,7 @@ import { configFileText } from './file.ts';
 import { parseConfigText, type ConfigDocument } from './document.ts';
 import { driftFaults, driftFiles, type DriftFiles } from './drift-files.ts';
 import { effectiveConfig, effectiveValue } from './effective.ts';
+import { placedEntries } from './evaluator-entry.ts';
 import { allEvaluators, evaluatorFiles, withEvaluatorIds, withEvaluatorPaths, type EvaluatorFiles } from './evaluator-files.ts';
 import type { EvaluatorModules } from './evaluator-modules.ts';
 import { ConfigError, pathText, type ConfigFault, type Finding, type Path } from './fault.ts';
@@ -21,6 +22,7 @@ import type { Environment } from './substitution.ts';
 import { tlsFiles, tlsUnread, type TlsFiles } from './tls-files.ts';
 import { tlsPlaces } from './tls-places.ts';
 import { toolDefinitions, toolFiles, toolFindings, type ToolFiles } from './tool-files.ts';
+import { configWarnings } from './warnings.ts';
 
 export interface ConfigSource {
   /** As it is named in faults. */
@@ -48,6 +50,8 @@ export interface LoadedConfig {
   readonly evaluators: readonly AnyEvaluator[];
   /** Under the names of the file, defaults filled in, secrets masked. */
   readonly shown: JsonValue;
+  /** What its author may not mean, in the order of the file. */
+  readonly warnings: readonly ConfigFault[];
   /** Sections that evaluators take options from, for entries that stand elsewhere. */
   readonly shared: JsonObject;
   /** Tells it from another one. */
@@ -88,9 +92,10 @@ function loaded(source: ConfigSource, document: ConfigDocument, files: NamedFile
   const whole = withSharedOptions(usable, evaluators);
   const [tools, tls] = [toolDefinitions(usable, files.tools), files.tls.tls];
   return {
-    config: effectiveConfig({ value: whole, members: evaluators, env, tools, drift: files.drift, tls, clientTls: files.clientTls.tls }),
+    config: effectiveConfig({ value: whole, members: evaluators, entryIndexes: placedEntries(usable, evaluators).map(({ index }) => index), env, tools, drift: files.drift, tls, clientTls: files.clientTls.tls }),
     evaluators,
     shown: withEvaluatorPaths(asObject(masked(schema, effectiveValue({ value: whole, members: evaluators }))), files.evaluators),
+    warnings: located(source, document, schema, value, configWarnings({ schema, written: value, members: evaluators })),
     shared: sharedSections(evaluators, usable),
     prints: printsOf({ schema, value: whole, files: { evaluators: [...[...files.evaluators.values()].map(({ print = '' }) => print), ...[...files.drift.values()].map((read) => (read.kind === 'read' ? read.print : ''))], tools: tools as unknown as JsonValue, 'listen.tls': (tls ?? null) as unknown as JsonValue, ...Object.fromEntries(['judges', 'evaluators', 'export'].map((section) => [`${section}.tls`, [...files.clientTls.tls].filter(([place]) => place.startsWith(section))])) } }),
   };

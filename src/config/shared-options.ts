@@ -4,8 +4,8 @@
  */
 import type { AnyEvaluator } from '../../evaluators/evaluator.ts';
 import { isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
-import { entryOf } from './evaluator-entry.ts';
-import { asObject, listAt, objectAt } from './reading.ts';
+import { entryOf, placedEntries } from './evaluator-entry.ts';
+import { asObject, objectAt } from './reading.ts';
 import { ownMembers } from './schema.ts';
 
 /** The sections that some evaluator takes options from. */
@@ -14,10 +14,10 @@ export function sharedSections(members: readonly AnyEvaluator[], value: JsonObje
   return ownMembers(Object.entries(value).filter(([key]) => names.has(key)));
 }
 
-/** The configuration with these options filled in. */
+/** The configuration with the evaluators that `defaults` stands for, and with these options filled in. */
 export function withSharedOptions(value: JsonObject, members: readonly AnyEvaluator[]): JsonObject {
   const shared = sharedSections(members, value);
-  const entries = listAt(value, 'evaluators').map((entry) => withShared(entry, members, shared));
+  const entries = placedEntries(value, members).map(({ entry }) => withShared(entry, members, shared));
   return ownMembers(Object.entries(value).map(([key, below]) => [key, key === 'evaluators' ? entries : below]));
 }
 

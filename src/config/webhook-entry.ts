@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { isPublicAddress } from '../exporters/public-address.ts';
 import { secretBytes } from '../exporters/webhook-signature.ts';
 import { verdictOutcomes, type WebhookSettings } from '../exporters/webhook-settings.ts';
-import { isJsonObject, member, type JsonObject } from '../model/json.ts';
+import { member, type JsonObject } from '../model/json.ts';
 import type { Finding, Path } from './fault.ts';
 import { nearest } from './nearest.ts';
 import { listAt, objectAt } from './reading.ts';
@@ -28,7 +28,7 @@ export function webhookSettings(written: JsonObject): WebhookSettings {
   };
 }
 
-export function webhookFindings(entry: JsonObject, path: Path, evaluators: readonly JsonObject[]): readonly Finding[] {
+export function webhookFindings(entry: JsonObject, path: Path, evaluators: readonly string[]): readonly Finding[] {
   const endpoint = member(entry, 'endpoint');
   if (typeof endpoint !== 'string') return [{ path, at: 'value', problem: 'lacks endpoint', todo: 'Add the URL that the messages go to.' }];
   const host = URL.parse(endpoint)?.hostname.replace(/^\[|\]$/g, '') ?? '';
@@ -48,8 +48,7 @@ function secretFindings(entry: JsonObject, path: Path): readonly Finding[] {
 }
 
 /** A name that no evaluator has would never be told. */
-function nameFindings(entry: JsonObject, path: Path, evaluators: readonly JsonObject[]): readonly Finding[] {
-  const known = evaluators.flatMap((one) => [member(one, 'name') ?? member(one, 'use')]).filter((name) => typeof name === 'string');
+function nameFindings(entry: JsonObject, path: Path, known: readonly string[]): readonly Finding[] {
   return texts(objectAt(entry, 'only'), 'evaluators').flatMap((name, index): readonly Finding[] => {
     if (known.includes(name)) return [];
     const guess = nearest(name, known);
@@ -59,9 +58,4 @@ function nameFindings(entry: JsonObject, path: Path, evaluators: readonly JsonOb
 
 function texts(from: JsonObject, key: string): readonly string[] {
   return listAt(from, key).filter((one) => typeof one === 'string');
-}
-
-/** Entries of `evaluators` are names or mappings. */
-export function evaluatorEntries(value: JsonObject): readonly JsonObject[] {
-  return listAt(value, 'evaluators').flatMap((one) => (isJsonObject(one) ? [one] : typeof one === 'string' ? [{ use: one }] : []));
 }

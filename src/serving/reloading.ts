@@ -84,7 +84,8 @@ export function reloading({ source, prints, exchange, room, telemetry, clock, sl
     }
   }
 
-  function taken({ prints: next }: LoadedConfig): void {
+  function taken({ prints: next, warnings }: LoadedConfig): void {
+    for (const { file, line, column, key, problem, todo } of warnings.slice(0, faultsToldMax)) logger.warn({ file, line, column, key, problem, todo }, 'the configuration has a warning');
     const waiting = running === undefined ? [] : differing(running.restart, next.restart);
     const changed = running === undefined ? [] : differing(running.sections, next.sections);
     running = { sections: next.sections, restart: running?.restart ?? next.restart };

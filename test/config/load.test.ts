@@ -73,6 +73,11 @@ const good: readonly { readonly name: string; readonly text: string; readonly en
   },
   { name: 'no evaluators', text: 'evaluators: []', want: ({ evaluators }) => evaluators, is: [] },
   { name: 'the short form', text: 'evaluators: [ tool_error ]', want: ({ evaluators: [one] }) => [one?.configured.name, one?.configured.threshold, one?.sampleRate], is: ['tool_error', 1, 1] },
+  { name: 'the defaults in a list, and more beside them', text: `${judge}evaluators: [ defaults, { use: tool_trajectory, expect: { tool_calls: [] } } ]`, want: ({ evaluators }) => evaluators.map(({ configured }) => configured.name), is: ['tool_error', 'tool_efficiency', 'tool_trajectory'] },
+  { name: 'the defaults, one of which has an entry of its own', text: 'evaluators: [ { use: tool_error, threshold: 0.5 }, defaults ]', want: ({ evaluators }) => evaluators.map(({ configured: { name, threshold } }) => [name, threshold]), is: [['tool_error', 0.5], ['tool_efficiency', null]] },
+  { name: 'a default under another name, which stands beside the default', text: 'evaluators: [ defaults, { use: tool_error, name: again } ]', want: ({ evaluators }) => evaluators.map(({ configured }) => configured.name), is: ['tool_error', 'tool_efficiency', 'again'] },
+  { name: 'a sample rate in short', text: `${judge}evaluators: [ { use: task_completion, judge: main, sample: 0.25 } ]`, want: ({ evaluators: [one] }) => [one?.judge, one?.sampleRate, one?.raise], is: ['main', 0.25, []] },
+  { name: 'a rule of the defaults in a condition', text: `${judge}evaluators: [ defaults, { use: task_completion, judge: main, sample: { rate: 0.25, raise: [ { when: "tool_error < 1", to: 1 } ] } } ]`, want: ({ evaluators }) => evaluators.map(({ sampleRate, raise }) => [sampleRate, raise.length]), is: [[1, 0], [1, 0], [0.25, 1]] },
   { name: 'a threshold of null', text: 'evaluators: [ { use: tool_error, threshold: null } ]', want: ({ evaluators: [one] }) => one?.configured.threshold, is: null },
   { name: 'one evaluator under two names', text: 'evaluators: [ tool_error, { use: tool_error, name: again } ]', want: ({ evaluators }) => evaluators.map(({ configured }) => configured.name), is: ['tool_error', 'again'] },
   {
@@ -247,4 +252,20 @@ for (const [when, holds] of conditions) {
 
 function fail(): never {
   throw new Error('not an id');
+}
+
+const warned: readonly { readonly name: string; readonly text: string; readonly warnings: readonly string[] }[] = [
+  { name: 'a judge alone', text: `${judge}evaluators:\n  - { use: task_completion, judge: main }\n`, warnings: ['2:1 evaluators: names no rule, so the rules that are on without a list are off: tool_error, tool_efficiency > Add the entry defaults to keep them.'] },
+  { name: 'an empty list', text: 'evaluators: []', warnings: ['1:1 evaluators: is empty, so no run is scored > Add defaults, or leave evaluators out.'] },
+  { name: 'a judge beside the defaults', text: `${judge}evaluators: [ { use: task_completion, judge: main }, defaults ]`, warnings: [] },
+  { name: 'a judge beside another rule', text: `${judge}evaluators: [ { use: task_completion, judge: main }, { use: tool_trajectory, expect: { tool_calls: [] } } ]`, warnings: [] },
+  { name: 'no list', text: judge, warnings: [] },
+  { name: 'a feature that is not there yet', text: 'limits: {}\nshards: 4\ndatasets: [ { name: a } ]', warnings: ['2:1 shards: is not in this release, so it does nothing > Leave it out until a release has it.', '3:1 datasets: is not in this release, so it does nothing > Leave it out until a release has it.'] },
+  { name: 'the same at its default', text: 'shards: 1\ndatasets: []\ntelemetry: { traces: { exporter: none } }', warnings: [] },
+];
+
+for (const { name, text, warnings } of warned) {
+  test(`config: warnings of ${name}`, () => {
+    expect(load(text).warnings.map(({ line, column, key, problem, todo }) => `${line}:${column} ${key}: ${problem} > ${todo}`)).toEqual(warnings);
+  });
 }

@@ -6,7 +6,7 @@ import { configSchema } from '../../config/schema.ts';
 import { jsonText, type JsonValue } from '../../model/json.ts';
 import { UsageError, type Command, type CommandInput, type ExitCode } from '../command.ts';
 import { tryCredentials } from '../export/credentials.ts';
-import { faultsText } from '../faults-text.ts';
+import { faultsText, warningsText } from '../faults-text.ts';
 
 const actions: { readonly [name: string]: (input: CommandInput, file: string | undefined) => ExitCode | Promise<ExitCode> } = { check, print, schema };
 
@@ -28,8 +28,9 @@ export const config: Command = {
 /** Faults go to standard output: they are what was asked for. */
 async function check(input: CommandInput, file: string | undefined): Promise<ExitCode> {
   try {
-    const { config: sound } = await loaded(input, file);
-    input.say(`${file ?? 'defaults'}: no faults`);
+    const { config: sound, warnings } = await loaded(input, file);
+    if (warnings.length > 0) input.say(warningsText(warnings));
+    input.say(`${file ?? 'defaults'}: no faults${warnings.length === 0 ? '' : `, ${warnings.length} ${warnings.length === 1 ? 'warning' : 'warnings'}`}`);
     if (input.options['try'] !== true) return 0;
     const tried = await tryCredentials(sound);
     for (const { text } of tried) input.say(text);

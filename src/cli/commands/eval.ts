@@ -23,6 +23,7 @@ import { sampledItems } from '../eval/sampled.ts';
 import { scored } from '../eval/scoring.ts';
 import { tableText } from '../eval/table.ts';
 import { taskResults } from '../eval/tasks.ts';
+import { warningsText } from '../faults-text.ts';
 import { readBodies } from '../inspect/bodies.ts';
 
 const inputsMax = 1_000;
@@ -80,7 +81,8 @@ function settingsOf({ options, positionals }: CommandInput): Settings {
 }
 
 async function evaluated({ positionals, env, say, complain }: CommandInput, settings: Settings): Promise<ExitCode> {
-  const { config, evaluators: members, shared } = await readConfig({ file: settings.configFile, env, evaluators });
+  const { config, evaluators: members, shared, warnings } = await readConfig({ file: settings.configFile, env, evaluators });
+  if (warnings.length > 0) complain(warningsText(warnings));
   const redaction = configuredRedaction(config.redact, noTelemetry);
   const judgeNames = config.judges.map(({ name }) => name);
   const examples = settings.dataset === undefined ? [] : readDataset(settings.dataset, { members, shared, plan: config.evaluators, judges: judgeNames });

@@ -7,6 +7,7 @@ import { watchedFile } from '../../config/watched-file.ts';
 import { service } from '../../service.ts';
 import { giveWay } from '../../serving/thread-priorities.ts';
 import { UsageError, type Command, type CommandInput, type ExitCode } from '../command.ts';
+import { warningsText } from '../faults-text.ts';
 import { listenFault } from '../listen-fault.ts';
 
 /** What would be lost when the process ends is said here, not only in a guide. */
@@ -21,14 +22,15 @@ export const serve: Command = {
   summary: 'the service: takes spans in, sends scores out',
   options: { config: { type: 'string', short: 'c', value: 'FILE', summary: 'configuration; without it every default holds' } },
   positionalsMax: 0,
-  async run({ options, env, say }: CommandInput): Promise<ExitCode> {
+  async run({ options, env, say, complain }: CommandInput): Promise<ExitCode> {
     const file = options['config'];
     if (file !== undefined && typeof file !== 'string') throw new UsageError('-c takes one file.');
     // From the very beginning: unheard, it would end the process. It stays until the process is gone.
     const hangups = { early: false, reload: (): void => void (hangups.early = true) };
     process.on('SIGHUP', () => hangups.reload());
     const source = file === undefined ? undefined : watchedFile({ file, env, evaluators });
-    const { config, prints } = await (source?.read() ?? readConfig({ file: undefined, env, evaluators }));
+    const { config, prints, warnings } = await (source?.read() ?? readConfig({ file: undefined, env, evaluators }));
+    if (warnings.length > 0) complain(warningsText(warnings));
     const running = service({ config, prints, ...(source === undefined ? {} : { source }) });
     hangups.reload = running.reload;
     if (hangups.early) running.reload();

@@ -52,8 +52,11 @@ const when = {
 export const sampleRateDefaults: { readonly [kind in EvaluatorKind]: number } = { rule: 1, judge: 0.05, http: 1 };
 
 const sample = {
-  type: 'object',
-  description: 'Share of the received runs that a judge or an endpoint is asked about. Rules look at every run.',
+  type: ['object', 'number'],
+  minimum: 0,
+  maximum: 1,
+  'x-unit': 'share',
+  description: 'Share of the received runs that a judge or an endpoint is asked about: `0.05`, or a mapping with the keys below. Rules look at every run.',
   additionalProperties: false,
   default: {},
   properties: {
@@ -111,6 +114,9 @@ const drift = {
 
 export const evaluatorEntriesMax = 500;
 
+/** The entry that stands for every evaluator that is on without a list. */
+export const defaultsEntry = 'defaults';
+
 export function evaluatorsSection(members: readonly AnyEvaluator[]): Section {
   const ids = members.map((member) => member.id);
   const byDefault = members.filter((member) => member.onByDefault).map((member) => member.id);
@@ -118,13 +124,13 @@ export function evaluatorsSection(members: readonly AnyEvaluator[]): Section {
     key: 'evaluators',
     schema: {
       type: 'array',
-      description: 'What runs are scored by. An entry is the name of an evaluator, or a mapping with the keys below. Left out: every rule that needs no expectation.',
+      description: 'What runs are scored by. An entry is the name of an evaluator, a mapping with the keys below, or `defaults`: every evaluator that is on without a list, except those that another entry names. Left out: `[ defaults ]`.',
       default: byDefault,
       maxItems: evaluatorEntriesMax,
       items: {
         type: ['string', 'object'],
         if: { type: 'string' },
-        then: { enum: ids },
+        then: { enum: [...ids, defaultsEntry] },
         additionalProperties: false,
         required: ['use'],
         properties: {

@@ -7,10 +7,11 @@ import { judges, prices } from './judges.ts';
 import { limits } from './limits.ts';
 import { listen } from './listen.ts';
 import { sessions } from './sessions.ts';
+import { planned } from './planned.ts';
 import type { Section } from './section.ts';
 import { journal, store } from './storage.ts';
 import { groups, redact, tools } from './traffic.ts';
 
 export function sections(members: readonly AnyEvaluator[]): readonly Section[] {
-  return [listen, limits, closing, redact, tools, evaluatorsSection(members), sessions, judges, exportSection, prices, groups, store, journal];
+  return [listen, limits, closing, redact, tools, evaluatorsSection(members), sessions, judges, exportSection, prices, groups, store, journal, ...planned];
 }

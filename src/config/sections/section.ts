@@ -5,7 +5,7 @@
  * `x-secret` true = the value is never shown, 'url' = its password and query are never shown; `x-unit` the unit of a plain number;
  * `x-words` the `pattern` beside it in words; `x-as` one word for a form that is told elsewhere. `x-from`, in an evaluator's
  * schema: the section that gives an option where an entry leaves it out. `x-restart`: a new
- * value holds only after a restart; 'presence' = whether there is one does.
+ * value holds only after a restart; 'presence' = whether there is one does. `x-planned`: the feature is not there yet.
  */
 import type { JsonSchema } from '../../../evaluators/evaluator.ts';
 
