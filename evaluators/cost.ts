@@ -31,7 +31,7 @@ export const cost = {
       prices: {
         ...priceTableSchema,
         'x-from': 'prices',
-        description: 'By name of the model: `input_per_million`, `output_per_million` and, where cached input costs less, `cached_per_million`, all in one currency. Left out: `prices` of the configuration. A price holds for its name with a provider before it and a date or revision behind it; a name that ends in `*` stands for every model that begins so.',
+        description: 'By name of the model: `input_per_million`, `output_per_million` and, where cached input costs less, `cached_per_million`, all in one currency. Left out: `prices` of the configuration, with the list prices behind them. A price holds for its name with a provider before it and a date or revision behind it; a name that ends in `*` stands for every model that begins so.',
       },
       budget: { type: 'number', exclusiveMinimum: 0, maximum: 1_000_000_000, description: 'What a run may cost, in the currency of the prices. Up to here the score is 1; beyond it budget / cost. Without a budget it is skipped, and the details tell the cost.' },
     },

@@ -6,11 +6,16 @@ import { product, quotient, rational, sum } from './rational.ts';
 import type { Rational } from './rational.ts';
 
 /** Of a million tokens. */
-export interface Price {
+interface TokenPrices {
   readonly inputPerMillion: number;
   readonly outputPerMillion: number;
   /** Undefined: as other input. */
   readonly cachedPerMillion?: number;
+}
+
+export interface Price extends TokenPrices {
+  /** What holds for the whole of a call with more input tokens than this, cached ones among them. */
+  readonly longContext?: TokenPrices & { readonly overInputTokens: number };
 }
 
 /** By name of a model; a name that ends in `*` stands for every model that begins so. */
@@ -20,17 +25,28 @@ export interface PriceTable {
 
 const perMillion = (description: string): JsonSchema => ({ type: 'number', minimum: 0, maximum: 1_000_000, 'x-unit': 'per million tokens', description });
 
+const tokenPrices: JsonSchema = {
+  input_per_million: perMillion('Input tokens.'),
+  output_per_million: perMillion('Output tokens, those of reasoning among them.'),
+  cached_per_million: perMillion('Input tokens read from a cache; left out: as other input.'),
+};
+
 export const priceTableSchema: JsonSchema = {
   type: 'object',
-  maxProperties: 1000,
+  maxProperties: 2000,
   additionalProperties: {
     type: 'object',
     additionalProperties: false,
     required: ['input_per_million', 'output_per_million'],
     properties: {
-      input_per_million: perMillion('Input tokens.'),
-      output_per_million: perMillion('Output tokens, those of reasoning among them.'),
-      cached_per_million: perMillion('Input tokens read from a cache; left out: as other input.'),
+      ...tokenPrices,
+      long_context: {
+        type: 'object',
+        description: 'What holds for the whole of a call with a long input, where the vendor charges more for one.',
+        additionalProperties: false,
+        required: ['over_input_tokens', 'input_per_million', 'output_per_million'],
+        properties: { over_input_tokens: { type: 'integer', minimum: 1, maximum: 1_000_000_000, 'x-unit': 'tokens', description: 'Input tokens, cached ones among them, beyond which it holds.' }, ...tokenPrices },
+      },
     },
   },
 };
@@ -79,15 +95,16 @@ export function hasTokens({ inputTokens, outputTokens }: ModelCall): boolean {
 }
 
 /** What is free need not be counted: an embedding has no output tokens. */
-function lacksTokens({ inputTokens, outputTokens }: ModelCall, { inputPerMillion, outputPerMillion }: Price): boolean {
+function lacksTokens({ inputTokens, outputTokens }: ModelCall, { inputPerMillion, outputPerMillion }: TokenPrices): boolean {
   return (inputTokens === undefined && inputPerMillion > 0) || (outputTokens === undefined && outputPerMillion > 0);
 }
 
 const million = 1_000_000;
 
 /** Cached tokens are among the input tokens, unless there are more of them: then the input was told without them. */
-function amountOf({ inputTokens = 0, outputTokens = 0, cachedInputTokens: cached = 0 }: ModelCall, { inputPerMillion, outputPerMillion, cachedPerMillion = inputPerMillion }: Price): Rational {
+function amountOf({ inputTokens = 0, outputTokens = 0, cachedInputTokens: cached = 0 }: ModelCall, price: Price): Rational {
   const fresh = cached > inputTokens ? inputTokens : inputTokens - cached;
+  const { inputPerMillion, outputPerMillion, cachedPerMillion = inputPerMillion } = price.longContext !== undefined && fresh + cached > price.longContext.overInputTokens ? price.longContext : price;
   const lines = [[fresh, inputPerMillion], [cached, cachedPerMillion], [outputTokens, outputPerMillion]] as const;
   return quotient(sum(lines.map(([tokens, perMillionTokens]) => product(rational(tokens), rational(perMillionTokens)))), rational(million));
 }

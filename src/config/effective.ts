@@ -201,6 +201,11 @@ function budgetOf(entry: JsonObject): { readonly budget?: BudgetLimits } {
 }
 
 function price(written: JsonObject): Price {
+  const long = member(written, 'long_context');
+  return { ...tokenPrices(written), ...(isJsonObject(long) ? { longContext: { overInputTokens: number(long, 'over_input_tokens'), ...tokenPrices(long) } } : {}) };
+}
+
+function tokenPrices(written: JsonObject): Omit<Price, 'longContext'> {
   const cached = member(written, 'cached_per_million');
   return { inputPerMillion: number(written, 'input_per_million'), outputPerMillion: number(written, 'output_per_million'), ...(typeof cached === 'number' ? { cachedPerMillion: cached } : {}) };
 }

@@ -12,6 +12,7 @@ import { effectiveConfig, effectiveValue } from './effective.ts';
 import { placedEntries } from './evaluator-entry.ts';
 import { allEvaluators, evaluatorFiles, withEvaluatorIds, withEvaluatorPaths, type EvaluatorFiles } from './evaluator-files.ts';
 import type { EvaluatorModules } from './evaluator-modules.ts';
+import { withListPrices, withOwnPrices } from './list-prices.ts';
 import { ConfigError, pathText, type ConfigFault, type Finding, type Path } from './fault.ts';
 import { printsOf, type Prints } from './prints.ts';
 import { asObject } from './reading.ts';
@@ -89,14 +90,15 @@ function loaded(source: ConfigSource, document: ConfigDocument, files: NamedFile
   const findings = document.broken ? [] : [...named.findings, ...check.findings, ...cross, ...toolFindings(value, files.tools), ...files.tls.findings, ...files.clientTls.findings];
   const faults = [...located(source, document, schema, value, findings), ...(document.broken ? [] : driftFaults(value, files.drift))];
   if (faults.length > 0) throw new ConfigError(faults);
-  const whole = withSharedOptions(usable, evaluators);
+  const priced = withListPrices(usable);
+  const whole = withSharedOptions(priced, evaluators);
   const [tools, tls] = [toolDefinitions(usable, files.tools), files.tls.tls];
   return {
     config: effectiveConfig({ value: whole, members: evaluators, entryIndexes: placedEntries(usable, evaluators).map(({ index }) => index), env, tools, drift: files.drift, tls, clientTls: files.clientTls.tls }),
     evaluators,
-    shown: withEvaluatorPaths(asObject(masked(schema, effectiveValue({ value: whole, members: evaluators }))), files.evaluators),
+    shown: withEvaluatorPaths(asObject(masked(schema, effectiveValue({ value: withOwnPrices(whole, usable), members: evaluators }))), files.evaluators),
     warnings: located(source, document, schema, value, configWarnings({ schema, written: value, members: evaluators })),
-    shared: sharedSections(evaluators, usable),
+    shared: sharedSections(evaluators, priced),
     prints: printsOf({ schema, value: whole, files: { evaluators: [...[...files.evaluators.values()].map(({ print = '' }) => print), ...[...files.drift.values()].map((read) => (read.kind === 'read' ? read.print : ''))], tools: tools as unknown as JsonValue, 'listen.tls': (tls ?? null) as unknown as JsonValue, ...Object.fromEntries(['judges', 'evaluators', 'export'].map((section) => [`${section}.tls`, [...files.clientTls.tls].filter(([place]) => place.startsWith(section))])) } }),
   };
 }

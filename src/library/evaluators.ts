@@ -133,6 +133,8 @@ export type { EvaluatorSetting, Factory, Given } from './factory.ts';
 export { convergence, type ConvergenceOptions, type GroupOutcome, type GroupRun } from '../../evaluators/convergence.ts';
 export { groupRun, type GroupRunOptions } from '../../evaluators/group-run.ts';
 export { evaluationContext } from '../../evaluators/context.ts';
+export { listPrices, listPricesDate } from '../../evaluators/list-prices.ts';
+export type { Price, PriceTable } from '../../evaluators/prices.ts';
 export type { ConfiguredEvaluator, ConfiguredHttp, ConfiguredJudge, ConfiguredRule } from '../../evaluators/configured.ts';
 export type { Answer, Asking, EmbeddingRequest, EvaluationContext, EvaluatorRequest, HttpCall, JudgeEvaluator, Question, RuleEvaluator, Subject } from '../../evaluators/evaluator.ts';
 export type { Expectation, ExpectedToolCall, ExpectedToolOutput } from '../model/expectation.ts';

@@ -57,5 +57,25 @@ for (const [text, fault] of faulty) {
 
 test('shared options: a model of any name is an ordinary key', () => {
   const table: PriceTable = load('prices: { constructor: { input_per_million: 1, output_per_million: 2, cached_per_million: 0 } }').config.prices;
-  expect(Object.entries(table)).toEqual([['constructor', { inputPerMillion: 1, outputPerMillion: 2, cachedPerMillion: 0 }]]);
+  expect(Object.entries(table)[0]).toEqual(['constructor', { inputPerMillion: 1, outputPerMillion: 2, cachedPerMillion: 0 }]);
+});
+
+const listed: readonly (readonly [name: string, text: string, call: object, cost: number])[] = [
+  ['a model that no entry is for has its list price', 'evaluators: [ cost ]', { model: 'openai/gpt-5-mini-2025-08-07', inputTokens: 1_000_000, outputTokens: 0 }, 0.25],
+  ['a price of the configuration comes first', 'prices: { gpt-5-mini: { input_per_million: 9, output_per_million: 9 } }\nevaluators: [ cost ]', { model: 'gpt-5-mini-2025-08-07', inputTokens: 1_000_000, outputTokens: 0 }, 9],
+  ['so does one with a star', 'prices: { "gpt-5*": { input_per_million: 8, output_per_million: 9 } }\nevaluators: [ cost ]', { model: 'gpt-5-mini', inputTokens: 1_000_000, outputTokens: 0 }, 8],
+  ['one without its date stands before a listed name with a date', 'prices: { gpt-4o: { input_per_million: 7, output_per_million: 9 } }\nevaluators: [ cost ]', { model: 'gpt-4o-2024-05-13', inputTokens: 1_000_000, outputTokens: 0 }, 7],
+  ['a long input has the price of long inputs', 'prices: { m: { input_per_million: 1, output_per_million: 1, long_context: { over_input_tokens: 1000, input_per_million: 2, output_per_million: 3 } } }\nevaluators: [ cost ]', { model: 'm', inputTokens: 1_001, outputTokens: 1_000 }, 0.005002],
+  ['an input as long as the bound is not longer', 'prices: { m: { input_per_million: 1, output_per_million: 1, long_context: { over_input_tokens: 1000, input_per_million: 2, output_per_million: 3 } } }\nevaluators: [ cost ]', { model: 'm', inputTokens: 1_000, outputTokens: 1_000 }, 0.002],
+];
+for (const [name, text, call, cost] of listed) {
+  test(`prices: ${name}`, () => {
+    const [entry] = load(text).config.evaluators;
+    expect(entry?.configured.kind === 'rule' ? entry.configured.evaluate(agentTrace({ modelCalls: [call] }), {}, evaluationContext()) : undefined).toMatchObject({ details: { cost } });
+  });
+}
+
+test('prices: what is shown of the table is what stands in the file', () => {
+  expect(load(prices).shown).toMatchObject({ prices: { m: { input_per_million: 1, output_per_million: 2 } } });
+  expect(Object.keys((load(prices).shown as { readonly prices: object }).prices)).toEqual(['m']);
 });

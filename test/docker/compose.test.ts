@@ -68,8 +68,8 @@ describe('compose', () => {
   test('spans reach tracejury where it listens, and scores go to a service of the file', () => {
     expect(new URL(collector.exporters['otlp_http/tracejury']?.endpoint ?? '').port).toBe(portOf(withPhoenix.listen.otlp_http));
     expect(compose.services['tracejury']?.ports?.map((port) => port.split(':')[2])).toEqual([portOf(withPhoenix.listen.console)]);
-    const backends = (withPhoenix.export ?? []).map(({ endpoint }) => new URL(endpoint).hostname);
-    expect(backends).toEqual(['phoenix']);
+    const backends = (withPhoenix.export ?? []).map(({ to, endpoint }) => [to, new URL(endpoint).hostname]);
+    expect(backends).toEqual([['span_events', 'phoenix'], ['phoenix', 'phoenix']]);
   });
 });
 
