@@ -13,6 +13,8 @@ interface Rule {
   readonly record?: string;
   readonly expr: string;
   readonly for?: string;
+  readonly labels: { readonly severity: string };
+  readonly annotations?: { readonly [name: string]: string };
 }
 
 const docs = join(import.meta.dirname, '../../docs');
@@ -48,7 +50,8 @@ function unknownLabels(text: string): readonly string[] {
   );
 }
 
-const texts = { 'docs/operations.md': page, 'docs/alerts.yaml': rulesText, 'docs/grafana-dashboard.json': readFileSync(join(docs, 'grafana-dashboard.json'), 'utf8') };
+const runbook = readFileSync(join(docs, 'runbook.md'), 'utf8');
+const texts = { 'docs/operations.md': page, 'docs/runbook.md': runbook, 'docs/alerts.yaml': rulesText, 'docs/grafana-dashboard.json': readFileSync(join(docs, 'grafana-dashboard.json'), 'utf8') };
 for (const [path, text] of Object.entries(texts)) {
   test(`docs: every metric and label in ${path} is on the metrics page`, () => {
     expect([...text.matchAll(/\btracejury_\w+/g)].length).toBeGreaterThan(30);
@@ -84,19 +87,48 @@ test('docs: a metric without its suffix, a label of another metric and an old na
   expect(unknownLabels('tracejury_store_items_total{tracejury_outcome="dropped", tracejury_reason!=""}')).toEqual(['tracejury_store_items_total{tracejury_reason}']);
 });
 
-/** Rows of the table of alerts: name, expression, how long. In a cell a bar is written with a backslash. */
-const rows = [...page.matchAll(/^\| (Tracejury\w+) \| `(.+?)`(?: for (\d+) min)? \|/gm)].map(([, alert = '', expr = '', minutes]) => ({ alert, expr: expr.replaceAll('\\|', '|'), for: minutes === undefined ? undefined : `${minutes}m` }));
+/** Sections of the runbook: name, expression, severity, how long. */
+const sections = [...runbook.matchAll(/^## (Tracejury\w+)\n\n {4}(.+)\n\nSeverity `(\w+)`(?:, for (\d+) min)?\. .+\n\n\*\*What to do\.\*\* .+$/gm)].map(([, alert = '', expr = '', severity = '', minutes]) => ({ alert, expr, severity, for: minutes === undefined ? undefined : `${minutes}m` }));
+const alerts = rules.flatMap(({ alert, ...rule }) => (alert === undefined ? [] : [{ alert, ...rule }]));
 
-test('docs: the guide tells each alert of the rules, with its expression and how long it holds', () => {
-  const alerts = rules.flatMap(({ alert, expr, for: lasting }) => (alert === undefined ? [] : [{ alert, expr, for: lasting }]));
-  expect(rows.map(({ alert }) => alert)).toEqual(alerts.map(({ alert }) => alert));
-  const differing = alerts.filter(({ expr, for: lasting }, at) => {
-    const row = rows[at];
+test('docs: the runbook has a section for each alert, with its expression, its severity and how long it holds', () => {
+  expect(sections.map(({ alert }) => alert)).toEqual(alerts.map(({ alert }) => alert));
+  const differing = alerts.filter(({ expr, labels: { severity }, for: lasting }, at) => {
+    const section = sections[at];
     // The rules may say besides that a count which appears for the first time is one as well.
-    const isSame = row !== undefined && (expr === row.expr || expr.startsWith(`${row.expr} or (`) || expr.startsWith(`${row.expr} or sum`));
-    return !isSame || row.for !== lasting;
+    const isSame = section !== undefined && (expr === section.expr || expr.startsWith(`${section.expr} or (`) || expr.startsWith(`${section.expr} or sum`));
+    return !isSame || section.severity !== severity || section.for !== lasting;
   });
   expect(differing).toEqual([]);
+});
+
+/** As a page of Markdown is shown: lower case, spaces as hyphens, no other punctuation. */
+function anchorsOf(text: string): ReadonlySet<string> {
+  return new Set([...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => heading.toLowerCase().replaceAll(/[^\p{L}\p{N} _-]/gu, '').replaceAll(' ', '-')));
+}
+
+test.each(alerts)('docs: $alert has a summary, a description and its part of the runbook', ({ alert, expr, annotations = {} }) => {
+  expect(Object.keys(annotations)).toEqual(['summary', 'description', 'runbook_url']);
+  const { summary = '', description = '', runbook_url: url = '' } = annotations;
+  expect(summary.length).toBeGreaterThan(15);
+  expect(description).toMatch(/^[A-Z].{10,}\.$/s);
+  const [, page_ = '', anchor = ''] = /^https:\/\/[^#]+\/docs\/([\w-]+\.md)#(.+)$/.exec(url) ?? [];
+  expect(anchor).toBe(alert.toLowerCase());
+  expect([...anchorsOf(readFileSync(join(docs, page_), 'utf8'))]).toContain(anchor);
+  // A label that its expression does not give is shown as nothing.
+  const by = [...expr.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list = '']) => list.split(/, */));
+  const own = [...expr.matchAll(/\btracejury_\w+/g)].flatMap(([name]) => [...(samples.get(name) ?? [])]);
+  const recorded = expr.includes('tracejury:') ? ['gen_ai_agent_name', 'gen_ai_evaluation_name'] : [];
+  const given = by.length > 0 ? by : ['instance', 'job', ...own, ...recorded];
+  const used = [...summary.matchAll(/\$labels\.(\w+)/g)].map(([, label = '']) => label);
+  expect(used.filter((label) => !given.includes(label))).toEqual([]);
+});
+
+test('docs: what pages of operations link to is there', () => {
+  const dangling = Object.entries({ 'operations.md': page, 'runbook.md': runbook }).flatMap(([file, text]) =>
+    [...text.matchAll(/\]\(([\w-]+\.md)?#([^)]+)\)/g)].filter(([, other = file, anchor = '']) => !anchorsOf(readFileSync(join(docs, other), 'utf8')).has(anchor)).map(([link]) => `${file}: ${link}`),
+  );
+  expect(dangling).toEqual([]);
 });
 
 test('docs: recorded names in the rules are recorded there', () => {
