@@ -2,6 +2,7 @@
 import type { Readable, Transform } from 'node:stream';
 import { constants, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import { JuryError } from '../model/errors.ts';
+import { coalescer } from './coalescer.ts';
 import type { Lease } from './in-flight.ts';
 
 export type ContentEncoding = 'identity' | 'gzip' | 'deflate' | 'zstd';
@@ -48,16 +49,20 @@ export async function readBody(source: Readable, options: BodyOptions): Promise<
         length += chunk.length;
         chunks.push(chunk);
       };
+      const pieces = coalescer((piece) => {
+        if (inflater === undefined) return keep(piece);
+        sentChunks.push(piece);
+        if (!inflater.write(piece)) source.pause();
+      }, options.leasedBytes);
       const onData = (chunk: Buffer): void => {
         sent += chunk.length;
         if (sent > options.bodyBytesMax) return fail(new JuryError('OTLP_TOO_LARGE', `It has more than ${options.bodyBytesMax} bytes.`));
         if (sent > options.leasedBytes && !options.lease.take(Math.min(chunk.length, sent - options.leasedBytes))) return fail(overloaded());
-        if (inflater === undefined) return keep(chunk);
-        sentChunks.push(chunk);
-        if (!inflater.write(chunk)) source.pause();
+        pieces.push(chunk);
       };
       const onEnd = (): void => {
         source.off('close', onClose);
+        pieces.flush();
         if (inflater !== undefined) {
           inflater.end();
           return;
