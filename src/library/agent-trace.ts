@@ -65,12 +65,16 @@ export interface ToolCallInput {
   readonly turn?: number;
   readonly startUnixNano?: bigint;
   readonly endUnixNano?: bigint;
+  /** Notes of your own on the call: latency, tokens, anything that JSON can hold. */
+  readonly metadata?: object;
 }
 
 /** Arguments are an object, or the text that the model wrote: a text that holds no object is kept as such. */
 export function toolCall(name: string, args: object | string | null = {}, given: ToolCallInput = {}): ToolCall {
-  const { result, error, executed = true, ...rest } = given;
+  const { result, error, executed = true, metadata, ...rest } = given;
   const returned = jsonOf(result);
+  const noted = jsonOf(metadata);
+  if (noted !== undefined && !isJsonObject(noted)) throw new TypeError(`${name}: metadata must be an object.`);
   return {
     name,
     ...argumentsOf(args),
@@ -78,6 +82,7 @@ export function toolCall(name: string, args: object | string | null = {}, given:
     ...(error === undefined ? {} : { error: { ...(typeof error === 'string' ? { message: error } : error), sign: 'is_error' as const } }),
     executed,
     ...present(rest),
+    ...(noted === undefined ? {} : { metadata: noted }),
   };
 }
 
@@ -102,12 +107,13 @@ function present<Members extends object>(members: Members): Members {
 export function toOutput({ finalResponse, toolCalls, reasoningSteps }: AgentTrace): JsonObject {
   return {
     output: finalResponse ?? null,
-    toolCalls: toolCalls.map(({ name, id, arguments: args, argumentsText, result, error }) => ({
+    toolCalls: toolCalls.map(({ name, id, arguments: args, argumentsText, result, error, metadata }) => ({
       name,
       ...(id === undefined ? {} : { id }),
       arguments: args ?? argumentsText ?? null,
       ...(result === undefined ? {} : { result }),
       ...(error === undefined ? {} : { error: error.message }),
+      ...(metadata === undefined ? {} : { metadata }),
     })),
     reasoningSteps,
   };

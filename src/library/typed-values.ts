@@ -23,13 +23,18 @@ type ObjectOf<Schema> = Schema extends { readonly properties: infer Properties }
 
 type RequiredOf<Schema> = Schema extends { readonly required: readonly (infer Name)[] } ? Name : never;
 
-/** What the tool returned. A text is also tried as the JSON that it holds. Throws a TypeError that says where it does not fit. */
-export function readResult<const Schema extends object>(call: ToolCall, schema: Schema, context: EvaluationContext = evaluationContext()): FromSchema<Schema> {
+/**
+ * What the tool returned; null where it returned nothing: null, a blank text or the text `null`, unless the schema takes such a text. A text is also tried as the JSON that it
+ * holds. Throws a TypeError where the result is not known, and one that says where it does not fit.
+ */
+export function readResult<const Schema extends object>(call: ToolCall, schema: Schema, context: EvaluationContext = evaluationContext()): FromSchema<Schema> | null {
   const { name, result } = call;
   if (result === undefined) throw new TypeError(`${name}: the result is not known.`);
+  if (result === null) return null;
   const inside = typeof result === 'string' ? parseJson(result) : undefined;
   const asIs = misfit(result, schema, context);
   if (asIs === undefined) return result as FromSchema<Schema>;
+  if (inside === null || (typeof result === 'string' && result.trim() === '')) return null;
   if (inside !== undefined && misfit(inside, schema, context) === undefined) return inside as FromSchema<Schema>;
   throw new TypeError(`${name}: the result does not fit the schema${inside === undefined ? asIs : (misfit(inside, schema, context) ?? asIs)}.`);
 }

@@ -35,6 +35,8 @@ export interface ToolCall {
   /** Calls with the same number were asked for in one model turn. */
   readonly turn?: number;
   readonly provenance?: { readonly [field in 'name' | 'id' | 'arguments' | 'result' | 'error']?: Provenance };
+  /** What a program notes of the call besides, such as its latency; no evaluator of ours looks at it. */
+  readonly metadata?: JsonObject;
 }
 
 /** The contract of a tool: what the model was told that it may call. */

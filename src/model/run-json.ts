@@ -52,6 +52,7 @@ function callJson(call: ToolCall): JsonObject {
     started_at: timeOrNull(call.startUnixNano),
     ended_at: timeOrNull(call.endUnixNano),
     provenance: { ...call.provenance },
+    ...(call.metadata === undefined ? {} : { metadata: call.metadata }),
   };
 }
 

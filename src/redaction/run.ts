@@ -17,6 +17,7 @@ const toolCall = members<ToolCall>({
   endUnixNano: kept,
   turn: kept,
   provenance: kept,
+  metadata: jsonObject,
 });
 
 const toolDefinition = members<ToolDefinition>({ name: text, description: text, inputSchema: json, truncated: kept });

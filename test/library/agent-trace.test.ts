@@ -53,11 +53,31 @@ test('tools: both forms of the OpenAI API and definitions of ours give the same 
 
 test('readResult: a structured result, and the JSON in a text, come back typed', () => {
   const structured = readResult(toolCall('weather', {}, { result: { city: 'Rome', days: 3 } }), weatherSchema);
-  const city: string = structured.city;
-  const days: number | undefined = structured.days;
+  const city: string | undefined = structured?.city;
+  const days: number | undefined = structured?.days;
   expect([city, days]).toEqual(['Rome', 3]);
   expect(readResult(toolCall('weather', {}, { result: '{"city":"Rome"}' }), weatherSchema)).toEqual({ city: 'Rome' });
   expect(readResult(toolCall('weather', {}, { result: '5' }), { type: 'string' })).toBe('5');
+});
+
+const nothing: readonly { readonly name: string; readonly result: unknown; readonly schema: object; readonly want: unknown }[] = [
+  { name: 'null', result: null, schema: weatherSchema, want: null },
+  { name: 'a blank text', result: ' \n', schema: weatherSchema, want: null },
+  { name: 'the text null', result: 'null', schema: weatherSchema, want: null },
+  { name: 'a blank text where texts fit', result: ' ', schema: { type: 'string' }, want: ' ' },
+  { name: 'zero', result: 0, schema: { type: 'number' }, want: 0 },
+];
+for (const { name, result, schema, want } of nothing) {
+  test(`readResult: ${name} reads as ${JSON.stringify(want)}`, () => {
+    expect(readResult(toolCall('t', {}, { result }), schema)).toBe(want);
+  });
+}
+
+test('toolCall: metadata is kept as JSON has it, and told in the output', () => {
+  const noted = toolCall('t', {}, { result: 'ok', metadata: { ms: 12, at: new Date(0), none: undefined } });
+  expect(noted.metadata).toEqual({ ms: 12, at: '1970-01-01T00:00:00.000Z' });
+  expect(toOutput(agentTrace({ toolCalls: [noted, toolCall('u')] }))['toolCalls']).toEqual([{ name: 't', arguments: {}, result: 'ok', metadata: { ms: 12, at: '1970-01-01T00:00:00.000Z' } }, { name: 'u', arguments: {} }]);
+  expect(() => toolCall('t', {}, { metadata: [1] })).toThrow('t: metadata must be an object');
 });
 
 const misfits: readonly { readonly name: string; readonly read: () => unknown; readonly says: string }[] = [

@@ -108,7 +108,7 @@ function givenCall(where: string, value: JsonValue): ToolCall {
   const name = isJsonObject(named) ? member(named, 'name') : undefined;
   if (!isJsonObject(value) || !isJsonObject(named) || typeof name !== 'string') throw unreadable(where, 'it has no name.');
   const sent = either(named, 'arguments') ?? either(value, 'args') ?? either(value, 'arguments_text');
-  const [id, toolId, error, result] = ['id', 'tool_id', 'error', 'result'].map((key) => either(value, key));
+  const [id, toolId, error, result, metadata] = ['id', 'tool_id', 'error', 'result', 'metadata'].map((key) => either(value, key));
   const unknown = result === undefined || (result === null && either(value, 'result_carried') === false);
   const call = toolCall(name, typeof sent === 'object' || typeof sent === 'string' ? sent : sent === undefined ? {} : plainText(sent), {
     ...(unknown ? {} : { result }),
@@ -116,6 +116,7 @@ function givenCall(where: string, value: JsonValue): ToolCall {
     ...(typeof id === 'string' ? { id } : {}),
     ...(typeof toolId === 'string' ? { toolId } : {}),
     ...(either(value, 'executed') === false ? { executed: false } : {}),
+    ...(isJsonObject(metadata) ? { metadata } : {}),
   });
   return withCutValues(call, either(value, 'truncated'));
 }
