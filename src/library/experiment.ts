@@ -1,13 +1,17 @@
 /** `tracejury/experiment`: an agent over a dataset, every run scored, and a report. */
 import { evaluationContext } from '../../evaluators/context.ts';
 import type { EvaluationContext } from '../../evaluators/evaluator.ts';
-import type { AgentTrace } from '../model/agent-trace.ts';
+import type { ConfiguredEvaluator } from '../../evaluators/configured.ts';
+import type { AgentTrace, ToolDefinition } from '../model/agent-trace.ts';
 import type { Expectation } from '../model/expectation.ts';
 import type { Verdict } from '../model/verdict.ts';
 import type { Call } from '../pipeline/ask.ts';
 import { evaluate, refuseUnanswered, type UsableEvaluator, type UsableJudge } from './evaluate.ts';
+import { exampleFaults, optionFaults } from './experiment-faults.ts';
 import { readyEvaluator } from './factory.ts';
+import { fromOpenAiTools, type OpenAiTool } from './openai-tools.ts';
 import { reportOf, type ExampleResult, type Report } from './report.ts';
+import { sampledPlaces } from './sampled-examples.ts';
 import { machineTimers, outOfTime, withinTime, type Timers } from './timers.ts';
 
 export interface Example<Input = string> {
@@ -15,8 +19,19 @@ export interface Example<Input = string> {
   readonly id?: string;
   readonly input: Input;
   readonly expect?: Expectation;
+  /** What the agent may call, besides what its trace tells. */
+  readonly tools?: readonly (ToolDefinition | OpenAiTool)[];
+  /** What is to be done; wins over `expect.tasks`. */
+  readonly tasks?: readonly string[];
+  /** Wins over `expect.constraints`. */
+  readonly constraints?: string;
+  /** Instead of the experiment's. */
+  readonly evaluators?: readonly UsableEvaluator[];
   /** Wins over the experiment's. */
   readonly timeoutMs?: number;
+  /** Not looked at; for whoever keeps the dataset. */
+  readonly tags?: readonly string[];
+  readonly metadata?: unknown;
 }
 
 export interface Progress {
@@ -37,6 +52,8 @@ export interface ExperimentOptions<Input> {
   readonly timeoutMs?: number;
   /** No further example is begun after the first that failed. */
   readonly failFast?: boolean;
+  /** Runs this share of the examples, at least one, the same ones each time; a larger share holds all of a smaller one. All when left out. */
+  readonly samplePercentage?: number;
   readonly judge?: UsableJudge;
   readonly call?: Call;
   readonly context?: EvaluationContext;
@@ -51,62 +68,84 @@ export interface Experiment {
 
 const concurrencyDefault = 4;
 const timeoutMsDefault = 30_000;
+const faultsShown = 10;
 
 export function experiment<Input>(options: ExperimentOptions<Input>): Experiment {
-  const { dataset, concurrency = concurrencyDefault, failFast = false, onProgress } = options;
-  if (!(Number.isInteger(concurrency) && concurrency >= 1)) throw new TypeError('concurrency must be a whole number from 1 on.');
+  const { dataset, concurrency = concurrencyDefault, failFast = false, samplePercentage = 100, onProgress } = options;
+  const wrong = optionFaults(options);
+  const faults = wrong.length > 0 ? wrong : dataset.flatMap(exampleFaults);
+  if (faults.length > 0) throw new TypeError(`${faults.slice(0, faultsShown).join(' ')}${faults.length > faultsShown ? ` And ${faults.length - faultsShown} more.` : ''}`);
   const ids = dataset.map(({ id }, at) => id ?? String(at + 1));
   const twice = ids.find((id, at) => ids.indexOf(id) !== at);
   if (twice !== undefined) throw new TypeError(`Two examples have the id ${twice}.`);
   return {
     async run() {
       const runner = exampleRunner(options);
+      const places = sampledPlaces(ids, samplePercentage);
       const results: (ExampleResult | undefined)[] = dataset.map(() => undefined);
-      const queue = dataset.entries();
+      const queue = places.values();
       let done = 0;
       let stopped = false;
       const worker = async (): Promise<void> => {
-        for (const [at, example] of queue) {
+        for (const at of queue) {
+          const example = dataset[at];
+          if (example === undefined) continue;
           const result = await runner(example, ids[at] ?? '');
           results[at] = result;
           done++;
           stopped ||= failFast && result.status === 'failed';
-          onProgress?.({ done, total: dataset.length, example: result });
+          onProgress?.({ done, total: places.length, example: result });
           if (stopped) return;
         }
       };
-      await Promise.all(Array.from({ length: Math.min(concurrency, dataset.length) }, worker));
-      return reportOf(results.filter((result) => result !== undefined), dataset.length);
+      await Promise.all(Array.from({ length: Math.min(concurrency, places.length) }, worker));
+      return reportOf(results.filter((result) => result !== undefined), { total: dataset.length, sampledOut: dataset.length - places.length });
     },
   };
 }
 
 function exampleRunner<Input>(options: ExperimentOptions<Input>): (example: Example<Input>, id: string) => Promise<ExampleResult> {
   const { task, judge, call, context = evaluationContext(), timeoutMs = timeoutMsDefault, timers = machineTimers } = options;
-  const evaluators = options.evaluators.map(readyEvaluator);
-  for (const one of evaluators) refuseUnanswered(one, { judge, call });
+  const ready = (given: readonly UsableEvaluator[]): readonly ConfiguredEvaluator[] => {
+    const made = given.map(readyEvaluator);
+    for (const one of made) refuseUnanswered(one, { judge, call });
+    return made;
+  };
+  const common = ready(options.evaluators);
+  const own = new Map(options.dataset.flatMap((example) => (example.evaluators === undefined ? [] : [[example, ready(example.evaluators)] as const])));
   return async (example, id) => {
-    const { input, expect = {} } = example;
+    const { input } = example;
+    const evaluators = own.get(example) ?? common;
     const limitMs = example.timeoutMs ?? timeoutMs;
     let trace: AgentTrace | undefined;
     const work = async (signal: AbortSignal): Promise<readonly Verdict[]> => {
-      trace = await task(input, { id, signal });
-      return await evaluate(trace, { expect }, evaluators, { context, ...(judge === undefined ? {} : { judge }), ...(call === undefined ? {} : { call }) });
+      trace = withTools(await task(input, { id, signal }), example);
+      return await evaluate(trace, { expect: expectedOf(example) }, evaluators, { context, ...(judge === undefined ? {} : { judge }), ...(call === undefined ? {} : { call }) });
     };
-    const common = { id, input };
+    const named = { id, input };
     try {
       const verdicts = await withinTime(work, limitMs, timers);
       const ran = trace === undefined ? {} : { trace };
-      if (verdicts === outOfTime) return { ...common, ...ran, status: 'failed', verdicts: [], error: { kind: 'timed_out', message: `not done within ${limitMs} ms` } };
-      const named = verdicts.flatMap((verdict, at) => {
+      if (verdicts === outOfTime) return { ...named, ...ran, status: 'failed', verdicts: [], error: { kind: 'timed_out', message: `not done within ${limitMs} ms` } };
+      const found = verdicts.flatMap((verdict, at) => {
         const evaluator = evaluators[at];
         return evaluator === undefined ? [] : [{ name: evaluator.name, evaluator: evaluator.evaluator.id, verdict }];
       });
-      return { ...common, ...ran, status: statusOf(verdicts), verdicts: named };
+      return { ...named, ...ran, status: statusOf(verdicts), verdicts: found };
     } catch (error) {
-      return { ...common, status: 'failed', verdicts: [], error: { kind: 'task_failed', message: error instanceof Error ? error.message : String(error) } };
+      return { ...named, status: 'failed', verdicts: [], error: { kind: 'task_failed', message: error instanceof Error ? error.message : String(error) } };
     }
   };
+}
+
+function expectedOf({ expect = {}, tasks, constraints }: Pick<Example<unknown>, 'expect' | 'tasks' | 'constraints'>): Expectation {
+  return { ...expect, ...(tasks === undefined ? {} : { tasks }), ...(constraints === undefined ? {} : { constraints }) };
+}
+
+function withTools(trace: AgentTrace, { tools }: Pick<Example<unknown>, 'tools'>): AgentTrace {
+  if (tools === undefined) return trace;
+  const known = new Set(trace.toolDefinitions.map(({ name }) => name));
+  return { ...trace, toolDefinitions: [...trace.toolDefinitions, ...fromOpenAiTools(tools).filter(({ name }) => !known.has(name))] };
 }
 
 /** One failure is enough; a broken judge is no pass. */

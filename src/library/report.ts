@@ -30,8 +30,10 @@ export interface EvaluatorResult extends Tally {
 
 /** Counts are of examples. */
 export interface Report {
-  /** Examples of the dataset; fewer were run when the first failure ended it. */
+  /** Examples of the dataset; fewer were run when the first failure ended it, or a sample was drawn. */
   readonly total: number;
+  /** Examples that were left out of the sample; absent when none were. */
+  readonly sampledOut?: number;
   readonly passed: number;
   readonly failed: number;
   readonly errors: number;
@@ -40,9 +42,9 @@ export interface Report {
   readonly evaluators: readonly EvaluatorResult[];
 }
 
-export function reportOf(examples: readonly ExampleResult[], total: number): Report {
+export function reportOf(examples: readonly ExampleResult[], { total, sampledOut }: { readonly total: number; readonly sampledOut: number }): Report {
   const count = (status: ExampleResult['status']): number => examples.filter((example) => example.status === status).length;
-  return { total, passed: count('passed'), failed: count('failed'), errors: count('error'), skipped: count('skipped'), examples, evaluators: evaluatorResults(examples) };
+  return { total, ...(sampledOut === 0 ? {} : { sampledOut }), passed: count('passed'), failed: count('failed'), errors: count('error'), skipped: count('skipped'), examples, evaluators: evaluatorResults(examples) };
 }
 
 function evaluatorResults(examples: readonly ExampleResult[]): readonly EvaluatorResult[] {

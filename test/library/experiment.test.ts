@@ -3,6 +3,7 @@ import { agentTrace, toolCall, type AgentTrace } from '../../src/library/agent-t
 import { taskCompletion, toolCallValidity, toolEfficiency, toolError, toolTrajectory } from '../../src/library/evaluators.ts';
 import { experiment, type Example, type Progress } from '../../src/library/experiment.ts';
 import type { Timers } from '../../src/library/timers.ts';
+import type { Subject } from '../../evaluators/evaluator.ts';
 
 /** Time passes only when it is told to. */
 function manualTimers(): Timers & { readonly expire: () => void; readonly waiting: () => number } {
@@ -109,8 +110,57 @@ test('experiment: a judge that gives no answer is an error, neither passed nor f
   expect(report).toMatchObject({ passed: 0, failed: 0, errors: 1, skipped: 0, examples: [{ status: 'error' }], evaluators: [{ errors: 1, scores: [] }, { passed: 1 }] });
 });
 
+test('experiment: a share of the examples is run, the same ones each time, at least one, and a larger share holds a smaller one', async () => {
+  const many = Array.from({ length: 30 }, (_, at) => ({ id: `e${at}`, input: 'book' }));
+  const run = async (samplePercentage: number) => await experiment({ dataset: many, task: agent, evaluators: [toolError()], samplePercentage }).run();
+  const ids = async (percent: number): Promise<readonly string[]> => (await run(percent)).examples.map(({ id }) => id);
+  const [one, some, same, more, all] = [await ids(0.1), await ids(10), await ids(10), await ids(34), await ids(100)];
+  expect([one.length, some.length, more.length, all.length]).toEqual([1, 3, 11, 30]);
+  expect(same).toEqual(some);
+  expect(more).toEqual(expect.arrayContaining([...some]));
+  expect(some).toEqual(expect.arrayContaining([...one]));
+  expect(more).toEqual(many.map(({ id }) => id).filter((id) => more.includes(id)));
+  expect(await run(10)).toMatchObject({ total: 30, sampledOut: 27, passed: 3 });
+  expect(await run(100)).not.toHaveProperty('sampledOut');
+});
+
+test('experiment: an example may have evaluators, tools and tasks of its own', async () => {
+  const told: unknown[] = [];
+  const witness = {
+    ...toolError().evaluator,
+    id: 'witness',
+    kind: 'rule',
+    defaults: {},
+    optionsSchema: { type: 'object' },
+    evaluate: ({ trace, expected }: Subject) => {
+      told.push([trace.toolDefinitions.map(({ name, description }) => [name, description]), expected.tasks, expected.constraints]);
+      return { kind: 'scored', score: 1, explanation: '', evidence: [], details: {} } as const;
+    },
+  } as const;
+  const own: readonly Example[] = [
+    { id: 'plain', input: 'book' },
+    { id: 'own', input: 'book', evaluators: [witness], tools: [{ name: 'book', description: 'given' }, { name: 'pay' }], tasks: ['book'], constraints: 'quickly', expect: { tasks: ['other'] }, tags: ['t'], metadata: { by: 'me' } },
+  ];
+  const task = (): AgentTrace => ({ ...booked(), toolDefinitions: [{ name: 'book', description: 'told' }] });
+  const report = await experiment({ dataset: own, task, evaluators: [toolError()] }).run();
+  expect(report.examples.map(({ id, verdicts }) => [id, verdicts.map(({ name }) => name)])).toEqual([['plain', ['tool_error']], ['own', ['witness']]]);
+  expect(told).toEqual([[[['book', 'told'], ['pay', undefined]], ['book'], 'quickly']]);
+});
+
+const given = { dataset: [{ input: '' }], task: agent, evaluators: [] };
 const refused: readonly { readonly name: string; readonly run: () => unknown; readonly says: string }[] = [
   { name: 'two examples of one id', run: () => experiment({ dataset: [{ id: 'a', input: '' }, { id: 'a', input: '' }], task: agent, evaluators: [] }), says: 'Two examples have the id a' },
+  { name: 'an option that is misspelt', run: () => experiment({ ...given, samplePercent: 5 } as never), says: 'experiment has an unknown member "samplePercent"; did you mean samplePercentage?' },
+  { name: 'a required option that is misspelt', run: () => experiment({ datset: [], task: agent, evaluators: [] } as never), says: 'experiment has an unknown member "datset"; did you mean dataset? dataset must be a list of examples.' },
+  { name: 'a member of an example that is misspelt', run: () => experiment({ ...given, dataset: [{ input: '' }, { input: '', expected: {} }] } as never), says: 'dataset[1] has an unknown member "expected"; did you mean expect?' },
+  { name: 'a member of an example that means nothing', run: () => experiment({ ...given, dataset: [{ input: '', weather: 1 }] } as never), says: 'dataset[0] has an unknown member "weather"; known are id, input,' },
+  { name: 'an expectation that is misspelt', run: () => experiment({ ...given, dataset: [{ input: '', expect: { tool_calls: [] } }] } as never), says: 'dataset[0].expect has an unknown member "tool_calls"; did you mean toolCalls?' },
+  { name: 'a misspelt member inside an expectation', run: () => experiment({ ...given, dataset: [{ input: '', expect: { toolCalls: [{ name: 'a', args: {} }] } }] } as never), says: 'dataset[0].expect.toolCalls.0.args is not known; known are name, arguments' },
+  { name: 'an expectation of another type', run: () => experiment({ ...given, dataset: [{ input: '', expect: { toolCalls: 5 } }] } as never), says: 'dataset[0].expect' },
+  { name: 'no share at all', run: () => experiment({ ...given, samplePercentage: 0 }), says: 'samplePercentage must be a number above 0 and up to 100' },
+  { name: 'more than all', run: () => experiment({ ...given, samplePercentage: 101 }), says: 'samplePercentage' },
+  { name: 'no time', run: () => experiment({ ...given, dataset: [{ input: '', timeoutMs: 0 }] }), says: 'dataset[0].timeoutMs must be a number above 0' },
+  { name: 'a judge evaluator of one example without a judge', run: () => experiment({ ...given, dataset: [{ input: '', evaluators: [taskCompletion()] }] }).run(), says: 'task_completion asks a judge' },
   { name: 'no concurrency', run: () => experiment({ dataset: [], task: agent, evaluators: [], concurrency: 0 }), says: 'concurrency' },
   { name: 'a judge evaluator without a judge', run: () => experiment({ dataset: [], task: agent, evaluators: [taskCompletion()] }).run(), says: 'task_completion asks a judge' },
 ];

@@ -1,0 +1,56 @@
+/** What is wrong with an experiment as it was written, one sentence a fault. Types find most of it; programs without types, and data from files, have none. */
+import { readExpectation } from '../../evaluators/expectation.ts';
+import { writtenExpectation } from '../../evaluators/written-expectation.ts';
+import type { Expectation } from '../model/expectation.ts';
+import { nearest } from '../model/nearest.ts';
+import type { Example, ExperimentOptions } from './experiment.ts';
+
+type Names<Members> = { readonly [Name in keyof Required<Members>]: true };
+
+const optionNames: Names<ExperimentOptions<unknown>> = { dataset: true, task: true, evaluators: true, concurrency: true, timeoutMs: true, failFast: true, samplePercentage: true, judge: true, call: true, context: true, onProgress: true, timers: true };
+const exampleNames: Names<Example<unknown>> = { id: true, input: true, expect: true, tools: true, tasks: true, constraints: true, evaluators: true, timeoutMs: true, tags: true, metadata: true };
+const expectationNames: Names<Expectation> = { toolCalls: true, toolOutputs: true, toolCallsCount: true, toolCallsOrder: true, messages: true, tasks: true, constraints: true, plan: true, output: true, context: true, searchText: true };
+
+export function optionFaults<Input>(options: ExperimentOptions<Input>): readonly string[] {
+  const { dataset, task, evaluators, concurrency = 1, timeoutMs, samplePercentage = 100 } = options;
+  return [
+    ...unknownMembers(options, optionNames, 'experiment'),
+    ...(Array.isArray(dataset) ? [] : ['dataset must be a list of examples.']),
+    ...(typeof task === 'function' ? [] : ['task must be a function that runs the agent.']),
+    ...(Array.isArray(evaluators) ? [] : ['evaluators must be a list.']),
+    ...(Number.isInteger(concurrency) && concurrency >= 1 ? [] : ['concurrency must be a whole number from 1 on.']),
+    ...(samplePercentage > 0 && samplePercentage <= 100 ? [] : ['samplePercentage must be a number above 0 and up to 100.']),
+    ...timeoutFaults(timeoutMs, 'timeoutMs'),
+  ];
+}
+
+export function exampleFaults<Input>(example: Example<Input>, at: number): readonly string[] {
+  const where = `dataset[${at}]`;
+  return [...unknownMembers(example, exampleNames, where), ...timeoutFaults(example.timeoutMs, `${where}.timeoutMs`), ...(example.expect === undefined ? [] : expectationFaults(example.expect, `${where}.expect`))];
+}
+
+function expectationFaults(expect: Expectation, where: string): readonly string[] {
+  const unknown = unknownMembers(expect, expectationNames, where);
+  if (unknown.length > 0) return unknown;
+  try {
+    return readExpectation(writtenExpectation(expect)).faults.map(({ path, problem }) => `${[where, ...path.map((step) => camelCase(String(step)))].join('.')} ${problem}.`);
+  } catch {
+    return [`${where} has a member of another type than it must have: calls, outputs, messages and counts are lists of objects.`];
+  }
+}
+
+function unknownMembers(given: object, known: object, where: string): readonly string[] {
+  const names = Object.keys(known);
+  return Object.keys(given).filter((name) => !Object.hasOwn(known, name)).map((name) => {
+    const meant = nearest(name, names);
+    return `${where} has an unknown member ${JSON.stringify(name)}; ${meant === undefined ? `known are ${names.join(', ')}` : `did you mean ${meant}?`}${meant === undefined ? '.' : ''}`;
+  });
+}
+
+function timeoutFaults(timeoutMs: number | undefined, where: string): readonly string[] {
+  return timeoutMs === undefined || timeoutMs > 0 ? [] : [`${where} must be a number above 0.`];
+}
+
+function camelCase(name: string): string {
+  return name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
