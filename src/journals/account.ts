@@ -1,4 +1,5 @@
 /** What a journal counts and tells. Logs name positions and causes, never what a record holds. */
+import { grain } from './disk/frame.ts';
 import type { JournalRecord, JournalRefusal, Position } from './journal.ts';
 import type { JournalParts } from './settings.ts';
 
@@ -17,7 +18,10 @@ export interface JournalAccount {
   /** Something that the journal can go on without. */
   failed(what: string, error: unknown): void;
   torn(at: Position): void;
+  /** Records between the positions are lost; `to` is the least that is known. */
   corrupt(from: Position, to: Position): void;
+  /** `bytes`: of the file. */
+  setAside(file: string, bytes: number, outcome: 'kept' | 'not_kept'): void;
   quarantined(at: Position, outcome: 'kept' | 'not_kept'): void;
   used(bytes: number): void;
 }
@@ -42,7 +46,11 @@ export function journalAccount({ telemetry, logger }: Pick<JournalParts, 'teleme
     },
     corrupt(from, to) {
       telemetry.add('tracejury.journal.corrupt', 1);
-      logger.warn({ from, to }, 'a part of the journal is damaged and was skipped');
+      logger.warn({ from, to, bytes: (to - from) * grain }, 'a part of the journal is damaged and was skipped');
+    },
+    setAside(file, bytes, outcome) {
+      telemetry.add('tracejury.journal.damaged', 1, { 'tracejury.outcome': outcome });
+      logger.warn({ file, bytes, outcome }, outcome === 'kept' ? 'a damaged segment of the journal is kept for a person to look at' : 'a damaged segment of the journal could not be kept');
     },
     quarantined(at, outcome) {
       telemetry.add('tracejury.journal.quarantined', 1, { 'tracejury.outcome': outcome });

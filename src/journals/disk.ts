@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { journalAccount } from './account.ts';
 import { findSegments } from './disk/find-segments.ts';
 import type { FileLayer } from './disk/file-layer.ts';
-import { markOf, parsedMark } from './disk/mark.ts';
+import { markOf, parsedEnd, parsedMark } from './disk/mark.ts';
 import { nodeFiles } from './disk/node-files.ts';
 import { quarantineIn } from './disk/quarantine.ts';
 import { readerOf } from './disk/reader.ts';
@@ -51,7 +51,7 @@ async function opened({ settings, parts, files, hold, release }: Opening): Promi
   const cursorFile = await twinFile(files, join(folder, 'recovery'), names.includes('recovery'));
   hold(() => cursorFile.close());
   const quarantine = await quarantineIn({ files, folder: join(folder, 'quarantine'), bytesMax: sizes.quarantineBytesMax, failed: account.failed });
-  const found = await findSegments({ files, folder, ...sizes, mark: parsedMark(markFile.text), account });
+  const found = await findSegments({ files, folder, ...sizes, mark: parsedMark(markFile.text), durableEnd: parsedEnd(markFile.text), account });
   const log = segments({ files, folder, ...sizes, randomBytes: parts.randomBytes, account, found });
   hold(() => log.close());
   // The names made above, and the folder's own.

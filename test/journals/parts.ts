@@ -12,6 +12,8 @@ export interface TestParts extends JournalParts {
   readonly clock: ManualClock;
   readonly telemetry: MetricRegistry;
   readonly told: string[];
+  /** Fields of what was told. */
+  readonly lines: object[];
   /** A counter or gauge, over all its label sets or one of them. */
   count(metric: MetricName, label?: string): number;
 }
@@ -20,14 +22,21 @@ export function testParts(seed = 1): TestParts {
   const telemetry = metricRegistry();
   const chance = seeded(seed);
   const told: string[] = [];
+  const lines: object[] = [];
   return {
     telemetry,
     clock: manualClock(),
     // Rests are over at the next turn: no test waits for one.
     sleep: () => turn(),
-    logger: { warn: (_fields, message) => void told.push(message) },
+    logger: {
+      warn(fields, message) {
+        told.push(message);
+        lines.push(fields);
+      },
+    },
     randomBytes: (count) => Buffer.from(Array.from({ length: count }, () => chance.below(256))),
     told,
+    lines,
     count(metric, label) {
       const points = telemetry.snapshot().find(({ name }) => name === metric)?.points ?? [];
       return points.reduce((sum, point) => sum + (point.kind === 'number' && (label === undefined || Object.values(point.labels).includes(label)) ? point.value : 0), 0);

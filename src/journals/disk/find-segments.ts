@@ -3,11 +3,16 @@ import { join } from 'node:path';
 import type { JournalAccount } from '../account.ts';
 import type { Position } from '../journal.ts';
 import { writeAll, type FileLayer, type LayerFile } from './file-layer.ts';
-import { readExactly } from './read-pages.ts';
-import { dataFrom, newerHeader, offsetOf, pageBytes, positionAt, segmentBytesMin, type SegmentHeader } from './segment-header.ts';
-import type { FoundSegments, Segment } from './segments.ts';
-import { isSlotName, openSlot, removeSlot, unfinished, type Slot } from './slots.ts';
+import { frameBytes, grain } from './frame.ts';
+import { headAt, type FrameSource } from './frames.ts';
+import { readExactly, readPages } from './read-pages.ts';
+import { dataFrom, dataTo, newerHeader, offsetOf, pageBytes, positionAt, segmentBytesMin, type SegmentHeader } from './segment-header.ts';
+import { damagedMax, type FoundSegments, type Segment } from './segments.ts';
+import { damagedEnding, isSlotName, openSlot, removeSlot, setSlotAside, unfinished, type Slot } from './slots.ts';
 import { tailOf } from './tail.ts';
+
+/** Read at one time where a whole file is looked through. */
+const pieceBytes = 1024 * 1024;
 
 export interface FindOptions {
   readonly files: FileLayer;
@@ -16,19 +21,28 @@ export interface FindOptions {
   readonly segmentsMax: number;
   /** Nothing below is needed. */
   readonly mark: Position;
+  /** Records below were durable, as the mark's file says; 0: it does not. */
+  readonly durableEnd: Position;
   readonly account: JournalAccount;
 }
-
-/** A segment whose records are missed but whose headers are gone; never used again, for somebody may be able to read it. */
-const damaged = '.damaged';
 
 interface Described {
   readonly slot: Slot;
   readonly header: SegmentHeader;
+  /** The last page holds the header too, as from before the first record on. */
+  readonly isWhole: boolean;
+}
+
+interface Live {
+  readonly live: readonly Segment[];
+  /** Records are lost. */
+  readonly lost: boolean;
+  /** Holds nothing that can be read, and held something. */
+  readonly damaged?: Slot;
 }
 
 export async function findSegments(options: FindOptions): Promise<FoundSegments> {
-  const { files, folder, mark } = options;
+  const { files, folder, mark, durableEnd } = options;
   const names = await files.list(folder);
   for (const name of names) if (name.endsWith(unfinished)) await files.remove(join(folder, name));
   const slots: Slot[] = [];
@@ -37,19 +51,23 @@ export async function findSegments(options: FindOptions): Promise<FoundSegments>
     const described: Described[] = [];
     for (const slot of slots) {
       const header = await headerOf(slot);
-      if (header !== undefined) described.push({ slot, header });
+      if (header !== undefined) described.push({ slot, ...header });
     }
-    const { live, lost } = await liveOf(described, options);
     const known = new Set(described.map(({ slot }) => slot));
+    const { live, lost, damaged } = await liveOf(described, options);
     const needed = new Set(live.map(({ slot }) => slot));
-    if (lost) for (const slot of slots.filter((one) => !known.has(one))) await setAside(slot, options);
-    const free = await usable(slots.filter((slot) => !needed.has(slot) && (known.has(slot) || !lost)), live.length, options);
+    const broken: Slot[] = damaged === undefined ? [] : [damaged];
+    for (const slot of slots) if (!known.has(slot) && (await heldRecords(slot))) broken.push(slot);
+    if (broken.length > 0 && !lost) reportUnknown(live, options);
+    const keptAside = await setAside(broken, names.filter((name) => name.endsWith(damagedEnding)), options);
+    const free = await usable(slots.filter((slot) => !needed.has(slot) && !broken.includes(slot)), live.length, options);
     return {
       live,
       free,
+      keptAside,
       nextEpoch: Math.max(0, ...described.map(({ header }) => header.epoch)) + 1,
       // A file may have been cut short: its positions are not given again all the same.
-      nextBase: Math.max(mark, ...described.map(({ slot, header }) => Math.ceil(positionAt(header.base, Math.max(slot.bytes, options.segmentBytes))))) as Position,
+      nextBase: Math.max(mark, durableEnd, ...described.map(({ slot, header }) => Math.ceil(positionAt(header.base, Math.max(slot.bytes, options.segmentBytes))))) as Position,
     };
   } catch (error) {
     await Promise.all(slots.map(({ file }) => file.close().catch(() => undefined)));
@@ -58,28 +76,58 @@ export async function findSegments(options: FindOptions): Promise<FoundSegments>
 }
 
 /** An error of the disk is not taken for an empty page: what could not be read must not be used anew. */
-async function headerOf({ file, bytes }: Slot): Promise<SegmentHeader | undefined> {
-  if (bytes < segmentBytesMin) return undefined;
-  const pages = [Buffer.alloc(pageBytes), Buffer.alloc(pageBytes)];
-  for (const [at, page] of pages.entries()) await file.read(page, at === 0 ? 0 : bytes - pageBytes);
-  return newerHeader(pages);
+async function headerOf({ file, bytes }: Slot): Promise<Omit<Described, 'slot'> | undefined> {
+  const [first, last] = [Buffer.alloc(pageBytes), Buffer.alloc(pageBytes)];
+  if (bytes > 0) await file.read(first, 0);
+  if (bytes >= segmentBytesMin) await file.read(last, bytes - pageBytes);
+  const header = newerHeader([first, last]);
+  return header === undefined ? undefined : { header, isWhole: newerHeader([last])?.epoch === header.epoch };
 }
 
-async function liveOf(described: readonly Described[], { mark, account }: FindOptions): Promise<{ readonly live: readonly Segment[]; readonly lost: boolean }> {
+/** A file without a header that was never used holds zeros behind its first page; a finished file is never short. */
+async function heldRecords({ file, bytes }: Slot): Promise<boolean> {
+  if (bytes < segmentBytesMin) return true;
+  const [piece, zeros] = [Buffer.alloc(pieceBytes), Buffer.alloc(pieceBytes)];
+  for (let at = dataFrom; at < bytes; at += pieceBytes) {
+    await readPages(file, piece, at);
+    const size = Math.min(pieceBytes, bytes - at);
+    if (piece.compare(zeros, 0, size, 0, size) !== 0) return true;
+  }
+  return false;
+}
+
+/** Nobody knows how many records stood in a segment whose headers are gone: one at least is counted. */
+function reportUnknown(live: readonly Segment[], { mark, account }: FindOptions): void {
+  const newest = live.at(-1);
+  const from = newest === undefined ? mark : positionAt(newest.base, newest.end);
+  account.corrupt(from, (from + 1) as Position);
+}
+
+async function liveOf(described: readonly Described[], options: FindOptions): Promise<Live> {
+  const { mark, account } = options;
   const live: Segment[] = [];
   let after: SegmentHeader['previous'] | undefined;
   let lost = false;
-  for (const { slot, header } of [...described].sort((a, b) => b.header.epoch - a.header.epoch)) {
+  let damaged: Slot | undefined;
+  const newestFirst = [...described].sort((a, b) => b.header.epoch - a.header.epoch);
+  if (newestFirst.length === 0 && options.durableEnd > mark) {
+    account.corrupt(mark, options.durableEnd);
+    return { live: [], lost: true };
+  }
+  for (const one of newestFirst) {
+    const { header } = one;
     if (after !== undefined && after.end <= mark) break;
     // One that the log does not lead to was given up before anything in it was acknowledged.
     if (after !== undefined && header.epoch > after.epoch) continue;
     const follows = after === undefined || header.epoch === after.epoch;
-    const segment = await segmentOf({ slot, header }, follows ? after?.end : undefined, account);
+    const segment = follows && after !== undefined ? sealedSegment(one, after.end) : await unsealedSegment(one, options, after?.end);
+    if (after === undefined) lost = segment.damaged || Math.max(mark, positionAt(segment.base, segment.end)) < options.durableEnd;
     if (!follows) {
       lost = true;
       account.corrupt(positionAt(segment.base, segment.end), after?.end ?? header.base);
     }
     if (live.length > 0 || segment.end > dataFrom) live.unshift(segment);
+    else if (segment.damaged) damaged = one.slot;
     after = header.previous;
   }
   const oldest = live[0];
@@ -87,16 +135,37 @@ async function liveOf(described: readonly Described[], { mark, account }: FindOp
     lost = true;
     account.corrupt(mark, after.end);
   }
-  return { live: live.filter((segment) => positionAt(segment.base, segment.end) > mark), lost };
+  return { live: live.filter((segment) => positionAt(segment.base, segment.end) > mark), lost, ...(damaged === undefined ? {} : { damaged }) };
 }
 
-async function segmentOf({ slot, header }: Described, sealedAt: Position | undefined, account: JournalAccount): Promise<Segment> {
+function sealedSegment({ slot, header }: Described, sealedAt: Position): Segment {
+  return { file: slot.file, life: header.life, base: header.base, slot, epoch: header.epoch, end: offsetOf(header.base, sealedAt), state: 'sealed', countedTo: 0, damaged: false };
+}
+
+/**
+ * No later segment says where its records end. What is missing there is damage where the end was written down, or where the file is cut or its last page
+ * is gone, which no crash does once there are records; otherwise a crash tore a group that was never acknowledged.
+ */
+async function unsealedSegment({ slot, header, isWhole }: Described, { segmentBytes, mark, durableEnd, account }: FindOptions, lostTo: Position | undefined): Promise<Segment> {
   const source = { file: slot.file, life: header.life, base: header.base };
-  if (sealedAt !== undefined) return { ...source, slot, epoch: header.epoch, end: offsetOf(header.base, sealedAt), state: 'sealed', countedTo: 0 };
-  const { end, lastGroup, torn } = await tailOf(source, slot.bytes);
+  const isCut = !isWhole && slot.bytes !== segmentBytes;
+  const to = isCut ? Math.max(dataFrom, slot.bytes - (slot.bytes % grain)) : dataTo(slot.bytes);
+  const { end, lastGroup, torn } = await tailOf(source, to);
   await renew(slot.file, lastGroup, end);
-  if (torn) account.torn(positionAt(header.base, end));
-  return { ...source, slot, epoch: header.epoch, end, state: 'sealed', countedTo: 0 };
+  const position = positionAt(header.base, end);
+  const isShort = isCut && (end === dataFrom || end + grain > to);
+  const isMissed = lostTo !== undefined || Math.max(position, mark) < durableEnd;
+  const damaged = isShort || (torn && (isMissed || !isWhole));
+  // What a later segment says is missing is reported with that.
+  if ((damaged || isMissed) && lostTo === undefined) account.corrupt(position, Math.max(durableEnd, position + (await frameGrains(source, end, slot.bytes))) as Position);
+  else if (torn && !isMissed) account.torn(position);
+  return { ...source, slot, epoch: header.epoch, end, state: 'sealed', countedTo: 0, damaged };
+}
+
+/** Of the frame that begins at the offset, as its head says; at least one. */
+async function frameGrains(source: FrameSource, offset: number, bytes: number): Promise<number> {
+  const head = offset < bytes ? await headAt(source, offset) : undefined;
+  return head === undefined ? 1 : frameBytes(head.payloadBytes) / grain;
 }
 
 /**
@@ -110,9 +179,20 @@ async function renew(file: LayerFile, from: number, to: number): Promise<void> {
   await writeAll(file, [bytes], from);
 }
 
-async function setAside({ name, file }: Slot, { files, folder }: FindOptions): Promise<void> {
-  await file.close();
-  await files.rename(join(folder, name), join(folder, name + damaged));
+/** Gives the names of all that are kept. A file that cannot be renamed is left alone under the name that it has. */
+async function setAside(broken: readonly Slot[], kept: readonly string[], { files, folder, account }: FindOptions): Promise<readonly string[]> {
+  const names = new Set(kept);
+  for (const slot of broken) {
+    if (names.size >= damagedMax) {
+      account.setAside(slot.name, slot.bytes, 'not_kept');
+      await removeSlot(files, folder, slot);
+      continue;
+    }
+    const name = await setSlotAside(files, folder, slot, names);
+    names.add(name);
+    account.setAside(name, slot.bytes, 'kept');
+  }
+  return [...names];
 }
 
 /** Files of another size, and those beyond the bound, are given back. */

@@ -17,7 +17,7 @@ export interface Mark {
   raise(to: Position): void;
   /** A segment was sealed: it may be one whose records are all committed already. */
   sealed(): Promise<void>;
-  /** Writes what is not written yet. */
+  /** Writes what is not written yet, and how far records are durable. */
   stop(): Promise<void>;
 }
 
@@ -27,6 +27,7 @@ const restMs = 1000;
 export function markOf({ file, log, sleep, account }: MarkOptions): Mark {
   let mark = parsedMark(file.text);
   let written = mark;
+  let writtenEnd = parsedEnd(file.text);
   let resting: AbortController | undefined;
   let keeping: Promise<void> | undefined;
   let stopping = false;
@@ -37,8 +38,7 @@ export function markOf({ file, log, sleep, account }: MarkOptions): Mark {
       while (written < mark) {
         if (!stopping && !log.releasable(mark)) await rest();
         const wanted = mark;
-        await file.write(String(wanted), 'power');
-        written = wanted;
+        await write(wanted);
         // Not before the mark is safe: else a start would miss what it does not know to be committed.
         await log.release(wanted);
         account.used(log.bytesUsed());
@@ -48,6 +48,12 @@ export function markOf({ file, log, sleep, account }: MarkOptions): Mark {
     } finally {
       keeping = undefined;
     }
+  }
+
+  async function write(wanted: Position): Promise<void> {
+    const end = log.durableEnd();
+    await file.write(markText(wanted, end), 'power');
+    [written, writtenEnd] = [wanted, end];
   }
 
   async function rest(): Promise<void> {
@@ -70,11 +76,26 @@ export function markOf({ file, log, sleep, account }: MarkOptions): Mark {
       resting?.abort();
       await keeping;
       if (written < mark) await (keeping ??= keep());
+      // A start can tell then what was lost meanwhile from an end that a crash tore.
+      if (writtenEnd < log.durableEnd()) await write(written).catch((error: unknown) => account.failed('the end of the journal could not be written down', error));
     },
   };
 }
 
+function markText(mark: Position, end: Position): string {
+  return `${mark} ${end}`;
+}
+
 export function parsedMark(text: string | undefined): Position {
-  const value = Number(text ?? '0');
+  return positionIn(text, 0);
+}
+
+/** Records below were durable; 0: nobody knows. */
+export function parsedEnd(text: string | undefined): Position {
+  return positionIn(text, 1);
+}
+
+function positionIn(text: string | undefined, at: number): Position {
+  const value = Number(text?.split(' ')[at] ?? '0');
   return (Number.isSafeInteger(value) && value > 0 ? value : 0) as Position;
 }

@@ -44,6 +44,7 @@ export function readerOf(log: Segments, account: JournalAccount): Reader {
   function damaged(segment: Segment, from: number, to: number): void {
     if (segment.state === 'released' || from < segment.countedTo) return;
     segment.countedTo = to;
+    segment.damaged = true;
     account.corrupt(positionAt(segment.base, from), positionAt(segment.base, to));
   }
 

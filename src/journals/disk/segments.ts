@@ -5,7 +5,10 @@ import { writeAll, type FileLayer } from './file-layer.ts';
 import type { FrameSource } from './frames.ts';
 import { lifeBytes } from './frame.ts';
 import { dataFrom, headerPage, pageBytes, positionAt, type SegmentHeader } from './segment-header.ts';
-import { makeSlot, newSlotName, removeSlot, type Slot } from './slots.ts';
+import { makeSlot, newSlotName, removeSlot, setSlotAside, type Slot } from './slots.ts';
+
+/** Damaged segments that are kept: a disk that damages more of them must not fill up with their files. */
+export const damagedMax = 8;
 
 export interface Segment extends FrameSource {
   readonly slot: Slot;
@@ -16,6 +19,8 @@ export interface Segment extends FrameSource {
   state: 'open' | 'sealed' | 'retired' | 'released';
   /** Damage below this offset was counted already. */
   countedTo: number;
+  /** Records of it are lost: its file is kept when the others are committed. */
+  damaged: boolean;
 }
 
 /** What is found when the journal is opened. */
@@ -25,6 +30,8 @@ export interface FoundSegments {
   readonly free: readonly Slot[];
   readonly nextEpoch: number;
   readonly nextBase: Position;
+  /** Names of damaged segments that are kept. */
+  readonly keptAside: readonly string[];
 }
 
 export interface SegmentsOptions {
@@ -49,6 +56,8 @@ export interface Segments {
   releasable(below: Position): boolean;
   release(below: Position): Promise<void>;
   end(): Position;
+  /** Behind the last durable record. */
+  durableEnd(): Position;
   /** Segments that can still be begun. */
   spare(): number;
   bytesUsed(): number;
@@ -60,6 +69,7 @@ export interface Segments {
 export function segments({ files, folder, segmentBytes, segmentsMax, randomBytes, account, found }: SegmentsOptions): Segments {
   const live = [...found.live];
   const free = [...found.free];
+  const aside = new Set(found.keptAside);
   const names = new Set([...live.map(({ slot }) => slot.name), ...free.map(({ name }) => name)]);
   let { nextEpoch, nextBase } = found;
   let open: Segment | undefined;
@@ -94,6 +104,23 @@ export function segments({ files, folder, segmentBytes, segmentsMax, randomBytes
     }
   }
 
+  /** Damaged, or given up, or of another size than segments have: it is not used again. */
+  async function giveUp({ slot, damaged }: Segment): Promise<void> {
+    if (!damaged) return remove(slot);
+    if (aside.size >= damagedMax) {
+      account.setAside(slot.name, slot.bytes, 'not_kept');
+      return remove(slot);
+    }
+    try {
+      const name = await setSlotAside(files, folder, slot, aside);
+      aside.add(name);
+      names.delete(slot.name);
+      account.setAside(name, slot.bytes, 'kept');
+    } catch (error) {
+      account.failed('a damaged segment could not be kept', error);
+    }
+  }
+
   async function activated(slot: Slot): Promise<Segment> {
     const last = live.at(-1);
     const header: SegmentHeader = { life: randomBytes(lifeBytes), epoch: nextEpoch++, base: nextBase, previous: { epoch: last?.epoch ?? 0, end: last === undefined ? nextBase : endOf(last) } };
@@ -107,7 +134,7 @@ export function segments({ files, folder, segmentBytes, segmentsMax, randomBytes
       await remove(slot);
       throw error;
     }
-    return { slot, file: slot.file, life: header.life, epoch: header.epoch, base: header.base, end: dataFrom, state: 'open', countedTo: 0 };
+    return { slot, file: slot.file, life: header.life, epoch: header.epoch, base: header.base, end: dataFrom, state: 'open', countedTo: 0, damaged: false };
   }
 
   return {
@@ -137,13 +164,14 @@ export function segments({ files, folder, segmentBytes, segmentsMax, randomBytes
     async release(below) {
       for (let oldest = live[0]; oldest !== undefined && oldest !== open && endOf(oldest) <= below; oldest = live[0]) {
         live.shift();
-        const retired = oldest.state === 'retired';
+        const again = oldest.state !== 'retired' && !oldest.damaged && oldest.slot.bytes === segmentBytes;
         oldest.state = 'released';
-        if (retired) await remove(oldest.slot);
-        else free.push(oldest.slot);
+        if (again) free.push(oldest.slot);
+        else await giveUp(oldest);
       }
     },
     end: () => (open === undefined ? nextBase : endOf(open)),
+    durableEnd: () => live.reduce((end, segment) => Math.max(end, endOf(segment)) as Position, 0 as Position),
     spare: () => free.length + Math.max(0, segmentsMax - names.size) + (preparing === undefined ? 0 : 1),
     bytesUsed: () => live.reduce((sum, segment) => sum + (segment === open ? segment.end : segment.slot.bytes), 0),
     prepare,
@@ -156,6 +184,6 @@ export function segments({ files, folder, segmentBytes, segmentsMax, randomBytes
   };
 }
 
-function endOf({ base, end }: Segment): Position {
-  return positionAt(base, end);
+function endOf(segment: Segment): Position {
+  return positionAt(segment.base, segment.end);
 }

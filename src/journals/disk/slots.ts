@@ -12,6 +12,8 @@ export interface Slot {
 const ending = '.segment';
 /** Under this ending a file is not finished. */
 export const unfinished = '.new';
+/** Behind the name of a segment that is damaged: it is never used again, for a person may be able to read it. */
+export const damagedEnding = '.damaged';
 const pieceBytes = 1024 * 1024;
 
 export async function makeSlot(files: FileLayer, folder: string, { name, bytes }: { readonly name: string; readonly bytes: number }): Promise<Slot> {
@@ -48,6 +50,15 @@ export async function openSlot(files: FileLayer, folder: string, name: string): 
 export async function removeSlot(files: FileLayer, folder: string, { name, file }: Slot): Promise<void> {
   await file.close();
   await files.remove(join(folder, name));
+}
+
+/** Keeps the file under a name of its own, of `taken` none. It needs no room on the disk. */
+export async function setSlotAside(files: FileLayer, folder: string, { name, file }: Slot, taken: ReadonlySet<string>): Promise<string> {
+  let aside = name + damagedEnding;
+  for (let number = 2; taken.has(aside); number++) aside = `${name}.${number}${damagedEnding}`;
+  await file.close();
+  await files.rename(join(folder, name), join(folder, aside));
+  return aside;
 }
 
 export function isSlotName(name: string): boolean {

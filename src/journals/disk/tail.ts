@@ -1,7 +1,7 @@
 /** Where the records of the newest segment end: nothing behind it says so. */
 import type { Position } from '../journal.ts';
 import { frames, hasTraces, type FrameSource } from './frames.ts';
-import { dataFrom, dataTo, offsetOf, positionAt } from './segment-header.ts';
+import { dataFrom, offsetOf, positionAt } from './segment-header.ts';
 
 export interface Tail {
   /** Offset behind the last record. */
@@ -14,10 +14,9 @@ export interface Tail {
 
 /**
  * Groups are written one after another, each when the one before is durable, and each frame names the beginning of its group. So a hole is
- * damage when a later group stands behind it, and the torn end of the last group when none does.
+ * damage when a later group stands behind it, and the torn end of the last group when none does. `to`: offset behind which there are no records.
  */
-export async function tailOf(source: FrameSource, segmentBytes: number): Promise<Tail> {
-  const to = dataTo(segmentBytes);
+export async function tailOf(source: FrameSource, to: number): Promise<Tail> {
   const stretches: { readonly from: number; to: number }[] = [];
   let durableBelow = positionAt(source.base, dataFrom);
   for await (const { offset, bytes, group } of frames(source, dataFrom, to)) {

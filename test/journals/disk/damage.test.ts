@@ -11,18 +11,19 @@ import { simulatedDisk, type SimulatedDisk } from '../simulated-disk.ts';
 const settings = { ...smallSettings, bytesMax: 2 * smallSettings.bytesMax };
 
 /** One record a group, so that each is known to be durable by the next. */
-async function filled(count: number, bodyBytes: number): Promise<{ readonly disk: SimulatedDisk; readonly positions: readonly Position[] }> {
+async function filled(count: number, bodyBytes: number | readonly number[], ends: 'stopped' | 'killed' = 'stopped', own = settings): Promise<{ readonly disk: SimulatedDisk; readonly positions: readonly Position[] }> {
   const disk = simulatedDisk();
-  const journal = await diskJournal(settings, testParts(), disk.files);
+  const journal = await diskJournal(own, testParts(), disk.files);
   const positions: Position[] = [];
-  for (let id = 0; id < count; id++) positions.push(await appended(journal, recordOf(id, bodyBytes)));
+  for (let id = 0; id < count; id++) positions.push(await appended(journal, recordOf(id, typeof bodyBytes === 'number' ? bodyBytes : bodyBytes[id])));
+  if (ends === 'killed') return { disk: disk.afterDeath(), positions };
   await journal.stop();
   return { disk, positions };
 }
 
-async function reopened(disk: SimulatedDisk): Promise<{ readonly journal: Journal; readonly parts: TestParts }> {
+async function reopened(disk: SimulatedDisk, own = settings): Promise<{ readonly journal: Journal; readonly parts: TestParts }> {
   const parts = testParts(2);
-  return { journal: await diskJournal(settings, parts, disk.files), parts };
+  return { journal: await diskJournal(own, parts, disk.files), parts };
 }
 
 /** The segment that holds the body of a record, and where. */
@@ -81,8 +82,22 @@ describe('journal disk, damage', () => {
     }
   }
 
-  test('journal disk: damage in the newest record cannot be told from a torn end, and is counted as one', async () => {
+  test('journal disk: damage in the newest record is damage after a stop, which writes down where records end', async () => {
     const { disk } = await filled(count, 1000);
+    const { path, at } = placeOf(disk, count - 1);
+    flip(disk, path, at + 50);
+    const { journal, parts } = await reopened(disk);
+    expect(await idsIn(journal)).toEqual(range(0, count - 1));
+    expect([parts.count('tracejury.journal.corrupt'), parts.count('tracejury.journal.torn')]).toEqual([1, 0]);
+    await appended(journal, recordOf(100));
+    await journal.stop();
+    const later = await reopened(disk);
+    expect(await idsIn(later.journal)).toEqual([...range(0, count - 1), 100]);
+    expect([later.parts.count('tracejury.journal.corrupt'), later.parts.count('tracejury.journal.torn')]).toEqual([0, 0]);
+  });
+
+  test('journal disk: damage in the newest record of a process that was killed cannot be told from a torn end, and is counted as one', async () => {
+    const { disk } = await filled(count, 1000, 'killed');
     const { path, at } = placeOf(disk, count - 1);
     flip(disk, path, at + 50);
     const { journal, parts } = await reopened(disk);
@@ -119,6 +134,90 @@ describe('journal disk, damage', () => {
       expect(disk.paths()).toContain(`${path}.damaged`);
     });
   }
+
+  const pages = (number: number): number => number * 4096;
+  /** Record 0 fills the first segment; the second one, the newest, holds records 1 and 2 from its second page on. */
+  const larger = { ...settings, segmentBytes: pages(8), bytesMax: 8 * pages(8) };
+  const bodies = [20_000, 9_000, 9_000];
+  const cuts = [
+    { name: 'to nothing', change: (bytes: Buffer) => bytes.subarray(0, 0), left: [0] },
+    { name: 'within its header', change: (bytes: Buffer) => bytes.subarray(0, 40), left: [0] },
+    { name: 'behind its header', change: (bytes: Buffer) => bytes.subarray(0, pages(1)), left: [0] },
+    { name: 'within the head of its first record', change: (bytes: Buffer) => bytes.subarray(0, pages(1) + 20), left: [0] },
+    { name: 'within its first record', change: (bytes: Buffer) => bytes.subarray(0, pages(1) + 1000), left: [0] },
+    { name: 'within its first record, at the end of a page', change: (bytes: Buffer) => bytes.subarray(0, pages(2)), left: [0] },
+    { name: 'to the size of a small one, all zeros behind its header', change: (bytes: Buffer) => bytes.subarray(0, pages(4)).fill(0, pages(1)), left: [0] },
+    { name: 'within its second record', change: (bytes: Buffer) => bytes.subarray(0, pages(1) + 12_000), left: [0, 1] },
+    { name: 'by zeros from its first record to the end', change: (bytes: Buffer) => bytes.fill(0, pages(1) + 1000), left: [0] },
+    { name: 'by zeros over both headers', change: (bytes: Buffer) => bytes.fill(0, 0, pages(1)).fill(0, bytes.length - pages(1)), left: [0] },
+  ];
+  for (const { name, change, left } of cuts) {
+    for (const ends of ['stopped', 'killed'] as const) {
+      test(`journal disk: the newest segment cut ${name} after the process was ${ends} is counted, logged with position and bytes, and kept`, async () => {
+        const { disk } = await filled(3, bodies, ends, larger);
+        const { path } = placeOf(disk, 1);
+        expect(placeOf(disk, 0).path).not.toBe(path);
+        expect(placeOf(disk, 2).path).toBe(path);
+        let bytes = 0;
+        disk.damage(path, (before) => {
+          const after = Buffer.from(change(before));
+          bytes = after.length;
+          return after;
+        });
+        const { journal, parts } = await reopened(disk, larger);
+        expect(await idsIn(journal)).toEqual(left);
+        expect([parts.count('tracejury.journal.corrupt'), parts.count('tracejury.journal.torn')]).toEqual([1, 0]);
+        const position = await appended(journal, recordOf(100, 9_000));
+        expect(await idsIn(journal)).toEqual([...left, 100]);
+        await appended(journal, recordOf(101, 20_000));
+        journal.commit(position);
+        await journal.stop();
+        const kept = disk.paths().filter((one) => one.endsWith('.damaged'));
+        expect(kept).toEqual([`${path}.damaged`]);
+        expect(parts.count('tracejury.journal.damaged', 'kept')).toBe(1);
+        expect(parts.lines.find((line) => 'file' in line)).toMatchObject({ file: kept[0]?.split('/').at(-1), bytes, outcome: 'kept' });
+        const [from, to] = [expect.any(Number) as number, expect.any(Number) as number];
+        expect(parts.lines.find((line) => 'from' in line)).toMatchObject({ from, to, bytes: expect.any(Number) as number });
+        const later = await reopened(disk, larger);
+        expect(await idsIn(later.journal)).toEqual([100, 101]);
+        expect([later.parts.count('tracejury.journal.corrupt'), later.parts.count('tracejury.journal.damaged')]).toEqual([0, 0]);
+      });
+    }
+  }
+
+  test('journal disk: the newest segments gone after a stop are counted, and their positions are not given again', async () => {
+    for (const gone of [[1], [0, 1]]) {
+      const { disk, positions } = await filled(3, bodies, 'stopped', larger);
+      for (const path of gone.map((id) => placeOf(disk, id).path)) await disk.files.remove(path);
+      const { journal, parts } = await reopened(disk, larger);
+      expect(await idsIn(journal)).toEqual([0].filter((id) => !gone.includes(id)));
+      expect(parts.count('tracejury.journal.corrupt')).toBe(1);
+      expect(await appended(journal, recordOf(100))).toBeGreaterThan(positions[2] ?? 0);
+    }
+  });
+
+  test('journal disk: spare segments and segments without a record are no damage', async () => {
+    const disk = simulatedDisk();
+    for (let start = 0; start < 3; start++) {
+      const { journal, parts } = await reopened(disk);
+      if (start === 1) journal.commit((await appended(journal, recordOf(1, 5000))) + 200 as Position);
+      await journal.stop();
+      expect([parts.count('tracejury.journal.corrupt'), parts.count('tracejury.journal.damaged'), parts.told.length]).toEqual([0, 0, 0]);
+    }
+  });
+
+  test('journal disk: only so many damaged segments are kept', async () => {
+    const disk = simulatedDisk();
+    for (let time = 0; time < 9; time++) {
+      const { journal } = await reopened(disk);
+      await appended(journal, recordOf(time, 5000));
+      await journal.stop();
+      disk.damage(placeOf(disk, time).path, (bytes) => Buffer.from(bytes.subarray(0, pages(1) + 50)));
+    }
+    const { parts } = await reopened(disk);
+    expect(parts.count('tracejury.journal.damaged', 'not_kept')).toBe(1);
+    expect(disk.paths().filter((path) => path.endsWith('.damaged')).length).toBe(8);
+  });
 
   test('journal disk: a page that cannot be read loses the records on it and no start', async () => {
     const { disk } = await filled(count, 1000);
