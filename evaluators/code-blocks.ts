@@ -11,8 +11,14 @@ export interface CodeBlock {
 /** Blocks of one text. */
 export const blocksMax = 200;
 
-/** A block ends at a fence of at least its own length, or at the end of the text. Undefined: there are more blocks than are read. */
+/** Undefined: there are more blocks than are read. */
 export function codeBlocks(text: string): readonly CodeBlock[] | undefined {
+  const { blocks, isWhole } = firstCodeBlocks(text);
+  return isWhole ? blocks : undefined;
+}
+
+/** A block ends at a fence of at least its own length, or at the end of the text. Not whole: there are more blocks than are read. */
+export function firstCodeBlocks(text: string): { readonly blocks: readonly CodeBlock[]; readonly isWhole: boolean } {
   const blocks: CodeBlock[] = [];
   let open: { readonly fence: string; readonly language: string; readonly line: number; readonly code: string[] } | undefined;
   for (const [at, line] of text.split('\n').entries()) {
@@ -24,7 +30,8 @@ export function codeBlocks(text: string): readonly CodeBlock[] | undefined {
       blocks.push({ language: open.language, code: open.code.join('\n'), line: open.line });
       open = undefined;
     } else open.code.push(line);
-    if (blocks.length > blocksMax) return undefined;
+    if (blocks.length > blocksMax) return { blocks: blocks.slice(0, blocksMax), isWhole: false };
   }
-  return open === undefined ? blocks : [...blocks, { language: open.language, code: open.code.join('\n'), line: open.line }];
+  if (open !== undefined) blocks.push({ language: open.language, code: open.code.join('\n'), line: open.line });
+  return { blocks: blocks.slice(0, blocksMax), isWhole: blocks.length <= blocksMax };
 }

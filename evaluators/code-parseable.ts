@@ -2,7 +2,7 @@
 import type { Outcome } from '../src/model/verdict.ts';
 import { skipped } from './calls.ts';
 import type { Skipped } from './calls.ts';
-import { blocksMax, codeBlocks } from './code-blocks.ts';
+import { blocksMax, firstCodeBlocks, type CodeBlock } from './code-blocks.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
 import { searchedText } from './matching/texts.ts';
 import { rational } from './rational.ts';
@@ -23,7 +23,7 @@ const described = all.map((language) => `\`${language}\` (${known[language].fenc
 export const codeParseable = {
   kind: 'rule',
   id: 'code_parseable',
-  version: 2,
+  version: 3,
   summary: 'The code blocks of the output are correct in syntax.',
   needs: ['final_response'],
   onByDefault: false,
@@ -45,22 +45,31 @@ function evaluate({ trace }: Subject, options: CodeParseableOptions, context: Ev
 }
 
 function finding(text: string, languages: readonly CodeLanguage[]): Finding | Skipped {
-  const blocks = codeBlocks(text);
-  if (blocks === undefined) return skipped('too_large', `There are more than the ${blocksMax} code blocks that are read.`);
+  const { blocks, isWhole } = firstCodeBlocks(text);
   const chosen = blocks.flatMap((block) => {
     const language = languages.find((one) => fencesOf(one).includes(block.language));
     return language === undefined ? [] : [{ block, language }];
   });
-  if (chosen.length === 0) return skipped('no_such_target', `There is no code block in ${listed(languages)}.`);
-  const chars = chosen.map(({ block }) => block.code.length);
-  if (chars.some((one) => one > codeCharsMax) || chars.reduce((all, one) => all + one, 0) > allCodeCharsMax) return skipped('too_large', 'The code blocks are longer than what is read.');
-  const read = chosen.map(({ block, language }) => ({ block, language, problem: known[language].problem(block.code) }));
+  if (chosen.length === 0 && isWhole) return skipped('no_such_target', `There is no code block in ${listed(languages)}.`);
+  const within = withinLimits(chosen);
+  const read = chosen.filter((one) => within.has(one)).map(({ block, language }) => ({ block, language, problem: known[language].problem(block.code) }));
   const broken = read.filter(({ problem }) => problem !== undefined);
+  const unread = chosen.length - read.length;
+  // What is broken is so, whatever the others hold.
+  if (broken.length === 0 && !isWhole) return skipped('too_large', `There are more than the ${blocksMax} code blocks that are read.`);
+  if (broken.length === 0 && unread > 0) return skipped('too_large', `${unread} of ${count(chosen.length, 'code block')} ${unread === 1 ? 'is' : 'are'} longer than what is read.`);
+  const whole = isWhole && unread === 0;
   return {
     score: rational(read.length - broken.length, read.length),
-    says: broken.length === 0 ? `has ${count(read.length, 'code block')}, correct in syntax` : `has broken code: ${listed(broken.map(({ block, language, problem }) => `the ${language} block at line ${block.line} (${problem ?? ''})`), '; ')}`,
-    details: { blocks: read.length, left_out: blocks.length - read.length, broken: broken.map(({ block, language, problem }) => ({ language, line: block.line, problem: problem ?? '' })) },
+    says: broken.length === 0 ? `has ${count(read.length, 'code block')}, correct in syntax` : `has broken code: ${listed(broken.map(({ block, language, problem }) => `the ${language} block at line ${block.line} (${problem ?? ''})`), '; ')}${whole ? '' : '; not all code was read'}`,
+    details: { blocks: read.length, left_out: blocks.length - chosen.length, ...(whole ? {} : { unread_blocks: unread, more_blocks: !isWhole }), broken: broken.map(({ block, language, problem }) => ({ language, line: block.line, problem: problem ?? '' })) },
   };
+}
+
+/** The short blocks first: a long one keeps no other from being read. */
+function withinLimits<One extends { readonly block: CodeBlock }>(chosen: readonly One[]): ReadonlySet<One> {
+  let chars = 0;
+  return new Set(chosen.toSorted((one, other) => one.block.code.length - other.block.code.length).filter(({ block: { code } }) => code.length <= codeCharsMax && (chars += code.length) <= allCodeCharsMax));
 }
 
 function fencesOf(language: CodeLanguage): readonly string[] {

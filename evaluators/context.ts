@@ -3,8 +3,11 @@ import { RE2JS } from 're2js';
 import { jsonText } from '../src/model/json.ts';
 import type { JsonValue } from '../src/model/json.ts';
 import type { CompiledSchema, EvaluationContext, Pattern } from './evaluator.ts';
+import { searchedTextMax } from './pattern-size.ts';
 import { isSurelyLonger } from './schema-size.ts';
 import { compileSchema, schemaTextMax } from './schemas.ts';
+
+export { searchedTextMax };
 
 export interface EvaluationContextOptions {
   /** Distinct tool schemas kept compiled; each costs some ten kilobytes. */
@@ -14,8 +17,6 @@ export interface EvaluationContextOptions {
   readonly toolCallsMax?: number;
 }
 
-/** A longer text is searched up to here: results come from outside, and the search must stay cheap. */
-export const searchedTextMax = 100_000;
 /** Longer patterns are refused. */
 export const patternSourceMax = 1_000;
 

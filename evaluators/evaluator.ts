@@ -24,10 +24,18 @@ export type Need = 'tool_calls' | 'tool_definitions' | 'tool_results' | 'input' 
 export interface CompiledSchema {
   /** Undefined: the value takes more steps than one may take, or than are left of `work`, so that it was not checked to the end. */
   readonly problems: (value: JsonValue, work?: Work) => readonly SchemaProblem[] | undefined;
+  /** What is surely wrong with the value, and what was not checked of it. Only a value with neither satisfies the schema. */
+  readonly check: (value: JsonValue, work?: Work) => CheckedValue;
   /** Parts of the schema that had to be dropped to compile it; empty when it was sound. */
   readonly faults: readonly string[];
   /** What compiling it costs, in the steps that checking is counted in. */
   readonly steps: number;
+}
+
+export interface CheckedValue {
+  readonly problems: readonly SchemaProblem[];
+  /** In words: a part of the schema that concerns this value cannot be applied, or the check takes too much work. */
+  readonly gaps: readonly string[];
 }
 
 /** Steps that the checks of one run share. They are counted, not timed: the same run comes to the same end on every host. */

@@ -2,9 +2,11 @@
 import { isJsonArray, isJsonObject, parseJson } from '../src/model/json.ts';
 import type { JsonObject, JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
+import { skipped } from './calls.ts';
 import type { EvaluationContext, RuleEvaluator, SchemaProblem, Subject } from './evaluator.ts';
 import { withoutFence } from './matching/outputs.ts';
 import { rational } from './rational.ts';
+import { isSizeGap } from './schemas.ts';
 import { checked, targetDefaults, targetSchema } from './target.ts';
 import type { Finding, TargetOptions } from './target.ts';
 import { listed } from './wording.ts';
@@ -19,7 +21,7 @@ export interface JsonParseableOptions extends TargetOptions {
 export const jsonParseable = {
   kind: 'rule',
   id: 'json_parseable',
-  version: 1,
+  version: 2,
   summary: 'The output is JSON, of a schema where one is given.',
   needs: ['final_response'],
   onByDefault: false,
@@ -42,10 +44,12 @@ function evaluate({ trace }: Subject, options: JsonParseableOptions, context: Ev
     if (parsed === undefined || (value === null && options.containersOnly)) return finding(false, 'is not JSON', { parsed: false });
     if (options.containersOnly && !isContainer(parsed)) return finding(false, 'is JSON but neither an object nor a list', { parsed: true });
     if (compiled === undefined) return finding(true, 'is JSON', { parsed: true });
-    const problems = compiled.problems(parsed);
-    if (problems === undefined) return { kind: 'skipped', reason: 'too_large', explanation: 'The schema asks for too much work on this value, so that it was not checked to the end.' };
-    if (problems.length === 0) return finding(true, 'satisfies the schema', { parsed: true, problems: [] });
-    return finding(false, `breaks the schema: ${listed(problems.map(inWords), '; ')}`, { parsed: true, problems: problems.map(problemDetails) });
+    const { problems, gaps } = compiled.check(parsed);
+    if (problems.length > 0) return finding(false, `breaks the schema: ${listed(problems.map(inWords), '; ')}`, { parsed: true, problems: problems.map(problemDetails) });
+    const [gap] = gaps;
+    if (gap === undefined) return finding(true, 'satisfies the schema', { parsed: true, problems: [] });
+    if (gaps.some(isSizeGap)) return skipped('too_large', 'The schema asks for too much work on this value, so that it was not checked to the end.');
+    return skipped('schema_not_applied', `A part of the schema cannot be applied to this value, so that it was not checked to the end: ${gap}.`);
   });
 }
 

@@ -1,10 +1,11 @@
 /** What stands at a path of the output is as wanted. A path that finds nothing fails every operator but not_exists. */
 import { unreachable } from '../src/model/ids.ts';
-import { isJsonArray, isJsonObject, jsonText, parseJson, plainText } from '../src/model/json.ts';
+import { isJsonArray, isJsonObject, jsonDepthMax, jsonText, nestsTooDeep, parseJson, plainText } from '../src/model/json.ts';
 import type { JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
 import { skipped } from './calls.ts';
 import type { Skipped } from './calls.ts';
+import { searchedTextMax } from './context.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
 import { jsonEqual } from './matching/equality.ts';
 import { readJsonPath } from './matching/json-path-reader.ts';
@@ -28,7 +29,7 @@ export interface JsonPathOptions extends TargetOptions {
 export const jsonPath = {
   kind: 'rule',
   id: 'json_path',
-  version: 1,
+  version: 2,
   summary: 'What stands at a JSONPath of the output is as wanted.',
   needs: ['final_response'],
   onByDefault: false,
@@ -71,6 +72,7 @@ function evaluate({ trace }: Subject, options: JsonPathOptions, context: Evaluat
 function finding(path: JsonPath, output: JsonValue, options: JsonPathOptions, context: EvaluationContext): Finding | Skipped {
   const { operator, value } = options;
   const root = typeof output === 'string' ? (parseJson(withoutFence(output)) ?? output) : output;
+  if (typeof root === 'string' && /^[[{]/.test(withoutFence(root).trimStart()) && nestsTooDeep(withoutFence(root))) return skipped('too_large', `The output nests deeper than the ${jsonDepthMax} levels that are read.`);
   // No output must not satisfy a check on a field.
   const found = output === null ? ({ kind: 'missing' } as const) : atPath(path, root);
   if (found.kind === 'too_much') return skipped('too_large', `The path ${quoted(options.path)} looks at more than ${pathStepsMax} values of the output.`);
@@ -79,6 +81,7 @@ function finding(path: JsonPath, output: JsonValue, options: JsonPathOptions, co
     const passed = operator === 'not_exists' && output !== null;
     return { score: rational(passed ? 1 : 0), says: output === null ? 'is null, so there is nothing to look into' : `has nothing at ${quoted(options.path)}`, details: about };
   }
+  if (operator === 'matches' && typeof found.value === 'string' && found.value.length > searchedTextMax) return skipped('too_large', `The text at ${quoted(options.path)} is longer than the ${searchedTextMax} characters that are searched.`);
   const exists = isDefinite(path) || path.isLength || !isJsonArray(found.value) || found.value.length > 0;
   const passed = operator === 'exists' || operator === 'not_exists' ? exists === (operator === 'exists') : holds(operator, found.value, value, context);
   const shown = jsonText(found.value);

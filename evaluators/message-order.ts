@@ -8,6 +8,7 @@ import type { JsonObject, JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
 import { argumentsUnknown, callDetails, evidenceOf, notCarried, skipped, tooLarge } from './calls.ts';
 import type { PlacedCall } from './calls.ts';
+import { searchedTextMax } from './context.ts';
 import { conversationOf } from './conversation.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
 import { callMatching, equalNames } from './expected-calls.ts';
@@ -30,7 +31,7 @@ const times = { type: 'integer', minimum: 1, maximum: 1000, description: 'So man
 export const messageOrder = {
   kind: 'rule',
   id: 'message_order',
-  version: 2,
+  version: 3,
   summary: 'Tool calls and texts came in the expected sequence.',
   needs: ['tool_calls'],
   onByDefault: false,
@@ -82,6 +83,8 @@ function evaluate({ trace }: Subject, options: MessageOrderOptions, context: Eva
   const calls = events.flatMap((event) => (event.kind === 'call' ? [event.placed] : []));
   const matching = callMatching(steps.filter(({ call }) => call !== undefined).map(({ wanted }) => expectedCall(wanted)), calls, options.argumentsMatch, equalNames);
   if (matching.lacksArguments) return argumentsUnknown(trace, 'The spans carry no arguments for tool calls that are compared by arguments; switch on the capture of tool inputs.');
+  const long = events.some((event) => event.kind === 'text' && event.text.length > searchedTextMax);
+  if (long && steps.some(({ wanted }) => textOf(wanted, 'matches') !== undefined)) return skipped('too_large', `A message is longer than the ${searchedTextMax} characters that are searched for an expression.`, { events: events.length, steps: steps.length });
   return verdict(steps, events, matcher(steps, events, matching, context), matching, options.partial);
 }
 

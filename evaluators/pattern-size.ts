@@ -3,6 +3,8 @@
  * An estimate from above, made before the pattern is compiled, for compiling is what it is to bound.
  */
 
+/** Characters of a text in which a pattern is searched: results come from outside, and the search must stay cheap. */
+export const searchedTextMax = 100_000;
 /** Larger patterns of schemas are left out. */
 export const patternSizeMax = 2_000;
 /** What a class of characters by its Unicode name counts: it holds hundreds of ranges. */

@@ -5,7 +5,7 @@
 import { isJsonArray, isJsonObject, member } from '../src/model/json.ts';
 import type { JsonObject, JsonValue } from '../src/model/json.ts';
 import type { Pattern } from './evaluator.ts';
-import { addSeen, fail, freshSeen, OutOfSteps, spend, type Check, type Compiling, type Draft, type SchemaRule } from './schema-rule.ts';
+import { addSeen, fail, freshSeen, leaveOut, OutOfSteps, spend, withShare, type Check, type Checking, type Compiling, type Draft, type Place, type SchemaRule, type Seen } from './schema-rule.ts';
 import { combinedRules } from './schema-rules-combined.ts';
 import { listRules } from './schema-rules-lists.ts';
 import { objectRules } from './schema-rules-objects.ts';
@@ -44,7 +44,11 @@ export function schemaCheck(root: JsonObject | boolean, draft: Draft, pattern: (
 
   function reference(name: string): Check {
     if (!referenced.has(name)) referenced.set(name, undefined);
-    return (value, place, checking, seen) => referenced.get(name)?.(value, place, checking, seen);
+    return (value, place, checking, seen) => {
+      const target = referenced.get(name);
+      if (target === undefined) leaveOut(checking, lostReference(name), seen);
+      else target(value, place, checking, seen);
+    };
   }
 
   const check = node(root);
@@ -55,6 +59,12 @@ export function schemaCheck(root: JsonObject | boolean, draft: Draft, pattern: (
     else referenced.set(name, target === root ? check : node(target));
   }
   return { check, lost: [...lost].slice(0, lostNamedMax) };
+}
+
+const referenceCharsMax = 200;
+
+export function lostReference(name: string): string {
+  return `$ref ${name.slice(0, referenceCharsMax)} leads nowhere`;
 }
 
 /** The schema that a local reference leads to. */
@@ -107,14 +117,19 @@ function checkOf(schema: JsonObject, draft: Draft, compiling: Compiling): Check 
     else checks.push(ofGroup(isOf[group], inGroup, late === group ? typed : undefined));
   }
   const all: Check = (value, place, checking, seen) => {
-    for (const check of checks) check(value, place, checking, seen);
+    inTurn(checks, value, place, checking, seen);
   };
   return own.some(({ keyword }) => keyword.startsWith('unevaluated')) ? withSeen(all) : all;
 }
 
+function inTurn(checks: readonly Check[], value: JsonValue, place: Place, checking: Checking, seen: Seen | undefined): void {
+  if (!checking.sharing) for (const check of checks) check(value, place, checking, seen);
+  else for (const [at, check] of checks.entries()) withShare(checking, checks.length - at, () => check(value, place, checking, seen), seen);
+}
+
 function ofGroup(isIn: (value: JsonValue) => boolean, checks: readonly Check[], otherwise: Check | undefined): Check {
   return (value, place, checking, seen) => {
-    if (isIn(value)) for (const check of checks) check(value, place, checking, seen);
+    if (isIn(value)) inTurn(checks, value, place, checking, seen);
     else otherwise?.(value, place, checking, seen);
   };
 }

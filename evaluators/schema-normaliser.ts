@@ -11,6 +11,7 @@ import { patternSize, patternSizeMax } from './pattern-size.ts';
 const subschemasMax = 2_000;
 const depthMax = 48;
 const faultsMax = 20;
+const pathCharsMax = 300;
 /** The patterns of one schema together: those beyond are left out. */
 const patternSizesMax = 4_000;
 /** Compiling is counted in the steps of checking: so many for a subschema, and so many for a part of a pattern. */
@@ -58,6 +59,8 @@ const plainKeywords: { readonly [keyword: string]: Shape } = {
 const schemaKeywords: ReadonlySet<string> = new Set(['additionalProperties', 'unevaluatedProperties', 'unevaluatedItems', 'additionalItems', 'contains', 'propertyNames', 'not', 'if', 'then', 'else']);
 const schemaListKeywords: ReadonlySet<string> = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
 const schemaMapKeywords: ReadonlySet<string> = new Set(['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions']);
+/** References that depend on the way by which a schema is entered. */
+const dynamicKeywords: ReadonlySet<string> = new Set(['$dynamicRef', '$recursiveRef']);
 /** Keywords that are told apart below. */
 const otherKeywords: ReadonlySet<string> = new Set(['type', 'items', 'pattern', 'dependencies', 'nullable']);
 
@@ -91,10 +94,7 @@ function declaredDraft(schema: JsonValue): '2020-12' | 'draft-07' {
 
 function subschema(value: JsonValue, path: string, walk: Walk, depth: number): JsonObject | boolean {
   if (typeof value === 'boolean') return value;
-  if (!isJsonObject(value)) {
-    fault(walk, path, 'is not a schema');
-    return true;
-  }
+  if (!isJsonObject(value)) return { unapplied: fault(walk, path, 'is not a schema') };
   if (++walk.subschemas > subschemasMax || depth > depthMax) {
     walk.tooLarge = true;
     return true;
@@ -104,31 +104,51 @@ function subschema(value: JsonValue, path: string, walk: Walk, depth: number): J
   return value['nullable'] === true ? nullable(kept) : kept;
 }
 
+function isKeyword(word: string): boolean {
+  return Object.hasOwn(plainKeywords, word) || schemaKeywords.has(word) || schemaListKeywords.has(word) || schemaMapKeywords.has(word) || (otherKeywords.has(word) && word !== 'nullable');
+}
+
 type Member = readonly [string, JsonValue];
 
 /** The member of a clean schema that a keyword becomes, or none. Keywords that say nothing about values are left out. */
 function clean(keyword: string, value: JsonValue, path: string, walk: Walk, depth: number): readonly Member[] {
+  // Some writers have every keyword in every schema, null where it is not used.
+  if (value === null && isKeyword(keyword)) return keyword === 'const' ? [[keyword, null]] : dropped(walk, path);
   if (Object.hasOwn(plainKeywords, keyword)) return plain(keyword, value, path, walk);
-  if (schemaKeywords.has(keyword)) return isSchema(value) ? [[keyword, subschema(value, path, walk, depth + 1)]] : dropped(walk, path);
+  if (dynamicKeywords.has(keyword)) return marked('unapplied', walk, path, 'is a reference that is not followed');
+  if (schemaKeywords.has(keyword)) return isSchema(value) ? [[keyword, subschema(value, path, walk, depth + 1)]] : marked('unapplied', walk, path, wrongShape);
   if (schemaListKeywords.has(keyword)) return schemaList(keyword, value, path, walk, depth);
   if (schemaMapKeywords.has(keyword)) return schemaMap(keyword, value, path, walk, depth);
   return otherKeywords.has(keyword) ? other(keyword, value, path, walk, depth) : [];
 }
 
+/** Stands for a part that says something about values and cannot be applied. `unappliedText`: about texts; `unappliedNames`: about the members of objects. */
+type Mark = 'unapplied' | 'unappliedText' | 'unappliedNames';
+
+function marked(mark: Mark, walk: Walk, path: string, problem: string): readonly Member[] {
+  return [[mark, fault(walk, path, problem)]];
+}
+
 function plain(keyword: string, value: JsonValue, path: string, walk: Walk): readonly Member[] {
+  if (keyword === '$ref' && typeof value === 'string' && plainKeywords['$ref']?.(value) !== true) return marked('unapplied', walk, path, 'leads elsewhere, and is not followed');
   if (plainKeywords[keyword]?.(value) !== true) return dropped(walk, path);
   return [[keyword, keyword === 'required' && isJsonArray(value) ? [...new Set(value)] : value]];
 }
 
 function schemaList(keyword: string, value: JsonValue, path: string, walk: Walk, depth: number): readonly Member[] {
-  if (!isJsonArray(value) || value.length === 0) return dropped(walk, path);
+  if (!isJsonArray(value) || value.length === 0) return marked('unapplied', walk, path, wrongShape);
   return [[keyword, value.map((item, at) => subschema(item, `${path}/${at}`, walk, depth + 1))]];
 }
 
 function schemaMap(keyword: string, value: JsonValue, path: string, walk: Walk, depth: number): readonly Member[] {
-  if (!isJsonObject(value)) return dropped(walk, path);
-  const kept = Object.keys(value).filter((key) => keyword !== 'patternProperties' || compiles(key, `${path}/${key}`, walk));
-  return [[keyword, Object.fromEntries(kept.map((key) => [key, subschema(value[key] ?? null, `${path}/${key}`, walk, depth + 1)]))]];
+  if (!isJsonObject(value)) return keyword === '$defs' || keyword === 'definitions' ? dropped(walk, path) : marked('unappliedNames', walk, path, wrongShape);
+  const refused: Member[] = [];
+  const kept = Object.keys(value).filter((key) => {
+    const problem = keyword === 'patternProperties' ? patternProblem(key, walk) : undefined;
+    if (problem !== undefined) refused.push(...marked('unappliedNames', walk, `${path}/${key}`, problem));
+    return problem === undefined;
+  });
+  return [...refused.slice(0, 1), [keyword, Object.fromEntries(kept.map((key) => [key, subschema(value[key] ?? null, `${path}/${key}`, walk, depth + 1)]))]];
 }
 
 function other(keyword: string, value: JsonValue, path: string, walk: Walk, depth: number): readonly Member[] {
@@ -137,14 +157,20 @@ function other(keyword: string, value: JsonValue, path: string, walk: Walk, dept
       return type(value, path, walk);
     case 'items':
       if (isJsonArray(value)) walk.draft = 'draft-07';
-      return isJsonArray(value) ? schemaList(keyword, value, path, walk, depth) : isSchema(value) ? [[keyword, subschema(value, path, walk, depth + 1)]] : dropped(walk, path);
+      return isJsonArray(value) ? schemaList(keyword, value, path, walk, depth) : isSchema(value) ? [[keyword, subschema(value, path, walk, depth + 1)]] : marked('unapplied', walk, path, wrongShape);
     case 'pattern':
-      return typeof value === 'string' ? (compiles(value, path, walk) ? [[keyword, value]] : []) : dropped(walk, path);
+      return pattern(value, path, walk);
     case 'dependencies':
       return dependencies(value, path, walk, depth);
     default:
       return [];
   }
+}
+
+function pattern(value: JsonValue, path: string, walk: Walk): readonly Member[] {
+  if (typeof value !== 'string') return dropped(walk, path);
+  const problem = patternProblem(value, walk);
+  return problem === undefined ? [['pattern', value]] : marked('unappliedText', walk, path, problem);
 }
 
 function type(value: JsonValue, path: string, walk: Walk): readonly Member[] {
@@ -174,29 +200,31 @@ function nullable(schema: JsonObject): JsonObject {
   return { ...schema, type: [...new Set([...words, 'null'])], ...(isJsonArray(listed) ? { enum: [...listed, null] } : {}) };
 }
 
-function compiles(source: string, path: string, walk: Walk): boolean {
-  if (walk.patternSources.has(source)) return true;
+/** Undefined: it can be searched. */
+function patternProblem(source: string, walk: Walk): string | undefined {
+  if (walk.patternSources.has(source)) return undefined;
   const size = patternCost + patternSize(source);
-  if (size - patternCost > patternSizeMax || walk.patternSizes + size > patternSizesMax) {
-    fault(walk, path, 'is a pattern beyond the limits');
-    return false;
-  }
+  if (size - patternCost > patternSizeMax || walk.patternSizes + size > patternSizesMax) return 'is a pattern beyond the limits';
   walk.patternSizes += size;
   try {
     walk.pattern(source);
     walk.patternSources.add(source);
-    return true;
+    return undefined;
   } catch {
-    fault(walk, path, 'is no pattern of a linear-time engine');
-    return false;
+    return 'is no pattern of a linear-time engine';
   }
 }
 
+const wrongShape = 'has the wrong shape';
+
+/** An assertion of the wrong shape says nothing: the original systems pass over it, and so does this one. */
 function dropped(walk: Walk, path: string): readonly Member[] {
-  fault(walk, path, 'has the wrong shape');
+  fault(walk, path, wrongShape);
   return [];
 }
 
-function fault(walk: Walk, path: string, problem: string): void {
-  if (walk.faults.length < faultsMax) walk.faults.push(`${path === '' ? 'the schema' : path} ${problem}`);
+function fault(walk: Walk, path: string, problem: string): string {
+  const text = `${path === '' ? 'the schema' : path.slice(0, pathCharsMax)} ${problem}`;
+  if (walk.faults.length < faultsMax) walk.faults.push(text);
+  return text;
 }

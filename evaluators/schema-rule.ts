@@ -24,7 +24,12 @@ export interface Checking {
   steps: number;
   /** Schemas that are entered and not yet left. */
   depth: number;
+  /** Certain: no part that was left out could take them back. */
   readonly failures: Failure[];
+  /** Why parts of the value were not checked: a part of the schema cannot be applied, or asks for too much work. */
+  readonly gaps: string[];
+  /** True: each member and item has a share of the steps, so that a large one does not keep the others from being checked. */
+  readonly sharing: boolean;
 }
 
 /** What other keywords of a schema have looked at: `unevaluatedProperties` and `unevaluatedItems` are about the rest. */
@@ -67,8 +72,65 @@ export function spend(checking: Checking, steps: number): void {
 const failureSteps = 8;
 
 export function fail(checking: Checking, failure: Failure): void {
-  spend(checking, failureSteps);
   checking.failures.push(failure);
+  spend(checking, failureSteps);
+}
+
+/** A part of the value stays unchecked. What it would have looked at counts as seen: nothing is held against a value for want of a part of the schema. */
+export function leaveOut(checking: Checking, gap: string, seen?: Seen): void {
+  spend(checking, 1);
+  addGaps(checking, [gap]);
+  if (seen !== undefined) seeAll(seen);
+}
+
+/** Many items of one list have the same gap: it is noted once. */
+export function addGaps(checking: Checking, gaps: readonly string[]): void {
+  for (const gap of gaps) if (checking.gaps.at(-1) !== gap) checking.gaps.push(gap);
+}
+
+function seeAll(seen: Seen): void {
+  seen.allNames = true;
+  seen.items = Infinity;
+}
+
+export const tooMuchWork = 'the check takes too much work';
+/** A share is at least this long while steps are left: most scalars take fewer. */
+const shareMin = 40;
+
+/** Runs one of several checks; `left` of them share the steps that are left, this one included. */
+export function withShare(checking: Checking, left: number, run: () => void, seen?: Seen): void {
+  if (!checking.sharing) return run();
+  const { steps, depth } = checking;
+  if (steps <= 0) throw new OutOfSteps();
+  const share = Math.min(steps, Math.max(shareMin, Math.floor(steps / left)));
+  checking.steps = share;
+  try {
+    run();
+  } catch (error) {
+    if (!(error instanceof OutOfSteps)) throw error;
+    checking.depth = depth;
+    addGaps(checking, [tooMuchWork]);
+    if (seen !== undefined) seeAll(seen);
+  }
+  checking.steps = steps - share + Math.max(0, checking.steps);
+}
+
+export interface Trial {
+  readonly failures: readonly Failure[];
+  readonly gaps: readonly string[];
+}
+
+/** What a schema says of a value, not yet told. When the steps end inside, nothing of it counts. */
+export function trial(check: Check, value: JsonValue, place: Place, checking: Checking, seen: Seen | undefined): Trial {
+  const [failed, left] = [checking.failures.length, checking.gaps.length];
+  try {
+    check(value, place, checking, seen);
+  } catch (error) {
+    checking.failures.length = failed;
+    checking.gaps.length = left;
+    throw error;
+  }
+  return { failures: checking.failures.splice(failed), gaps: checking.gaps.splice(left) };
 }
 
 export function freshSeen(): Seen {

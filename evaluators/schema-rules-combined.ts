@@ -1,7 +1,7 @@
 /** Keywords that put schemas together: references, all, any, one, none, and conditions. */
 import { isJsonArray } from '../src/model/json.ts';
 import type { JsonValue } from '../src/model/json.ts';
-import { addSeen, fail, freshSeen, type Check, type Checking, type Failure, type Place, type SchemaRule, type Seen } from './schema-rule.ts';
+import { addGaps, addSeen, fail, freshSeen, leaveOut, trial, withShare, type Check, type Checking, type Failure, type Place, type SchemaRule, type Seen, type Trial } from './schema-rule.ts';
 
 const reference: SchemaRule = {
   keyword: '$ref',
@@ -15,7 +15,10 @@ const not: SchemaRule = {
   check(operand, _schema, compiling) {
     const inner = compiling.node(operand);
     return (value, place, checking) => {
-      if (failuresOf(inner, value, place, checking, undefined).length === 0) fail(checking, { keyword: 'not', place, params: {}, message: 'must NOT be valid' });
+      const { failures, gaps } = trial(inner, value, place, checking, undefined);
+      if (failures.length > 0) return;
+      if (gaps.length > 0) addGaps(checking, gaps);
+      else fail(checking, { keyword: 'not', place, params: {}, message: 'must NOT be valid' });
     };
   },
 };
@@ -27,14 +30,18 @@ const anyOf: SchemaRule = {
     const branches = nodes(operand, compiling.node);
     return (value, place, checking, seen) => {
       const refusals: (readonly Failure[])[] = [];
+      const open: string[] = [];
       let passes = false;
       for (const branch of branches) {
-        const failures = tried(branch, value, place, checking, seen);
+        const { failures, gaps } = tried(branch, value, place, checking, seen);
         if (failures.length > 0) refusals.push(failures);
+        else if (gaps.length > 0) open.push(...gaps);
         else passes = true;
         if (passes && seen === undefined) return;
       }
-      if (!passes) tell(checking, toldOnce(refusals, { keyword: 'anyOf', place, params: {}, message: 'must match a schema in anyOf' }));
+      // What a branch that may hold has looked at is open too.
+      if (open.length > 0 && (!passes || seen !== undefined)) addGaps(checking, open);
+      else if (!passes) tell(checking, toldOnce(refusals, { keyword: 'anyOf', place, params: {}, message: 'must match a schema in anyOf' }));
     };
   },
 };
@@ -47,12 +54,15 @@ const oneOf: SchemaRule = {
     return (value, place, checking, seen) => {
       const refusals: (readonly Failure[])[] = [];
       const passing: number[] = [];
+      const open: string[] = [];
       for (const [at, branch] of branches.entries()) {
-        const failures = tried(branch, value, place, checking, seen);
+        const { failures, gaps } = tried(branch, value, place, checking, seen);
         if (failures.length > 0) refusals.push(failures);
+        else if (gaps.length > 0) open.push(...gaps);
         else passing.push(at);
         if (passing.length > 1) break;
       }
+      if (passing.length < 2 && open.length > 0) return addGaps(checking, open);
       if (passing.length === 1) return;
       const failed: Failure = { keyword: 'oneOf', place, params: { passingSchemas: passing.length === 0 ? null : passing }, message: 'must match exactly one schema in oneOf' };
       tell(checking, passing.length === 0 ? toldOnce(refusals, failed) : [failed]);
@@ -66,7 +76,7 @@ const allOf: SchemaRule = {
   check(operand, _schema, compiling) {
     const branches = nodes(operand, compiling.node);
     return (value, place, checking, seen) => {
-      for (const branch of branches) branch(value, place, checking, seen);
+      for (const [at, branch] of branches.entries()) withShare(checking, branches.length - at, () => branch(value, place, checking, seen), seen);
     };
   },
 };
@@ -79,8 +89,11 @@ const condition: SchemaRule = {
     const [whenTrue, whenFalse] = [yes, no].map((schema) => (schema === undefined ? undefined : compiling.node(schema)));
     return (value, place, checking, seen) => {
       if (whenTrue === undefined && whenFalse === undefined) return;
-      const holds = tried(asked, value, place, checking, seen).length === 0;
-      (holds ? whenTrue : whenFalse)?.(value, place, checking, seen);
+      const { failures, gaps } = tried(asked, value, place, checking, seen);
+      if (failures.length === 0 && gaps.length > 0) {
+        addGaps(checking, gaps);
+        if (seen !== undefined) leaveOut(checking, gaps[0] ?? '', seen);
+      } else (failures.length === 0 ? whenTrue : whenFalse)?.(value, place, checking, seen);
     };
   },
 };
@@ -89,19 +102,12 @@ function nodes(operand: JsonValue, node: (schema: JsonValue) => Check): readonly
   return (isJsonArray(operand) ? operand : []).map(node);
 }
 
-/** The failures of a schema, not yet told. */
-export function failuresOf(check: Check, value: JsonValue, place: Place, checking: Checking, seen: Seen | undefined): readonly Failure[] {
-  const before = checking.failures.length;
-  check(value, place, checking, seen);
-  return checking.failures.splice(before);
-}
-
-/** As `failuresOf`; what a schema has seen counts when the value passes it. */
-export function tried(check: Check, value: JsonValue, place: Place, checking: Checking, seen: Seen | undefined): readonly Failure[] {
+/** As `trial`; what a schema has seen counts when the value passes it, or may. */
+export function tried(check: Check, value: JsonValue, place: Place, checking: Checking, seen: Seen | undefined): Trial {
   const own = seen === undefined ? undefined : freshSeen();
-  const failures = failuresOf(check, value, place, checking, own);
-  if (failures.length === 0 && seen !== undefined && own !== undefined) addSeen(seen, own);
-  return failures;
+  const found = trial(check, value, place, checking, own);
+  if (found.failures.length === 0 && seen !== undefined && own !== undefined) addSeen(seen, own);
+  return found;
 }
 
 export function tell(checking: Checking, failures: readonly Failure[]): void {
@@ -120,5 +126,10 @@ function toldOnce(refusals: readonly (readonly Failure[])[], union: Failure): re
   return types.length === 0 ? [union] : [{ ...union, keyword: 'type', params: { type: types.join(' or ') }, message: `must be ${types.join(' or ')}` }];
 }
 
+/** What the normaliser puts in the place of a part that cannot be applied: the reason why. */
+function unapplied(keyword: 'unapplied' | 'unappliedText', on: SchemaRule['on']): SchemaRule {
+  return { keyword, on, check: (operand) => (_value, _place, checking, seen) => leaveOut(checking, String(operand), seen) };
+}
+
 /** In the order in which their failures are told. */
-export const combinedRules: readonly SchemaRule[] = [reference, not, anyOf, oneOf, allOf, condition];
+export const combinedRules: readonly SchemaRule[] = [unapplied('unapplied', 'any'), unapplied('unappliedText', 'string'), reference, not, anyOf, oneOf, allOf, condition];

@@ -2,7 +2,7 @@
 import { isJsonArray } from '../src/model/json.ts';
 import type { JsonValue } from '../src/model/json.ts';
 import { canonicalText } from './matching/equality.ts';
-import { fail, inside, spend, type Check, type Checking, type Place, type SchemaRule } from './schema-rule.ts';
+import { addGaps, fail, inside, spend, trial, withShare, type Check, type Checking, type Failure, type Place, type SchemaRule } from './schema-rule.ts';
 
 /** Items are written, to compare them: steps for each, and characters in one. */
 const stepsPerItem = 3;
@@ -47,7 +47,7 @@ const uniqueItems: SchemaRule = {
 };
 
 function each(check: Check, items: readonly JsonValue[], from: number, place: Place, checking: Checking): void {
-  for (let at = from; at < items.length; at++) check(items[at] ?? null, inside(place, at), checking, undefined);
+  for (let at = from; at < items.length; at++) withShare(checking, items.length - at, () => check(items[at] ?? null, inside(place, at), checking, undefined));
 }
 
 /** The first items, each by a schema of its own. */
@@ -61,7 +61,7 @@ function firstItems(keyword: 'prefixItems' | 'items', draft: '2020-12' | 'draft-
       const checks = operand.map(node);
       return (value, place, checking, seen) => {
         const items = list(value);
-        for (const [at, check] of checks.entries()) if (at < items.length) check(items[at] ?? null, inside(place, at), checking, undefined);
+        for (const [at, check] of checks.entries()) if (at < items.length) withShare(checking, items.length - at, () => check(items[at] ?? null, inside(place, at), checking, undefined));
         if (seen !== undefined) seen.items = Math.max(seen.items, checks.length);
       };
     },
@@ -103,16 +103,25 @@ function contains(draft: '2020-12' | 'draft-07'): SchemaRule {
       return (value, place, checking, seen) => {
         if (seen !== undefined) seen.items = Infinity;
         if (least === 0 && most === undefined) return;
-        const before = checking.failures.length;
-        let found = 0;
+        const failed: Failure[] = [];
+        const gaps: string[] = [];
+        let [found, open] = [0, 0];
         for (const [at, item] of (most ?? least) < least ? [] : list(value).entries()) {
-          const failed = checking.failures.length;
-          check(item, inside(place, at), checking, undefined);
-          if (checking.failures.length === failed) found++;
+          const one = trial(check, item, inside(place, at), checking, undefined);
+          failed.push(...one.failures);
+          if (one.failures.length === 0 && one.gaps.length === 0) found++;
+          else if (one.failures.length === 0) {
+            open++;
+            gaps.push(...one.gaps);
+          }
           if (most === undefined ? found >= least : found > most) break;
         }
-        if (found >= least && (most === undefined || found <= most)) checking.failures.length = before;
-        else fail(checking, { keyword: 'contains', place, params: { minContains: least, ...(most === undefined ? {} : { maxContains: most }) }, message: most === undefined ? `must contain at least ${least} valid item(s)` : `must contain at least ${least} and no more than ${most} valid item(s)` });
+        const isEnough = found >= least && (most === undefined || found + open <= most);
+        const mayBe = found + open >= least && (most === undefined || found <= most) && (most ?? least) >= least;
+        if (isEnough) return;
+        if (mayBe && open > 0) return addGaps(checking, gaps);
+        checking.failures.push(...failed);
+        fail(checking, { keyword: 'contains', place, params: { minContains: least, ...(most === undefined ? {} : { maxContains: most }) }, message: most === undefined ? `must contain at least ${least} valid item(s)` : `must contain at least ${least} and no more than ${most} valid item(s)` });
       };
     },
   };

@@ -3,7 +3,7 @@ import { isJsonArray, isJsonObject, member } from '../src/model/json.ts';
 import type { JsonObject, JsonValue } from '../src/model/json.ts';
 import { tell, tried } from './schema-rules-combined.ts';
 import { searching } from './schema-rules-plain.ts';
-import { fail, inside, spend, type Checking, type Failure, type Place, type SchemaRule } from './schema-rule.ts';
+import { addGaps, fail, inside, leaveOut, spend, withShare, type Checking, type Failure, type Place, type SchemaRule } from './schema-rule.ts';
 
 /** Names that are looked up in one step, and those that are listed in one. */
 const namesPerStep = 8;
@@ -62,16 +62,18 @@ const propertyNames: SchemaRule = {
 const additionalProperties: SchemaRule = {
   keyword: 'additionalProperties',
   on: 'object',
-  check(operand, { properties, patternProperties }, compiling) {
+  check(operand, { properties, patternProperties, unappliedNames }, compiling) {
     const named = object(properties ?? null);
     const searches = Object.keys(object(patternProperties ?? null)).map((source) => searching(compiling.pattern(source)));
     const check = compiling.node(operand);
     return (value, place, checking, seen) => {
       if (operand !== true) {
-        for (const name of namesOf(value, checking)) {
+        const names = namesOf(value, checking);
+        for (const [at, name] of names.entries()) {
           if (Object.hasOwn(named, name) || searches.some((matches) => matches(name, checking))) continue;
-          if (operand === false) fail(checking, { keyword: 'additionalProperties', place, name, params: { additionalProperty: name }, message: 'must NOT have additional properties' });
-          else check(member(object(value), name) ?? null, inside(place, name), checking, undefined);
+          if (unappliedNames !== undefined) leaveOut(checking, String(unappliedNames));
+          else if (operand === false) fail(checking, { keyword: 'additionalProperties', place, name, params: { additionalProperty: name }, message: 'must NOT have additional properties' });
+          else withShare(checking, names.length - at, () => check(member(object(value), name) ?? null, inside(place, name), checking, undefined));
         }
       }
       if (seen !== undefined) seen.allNames = true;
@@ -93,7 +95,10 @@ function dependent(keyword: 'dependencies' | 'dependentRequired' | 'dependentSch
           if (!Object.hasOwn(object(value), name)) continue;
           spend(checking, Math.ceil(others.length / namesPerStep));
           for (const other of others) if (!Object.hasOwn(object(value), other)) fail(checking, missingDependency(keyword, place, { name, other, others }));
-          if (check !== undefined) tell(checking, tried(check, value, place, checking, seen));
+          if (check === undefined) continue;
+          const { failures, gaps } = tried(check, value, place, checking, seen);
+          tell(checking, failures);
+          addGaps(checking, gaps);
         }
       };
     },
@@ -112,9 +117,9 @@ const properties: SchemaRule = {
     const named = Object.entries(object(operand)).map(([name, schema]) => ({ name, check: node(schema) }));
     return (value, place, checking, seen) => {
       spend(checking, Math.ceil(named.length / namesPerStep));
-      for (const { name, check } of named) {
+      for (const [at, { name, check }] of named.entries()) {
         const found = member(object(value), name);
-        if (found !== undefined) check(found, inside(place, name), checking, undefined);
+        if (found !== undefined) withShare(checking, named.length - at, () => check(found, inside(place, name), checking, undefined));
         seen?.names.add(name);
       }
     };
@@ -131,7 +136,7 @@ const patternProperties: SchemaRule = {
       for (const { matches, check } of patterns) {
         for (const name of names) {
           if (!matches(name, checking)) continue;
-          check(member(object(value), name) ?? null, inside(place, name), checking, undefined);
+          withShare(checking, names.length, () => check(member(object(value), name) ?? null, inside(place, name), checking, undefined));
           seen?.names.add(name);
         }
       }
@@ -157,8 +162,18 @@ const unevaluatedProperties: SchemaRule = {
   },
 };
 
+/** Schemas for members that cannot be applied: any name may be one of theirs. */
+const unappliedNames: SchemaRule = {
+  keyword: 'unappliedNames',
+  on: 'object',
+  check: (operand) => (value, _place, checking, seen) => {
+    if (Object.keys(object(value)).length > 0) leaveOut(checking, String(operand), seen);
+  },
+};
+
 /** In the order in which their failures are told. */
 export const objectRules: readonly SchemaRule[] = [
+  unappliedNames,
   count('maxProperties', 'more', (found, bound) => found <= bound),
   count('minProperties', 'fewer', (found, bound) => found >= bound),
   required,

@@ -2,9 +2,10 @@
 import { isJsonArray } from '../src/model/json.ts';
 import type { JsonValue } from '../src/model/json.ts';
 import { jsonEqual } from './matching/equality.ts';
-import { patternSize } from './pattern-size.ts';
-import { fail, spend, type Check, type Checking, type SchemaRule } from './schema-rule.ts';
+import { patternSize, searchedTextMax } from './pattern-size.ts';
+import { fail, leaveOut, spend, type Check, type Checking, type SchemaRule } from './schema-rule.ts';
 
+export const tooLongToSearch = `a text is longer than the ${searchedTextMax} characters that a pattern is searched in`;
 /** Characters of a text, times the size of the pattern, that are searched in one step. */
 const searchedPerStep = 20_000;
 /** Characters of a text that are counted in one step. */
@@ -75,7 +76,9 @@ const pattern: SchemaRule = {
     const source = String(operand);
     const matches = searching(compiling.pattern(source));
     return (value, place, checking) => {
-      if (!matches(String(value), checking)) fail(checking, { keyword: 'pattern', place, params: { pattern: source }, message: `must match pattern "${source}"` });
+      const text = String(value);
+      if (text.length > searchedTextMax) leaveOut(checking, tooLongToSearch);
+      else if (!matches(text, checking)) fail(checking, { keyword: 'pattern', place, params: { pattern: source }, message: `must match pattern "${source}"` });
     };
   },
 };

@@ -3,15 +3,18 @@
  * neither fail the calls of its tool nor cost more than it is worth.
  */
 import type { JsonValue } from '../src/model/json.ts';
-import type { CompiledSchema, Pattern, SchemaProblem, Work } from './evaluator.ts';
-import { schemaCheck } from './schema-check.ts';
+import type { CheckedValue, CompiledSchema, Pattern, SchemaProblem, Work } from './evaluator.ts';
+import { lostReference, schemaCheck } from './schema-check.ts';
 import { normalisedSchema } from './schema-normaliser.ts';
-import { OutOfSteps, type Check, type Checking, type Failure, type Place } from './schema-rule.ts';
+import { tooLongToSearch } from './schema-rules-plain.ts';
+import { OutOfSteps, tooMuchWork, type Check, type Checking, type Failure, type Place } from './schema-rule.ts';
 
 /** Characters of a schema as JSON text; a larger one is not used. */
 export const schemaTextMax = 65_536;
 /** Problems told of one value. */
 const problemsMax = 50;
+/** Gaps told of one value. */
+const gapsMax = 20;
 /** Steps of checking one value: some thousandths of a second for most schemas, and some hundredths for the worst. */
 const valueStepsMax = 20_000;
 
@@ -21,24 +24,48 @@ export function compileSchema(schema: JsonValue, pattern: (source: string) => Pa
   if (normalised === undefined) return undefined;
   const { check, lost } = schemaCheck(normalised.schema, normalised.draft, pattern);
   return {
-    problems: (value, work = { steps: Infinity }) => problemsOf(check, value, work),
-    faults: [...normalised.faults, ...lost.map((reference) => `$ref ${reference} leads nowhere`)],
+    check: (value, work = { steps: Infinity }) => checkedValue(check, value, work),
+    problems(value, work) {
+      const { problems, isWhole } = pass(check, value, work ?? { steps: Infinity }, false);
+      return isWhole ? told(problems) : undefined;
+    },
+    faults: [...normalised.faults, ...lost.map(lostReference)],
     steps: normalised.steps,
   };
 }
 
-function problemsOf(check: Check, value: JsonValue, work: Work): readonly SchemaProblem[] | undefined {
-  const steps = Math.min(valueStepsMax, work.steps);
-  const checking: Checking = { steps, depth: 0, failures: [] };
+/** Of a gap in a check: the value is too large. Otherwise a part of the schema cannot be applied. */
+export function isSizeGap(gap: string): boolean {
+  return gap === tooMuchWork || gap === tooLongToSearch;
+}
+
+interface Pass {
+  readonly problems: readonly Failure[];
+  readonly gaps: readonly string[];
+  /** False: the steps ended before. */
+  readonly isWhole: boolean;
+}
+
+/** A value that takes too many steps is checked once more, each part of it with a share of the steps: what is wrong in the other parts is found. */
+function checkedValue(check: Check, value: JsonValue, work: Work): CheckedValue {
+  const first = pass(check, value, work, false);
+  if (first.isWhole) return { problems: told(first.problems), gaps: [...new Set(first.gaps)].slice(0, gapsMax) };
+  const second = pass(check, value, work, true);
+  return { problems: told([...first.problems, ...second.problems]), gaps: [...new Set([...second.gaps, tooMuchWork])].slice(0, gapsMax) };
+}
+
+function pass(check: Check, value: JsonValue, work: Work, sharing: boolean): Pass {
+  const steps = Math.max(0, Math.min(valueStepsMax, work.steps));
+  const checking: Checking = { steps, depth: 0, failures: [], gaps: [], sharing };
+  let isWhole = true;
   try {
     check(value, undefined, checking, undefined);
   } catch (error) {
     if (!(error instanceof OutOfSteps)) throw error;
-    work.steps -= steps;
-    return undefined;
+    isWhole = false;
   }
-  work.steps -= steps - checking.steps;
-  return told(checking.failures);
+  work.steps -= isWhole ? steps - checking.steps : steps;
+  return { problems: checking.failures, gaps: checking.gaps, isWhole };
 }
 
 /** Each problem once, however many parts of the schema come to it. */

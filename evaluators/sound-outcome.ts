@@ -5,7 +5,7 @@ import type { Outcome, SkipReason } from '../src/model/verdict.ts';
 /** Reasons become labels of metrics: an open set of them would hold texts of runs. */
 const skipReasons: { readonly [reason in SkipReason]: true } = {
   no_tool_calls: true, no_tool_definitions: true, no_expectation: true, no_input: true, no_final_response: true, no_tasks: true, no_plan: true, tool_calls_not_carried: true, arguments_not_carried: true,
-  results_not_carried: true, truncated: true, no_errors: true, no_such_target: true, no_price: true, no_tokens: true, no_times: true, filtered: true, part_of_another_run: true, too_large: true,
+  results_not_carried: true, truncated: true, no_errors: true, no_such_target: true, no_price: true, no_tokens: true, no_times: true, filtered: true, part_of_another_run: true, schema_not_applied: true, too_large: true,
 };
 
 /** The outcome as it is, or a failed one that says what is wrong with it. Never a score that is none. */

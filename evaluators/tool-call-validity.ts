@@ -1,17 +1,20 @@
 /**
  * Every tool call names a defined tool and its arguments satisfy that tool's JSON Schema. A call that a model asked for counts
- * whether it ran or not: it is the model's arguments that are judged. Calls whose arguments the spans do not carry are left out.
+ * whether it ran or not: it is the model's arguments that are judged. What is surely wrong counts, whatever else could not be checked; a run with nothing wrong in
+ * which something was not checked is skipped.
  */
-import type { ToolDefinition } from '../src/model/agent-trace.ts';
+import type { AgentTrace, ToolDefinition } from '../src/model/agent-trace.ts';
 import { isJsonObject } from '../src/model/json.ts';
 import type { JsonObject, JsonValue } from '../src/model/json.ts';
-import type { Outcome, PartVerdict } from '../src/model/verdict.ts';
-import { argumentsUnknown, callDetails, cutShort, evidenceOf, hasArguments, notCarried, noToolCalls, onEmptySchema, partOf, placedCalls, skipped, tooLarge } from './calls.ts';
+import type { Outcome, PartVerdict, SkipReason } from '../src/model/verdict.ts';
+import { argumentsUnknown, callDetails, cutShort, evidenceOf, hasArguments, notCarried, noToolCalls, onEmptySchema, partOf, placedCalls, skipped } from './calls.ts';
 import type { OnEmpty, PlacedCall } from './calls.ts';
 import type { CompiledSchema, EvaluationContext, RuleEvaluator, SchemaProblem, Subject, Work } from './evaluator.ts';
 import { closedSchema } from './schema-closing.ts';
+import { outlineProblems } from './schema-outline.ts';
+import { tooMuchWork } from './schema-rule.ts';
 import { isSurelyLonger } from './schema-size.ts';
-import { schemaTextMax } from './schemas.ts';
+import { isSizeGap, schemaTextMax } from './schemas.ts';
 import { callName, count, listed } from './wording.ts';
 
 export interface ToolCallValidityOptions {
@@ -22,7 +25,7 @@ export interface ToolCallValidityOptions {
 export const toolCallValidity = {
   kind: 'rule',
   id: 'tool_call_validity',
-  version: 2,
+  version: 3,
   summary: 'Every tool call names a defined tool and its arguments satisfy the JSON Schema of that tool.',
   needs: ['tool_calls', 'tool_definitions'],
   onByDefault: true,
@@ -42,6 +45,12 @@ export const toolCallValidity = {
 
 /** Steps of compiling the schemas of one run and of checking its calls: some hundredths of a second at most. Counted alike whether a schema is known already. */
 const runStepsMax = 60_000;
+/** Names of members that are looked at in the first look at the calls of one run. */
+const outlineStepsMax = 200_000;
+/** Calls that get a verdict of their own below that of the run. */
+const partsMax = 1_000;
+/** Calls that are named as not checked. */
+const uncheckedNamedMax = 50;
 
 type Kind = 'unknown_tool' | 'arguments_not_object' | 'missing_required' | 'unexpected_parameter' | 'wrong_type' | 'not_in_enum' | 'constraint';
 
@@ -52,8 +61,23 @@ interface Problem {
   readonly message: string;
 }
 
+type UncheckedReason = Extract<SkipReason, 'too_large' | 'schema_not_applied' | 'truncated' | 'arguments_not_carried'>;
+
+/** Undefined `unchecked`: all of the call was checked. */
 interface Judged extends PlacedCall {
   readonly problems: readonly Problem[];
+  readonly unchecked?: { readonly reason: UncheckedReason; readonly why: string };
+}
+
+interface Check {
+  readonly definitions: ReadonlyMap<string, ToolDefinition>;
+  /** Spans lost a part: a tool that is not among the definitions may have been offered nevertheless. */
+  readonly definitionsLost: boolean;
+  readonly strict: boolean;
+  readonly outlineWork: Work;
+  readonly work: Work;
+  readonly schemaOf: SchemaOf;
+  readonly notes: Map<string, readonly string[]>;
 }
 
 function evaluate({ trace }: Subject, options: ToolCallValidityOptions, context: EvaluationContext): Outcome {
@@ -61,26 +85,84 @@ function evaluate({ trace }: Subject, options: ToolCallValidityOptions, context:
   const unseen = notCarried(trace);
   if (unseen !== undefined) return unseen;
   if (trace.toolCalls.length === 0 && !original) return noToolCalls(trace);
-  if (trace.toolDefinitions.length === 0 && trace.truncated?.includes('spans') === true) return cutShort('tool definitions');
+  const definitionsLost = trace.truncated?.includes('spans') === true;
+  if (trace.toolDefinitions.length === 0 && definitionsLost) return cutShort('tool definitions');
   if (trace.toolDefinitions.length === 0 && !original) return skipped('no_tool_definitions', 'The spans carry no tool definitions; name the tools under tools in the configuration.');
-  const large = tooLarge(trace, context);
-  if (large !== undefined) return large;
-  const calls = placedCalls(trace);
   const definitions = new Map(trace.toolDefinitions.map((definition) => [definition.name, definition]));
-  // Where spans lost a part, a tool that is not among the definitions may have been offered all the same.
-  const known = trace.truncated?.includes('spans') === true ? calls.filter(({ call }) => definitions.has(call.name)) : calls;
-  if (calls.length > 0 && known.length === 0) return cutShort('tool definitions');
-  const carried = known.filter(hasArguments);
-  if (known.length > 0 && carried.length === 0) return argumentsUnknown(trace, 'The spans carry no arguments of tool calls; switch on the capture of tool inputs.');
-  const notes = new Map<string, readonly string[]>();
   const work: Work = { steps: runStepsMax };
-  const schemaOf = schemasOf(options, context, work);
-  const judged: Judged[] = [];
-  for (const placed of carried) {
-    judged.push({ index: placed.index, call: placed.call, problems: problemsOf(placed, definitions, schemaOf, { notes, work }) });
-    if (work.steps <= 0) return skipped('too_large', `After ${judged.length} of ${carried.length} tool calls the work of checking arguments was more than one run may take.`, { tool_calls: carried.length, checked_calls: judged.length });
+  const check: Check = { definitions, definitionsLost, strict: options.strict, outlineWork: { steps: outlineStepsMax }, work, schemaOf: schemasOf(options, context, work), notes: new Map() };
+  // The small ones first: a large argument keeps no other call from being checked, wherever it stands.
+  const judged = lightestFirst(placedCalls(trace)).map((placed) => firstLook(placed, check)).map((one) => wholeCheck(one, check)).sort((one, other) => one.index - other.index);
+  const invalid = judged.filter(({ problems }) => problems.length > 0);
+  const unchecked = judged.filter(({ problems, unchecked: left }) => problems.length === 0 && left !== undefined);
+  if (invalid.length === 0 && unchecked.length > 0) return notChecked(trace, judged, unchecked, check.notes);
+  return verdict(judged.filter(({ problems, unchecked: left }) => problems.length > 0 || left === undefined), unchecked, check);
+}
+
+const weighedMax = 200;
+
+/** In their own order from a weight on that most arguments do not reach. */
+function lightestFirst(calls: readonly PlacedCall[]): readonly PlacedCall[] {
+  return calls.map((placed) => ({ placed, weight: weighedMax - weightLeft(placed.call.arguments ?? null, weighedMax) })).sort((one, other) => one.weight - other.weight).map(({ placed }) => placed);
+}
+
+/** What is left of so many values in each other. */
+function weightLeft(value: JsonValue, left: number): number {
+  let rest = left - 1;
+  if (typeof value === 'object' && value !== null) {
+    for (const key in value) {
+      if (rest <= 0) return 0;
+      rest = weightLeft((value as JsonObject)[key] ?? null, rest);
+    }
   }
-  return verdict(judged, { arguments_not_carried: known.length - carried.length, definitions_truncated: calls.length - known.length }, notes);
+  return Math.max(0, rest);
+}
+
+/** All that can be said of a call without its compiled schema. */
+function firstLook(placed: PlacedCall, { definitions, definitionsLost, strict, outlineWork }: Check): Judged {
+  const { call } = placed;
+  const definition = definitions.get(call.name);
+  if (definition === undefined && definitionsLost && call.name.trim() !== '') return left(placed, 'truncated', 'its definition may have been cut off');
+  if (definition === undefined || call.name.trim() === '') return wrong(placed, { kind: 'unknown_tool', message: 'no tool of this name is defined' });
+  if (call.truncated?.arguments !== undefined && call.arguments === undefined) return left(placed, 'truncated', 'its arguments are cut short');
+  if (!hasArguments(placed)) return left(placed, 'arguments_not_carried', 'the spans carry none of its arguments');
+  if (!isJsonObject(call.arguments)) return wrong(placed, { kind: 'arguments_not_object', message: 'the arguments are not a JSON object' });
+  const problems = outlineProblems(definition.inputSchema ?? null, call.arguments, { strict, work: outlineWork });
+  return { ...placed, problems: inAllWords(problems, call.arguments) };
+}
+
+function wholeCheck(judged: Judged, { definitions, work, schemaOf, notes }: Check): Judged {
+  const { index, call } = judged;
+  const definition = definitions.get(call.name);
+  if (judged.unchecked !== undefined || definition === undefined || !isJsonObject(call.arguments)) return judged;
+  if (definition.inputSchema === undefined || definition.inputSchema === null) return definition.truncated === true ? left({ index, call }, 'truncated', 'the definition of its tool is cut short') : judged;
+  if (work.steps <= 0) return { ...judged, unchecked: { reason: 'too_large', why: 'checking the arguments of this run takes too much work' } };
+  const schema = schemaOf(definition.inputSchema);
+  if (schema === undefined) {
+    notes.set(call.name, ['the schema is too large']);
+    return { ...judged, unchecked: { reason: 'too_large', why: 'the schema of its tool is too large' } };
+  }
+  if (schema.faults.length > 0) notes.set(call.name, schema.faults);
+  const { problems, gaps } = schema.check(call.arguments, work);
+  const [gap] = gaps;
+  const found = gap === undefined ? inAllWords(problems, call.arguments) : merged(judged.problems, inAllWords(problems, call.arguments));
+  if (gap === undefined) return { index, call, problems: found };
+  const reason = gaps.some(isSizeGap) ? 'too_large' : 'schema_not_applied';
+  return { index, call, problems: found, unchecked: { reason, why: gaps.includes(tooMuchWork) ? 'checking its arguments takes too much work' : gap } };
+}
+
+function left(placed: PlacedCall, reason: UncheckedReason, why: string): Judged {
+  return { ...placed, problems: [], unchecked: { reason, why } };
+}
+
+function wrong(placed: PlacedCall, problem: Problem): Judged {
+  return { ...placed, problems: [problem] };
+}
+
+function merged(some: readonly Problem[], more: readonly Problem[]): readonly Problem[] {
+  const key = ({ kind, parameter = '' }: Problem): string => `${kind} ${parameter}`;
+  const known = new Set(more.map(key));
+  return [...more, ...some.filter((problem) => !known.has(key(problem)))];
 }
 
 /** What it costs to find that a schema is beyond the limits. */
@@ -100,20 +182,8 @@ function schemasOf({ strict }: ToolCallValidityOptions, context: EvaluationConte
   };
 }
 
-function problemsOf({ call }: PlacedCall, definitions: ReadonlyMap<string, ToolDefinition>, schemaOf: SchemaOf, { notes, work }: { readonly notes: Map<string, readonly string[]>; readonly work: Work }): readonly Problem[] {
-  const definition = definitions.get(call.name);
-  if (definition === undefined || call.name.trim() === '') return [{ kind: 'unknown_tool', message: 'no tool of this name is defined' }];
-  if (!isJsonObject(call.arguments)) return [{ kind: 'arguments_not_object', message: 'the arguments are not a JSON object' }];
-  if (definition.inputSchema === undefined || definition.inputSchema === null) return [];
-  const schema = schemaOf(definition.inputSchema);
-  if (schema === undefined) {
-    notes.set(call.name, ['the schema is too large or cannot be compiled, so arguments were not checked against it']);
-    return [];
-  }
-  if (schema.faults.length > 0) notes.set(call.name, schema.faults);
-  const problems = schema.problems(call.arguments, work);
-  if (problems === undefined) notes.set(call.name, [...schema.faults, 'the schema asks for too much work on these arguments, so they were not checked to the end']);
-  return problems === undefined || problems.length === 0 ? [] : problems.map((problem) => inWords(problem, call.arguments ?? null));
+function inAllWords(problems: readonly SchemaProblem[], argumentsSent: JsonObject): readonly Problem[] {
+  return problems.map((problem) => inWords(problem, argumentsSent));
 }
 
 function inWords(problem: SchemaProblem, argumentsSent: JsonValue): Problem {
@@ -152,36 +222,75 @@ function kindOf(problem: SchemaProblem): Kind {
   }
 }
 
-function verdict(judged: readonly Judged[], left: { readonly [why: string]: number }, notes: ReadonlyMap<string, readonly string[]>): Outcome {
-  const invalid = judged.filter(({ problems }) => problems.length > 0);
-  const valid = judged.length - invalid.length;
+function verdict(checked: readonly Judged[], unchecked: readonly Judged[], { definitions, notes }: Check): Outcome {
+  const invalid = checked.filter(({ problems }) => problems.length > 0);
+  const valid = checked.length - invalid.length;
+  const isBare = ({ call }: PlacedCall): boolean => (definitions.get(call.name)?.inputSchema ?? null) === null;
+  const isUnsound = ({ call }: PlacedCall): boolean => notes.has(call.name);
   return {
     kind: 'scored',
-    score: judged.length === 0 ? 1 : valid / judged.length,
-    explanation: explained(judged, invalid),
+    score: checked.length === 0 ? 1 : valid / checked.length,
+    explanation: `${explained(checked, invalid, { bare: checked.filter(isBare).length, unsound: checked.filter(isUnsound).length })}${invalid.length === 0 || unchecked.length === 0 ? '' : ` ${count(unchecked.length, 'call')} could not be checked.`}`,
     evidence: evidenceOf(invalid),
-    parts: judged.map(part),
+    parts: foremost(checked).map((one) => part(one, isBare(one), isUnsound(one))),
     details: {
       valid_calls: valid,
-      total_calls: judged.length,
-      invalid: invalid.map((call) => ({ ...callDetails(call), problems: call.problems.map((problem) => ({ ...problem })) })),
-      ...Object.fromEntries(Object.entries(left).filter(([, count]) => count > 0)),
-      ...(notes.size === 0 ? {} : { schema_invalid: [...notes].map(([tool, faults]) => ({ tool, faults })) }),
+      total_calls: checked.length,
+      invalid: invalid.slice(0, partsMax).map((call) => ({ ...callDetails(call), problems: call.problems.map((problem) => ({ ...problem })) })),
+      ...uncheckedDetails(unchecked),
+      ...schemaDetails(notes),
     },
   };
 }
 
-function explained(judged: readonly Judged[], invalid: readonly Judged[]): string {
-  if (judged.length === 0) return 'There was no tool call to check.';
-  if (invalid.length === 0) return judged.length === 1 ? 'The tool call fits its definition.' : `All ${judged.length} tool calls fit their definitions.`;
-  const culprits = invalid.map((call) => `${callName(call)}: ${listed(call.problems.map(({ message }) => message), ' and ')}`);
-  return `${invalid.length} of ${count(judged.length, 'tool call')} ${invalid.length === 1 ? 'does' : 'do'} not fit ${invalid.length === 1 ? 'its definition' : 'their definitions'}: ${listed(culprits, '; ')}.`;
+/** Of more calls than get a verdict of their own, the wrong ones first. */
+function foremost(checked: readonly Judged[]): readonly Judged[] {
+  if (checked.length <= partsMax) return checked;
+  return checked.toSorted((one, other) => Number(other.problems.length > 0) - Number(one.problems.length > 0)).slice(0, partsMax).sort((one, other) => one.index - other.index);
 }
 
-function part(judged: Judged): PartVerdict {
+/** The reason that comes first here is the one of the run. */
+const reasons: readonly UncheckedReason[] = ['too_large', 'schema_not_applied', 'truncated', 'arguments_not_carried'];
+
+function notChecked(trace: AgentTrace, judged: readonly Judged[], unchecked: readonly Judged[], notes: Check['notes']): Outcome {
+  const reason = reasons.find((one) => unchecked.some(({ unchecked: left }) => left?.reason === one)) ?? 'too_large';
+  const details = { tool_calls: judged.length, checked_calls: judged.length - unchecked.length, ...uncheckedDetails(unchecked), ...schemaDetails(notes) };
+  if (unchecked.length === judged.length && reason === 'arguments_not_carried') return argumentsUnknown(trace, 'The spans carry no arguments of tool calls; switch on the capture of tool inputs.', details);
+  if (unchecked.length === judged.length && reason === 'truncated') return cutShort(unchecked.some(({ call }) => call.truncated?.arguments !== undefined) ? 'arguments of tool calls' : 'tool definitions', details);
+  const why = unchecked.map((one) => `${callName(one)}: ${one.unchecked?.why ?? ''}`);
+  return skipped(reason, `${unchecked.length} of ${count(judged.length, 'tool call')} could not be checked, and nothing is wrong with what was: ${listed(why, '; ')}.`, details);
+}
+
+function uncheckedDetails(unchecked: readonly Judged[]): JsonObject {
+  if (unchecked.length === 0) return {};
+  const byReason = reasons.flatMap((reason) => {
+    const calls = unchecked.filter(({ unchecked: left }) => left?.reason === reason).length;
+    return calls === 0 ? [] : [[reason, calls] as const];
+  });
+  return { unchecked_calls: unchecked.length, ...Object.fromEntries(byReason), unchecked: unchecked.slice(0, uncheckedNamedMax).map((one) => ({ ...callDetails(one), status: 'skipped', reason: one.unchecked?.reason ?? '', explanation: one.unchecked?.why ?? '' })) };
+}
+
+function schemaDetails(notes: Check['notes']): JsonObject {
+  return notes.size === 0 ? {} : { schema_invalid: [...notes].map(([tool, faults]) => ({ tool, faults })) };
+}
+
+/** `bare`: calls of tools without a schema; `unsound`: of tools whose schema holds parts that say nothing. */
+function explained(checked: readonly Judged[], invalid: readonly Judged[], { bare, unsound }: { readonly bare: number; readonly unsound: number }): string {
+  if (checked.length === 0) return 'There was no tool call to check.';
+  if (invalid.length > 0) {
+    const culprits = invalid.map((call) => `${callName(call)}: ${listed(call.problems.map(({ message }) => message), ' and ')}`);
+    return `${invalid.length} of ${count(checked.length, 'tool call')} ${invalid.length === 1 ? 'does' : 'do'} not fit ${invalid.length === 1 ? 'its definition' : 'their definitions'}: ${listed(culprits, '; ')}.`;
+  }
+  if (bare === checked.length) return bare === 1 ? 'The tool call names a defined tool, which has no schema for arguments.' : `All ${bare} tool calls name defined tools, which have no schemas for arguments.`;
+  const limits = [...(bare === 0 ? [] : [`${bare} of them ${bare === 1 ? 'names a tool' : 'name tools'} without a schema for arguments`]), ...(unsound === 0 ? [] : ['unsound parts of schemas were left out'])];
+  const all = checked.length === 1 ? `The tool call fits ${unsound === 0 ? 'its definition' : 'what is sound of its definition'}` : `All ${checked.length} tool calls fit ${unsound === 0 ? 'their definitions' : 'what is sound of their definitions'}`;
+  return `${[all, ...limits].join('; ')}.`;
+}
+
+function part(judged: Judged, isBare: boolean, isUnsound: boolean): PartVerdict {
   const { problems } = judged;
-  const passed = problems.length === 0;
-  return partOf(judged, passed, passed ? 'The call fits its definition.' : `${callName(judged)}: ${listed(problems.map(({ message }) => message), ' and ')}.`);
+  const fits = isBare ? 'The call names a defined tool, which has no schema for arguments.' : isUnsound ? 'The call fits what is sound of its definition.' : 'The call fits its definition.';
+  return partOf(judged, problems.length === 0, problems.length === 0 ? fits : `${callName(judged)}: ${listed(problems.map(({ message }) => message), ' and ')}.`);
 }
 
 function valueAt(value: JsonValue, path: readonly string[]): JsonValue | undefined {

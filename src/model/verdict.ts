@@ -23,6 +23,7 @@ export type SkipReason =
   | 'no_times'
   | 'filtered'
   | 'part_of_another_run'
+  | 'schema_not_applied'
   | 'too_large';
 
 /** The verdict on one tool call, below the verdict on the run. `index` counts from 0 in the trajectory. */

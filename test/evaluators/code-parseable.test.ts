@@ -20,6 +20,9 @@ const rows: readonly { readonly name: string; readonly response: JsonValue; read
   { name: 'no block of a known language', response: fenced('cobol', 'x = 1'), want: { kind: 'skipped', reason: 'no_such_target' } },
   { name: 'a block as long as is read', response: fenced('json', `"${'x'.repeat(49_998)}"`), want: { kind: 'scored', score: 1 } },
   { name: 'a block longer than that', response: fenced('json', `"${'x'.repeat(49_999)}"`), want: { kind: 'skipped', reason: 'too_large' } },
+  { name: 'a broken block beside one that is longer than that', response: `${fenced('json', `"${'x'.repeat(49_999)}"`)}\n${fenced('json', '{')}`, want: { kind: 'scored', score: 0, passed: false } },
+  { name: 'a broken block beside more than all blocks may be', response: [...Array.from({ length: 5 }, () => fenced('json', `"${'x'.repeat(49_000)}"`)), fenced('json', '{')].join('\n'), want: { kind: 'scored', passed: false, details: { unread_blocks: 1 } } },
+  { name: 'a broken block before more than are read', response: [fenced('json', '{'), ...Array.from({ length: 201 }, () => fenced('json', '1'))].join('\n'), want: { kind: 'scored', passed: false, details: { more_blocks: true } } },
   { name: 'more blocks than are read', response: Array.from({ length: 201 }, () => fenced('json', '1')).join('\n'), want: { kind: 'skipped', reason: 'too_large' } },
 ];
 for (const { name, response, options = {}, want } of rows) {

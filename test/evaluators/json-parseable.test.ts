@@ -30,3 +30,16 @@ test('json_parseable: a schema beyond the limits fails, whatever the run', () =>
   const large = { type: 'object', description: 'x'.repeat(70_000) };
   expect(score({ entry: { use: 'json_parseable', options: { schema: large } }, trace: agentTrace({ finalResponse: '{}' }) })).toMatchObject({ kind: 'failed', error: 'schema_unusable' });
 });
+
+const unchecked = [
+  { name: 'a part of the schema elsewhere', schema: { properties: { a: { $ref: 'https://example.org/a.json' } } }, response: '{"a": 1}', want: { kind: 'skipped', reason: 'schema_not_applied' } },
+  { name: 'a fault beside a part elsewhere', schema: { properties: { a: { $ref: 'https://example.org/a.json' }, b: { type: 'string' } } }, response: '{"a": 1, "b": 2}', want: { kind: 'scored', score: 0 } },
+  { name: 'a pattern that is none', schema: { properties: { a: { pattern: '(?=x)' } } }, response: '{"a": "x"}', want: { kind: 'skipped', reason: 'schema_not_applied' } },
+  { name: 'bulk', schema: { properties: { a: { items: { type: 'number' } } } }, response: JSON.stringify({ a: Array(50_000).fill(1) }), want: { kind: 'skipped', reason: 'too_large' } },
+  { name: 'a fault beside bulk', schema: { properties: { a: { items: { type: 'number' } }, b: { type: 'string' } } }, response: JSON.stringify({ a: Array(50_000).fill(1), b: 2 }), want: { kind: 'scored', score: 0 } },
+];
+for (const { name, schema: own, response, want } of unchecked) {
+  test(`json_parseable: ${name} is ${want.kind}`, () => {
+    expect(score({ entry: { use: 'json_parseable', options: { schema: own } }, trace: agentTrace({ finalResponse: response }) })).toMatchObject(want);
+  });
+}

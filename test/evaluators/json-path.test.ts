@@ -75,3 +75,9 @@ for (const { options, message } of faulty) {
     expect(() => score({ entry: { use: 'json_path', options }, trace: agentTrace() })).toThrow(message);
   });
 }
+
+test('json_path: what is longer or deeper than is read is too large, and passes nothing', () => {
+  const skippedBy = (options: JsonObject, finalResponse: JsonValue) => expect(score({ entry: { use: 'json_path', options }, trace: agentTrace({ finalResponse }) })).toMatchObject({ kind: 'skipped', reason: 'too_large' });
+  skippedBy({ path: '$.a', operator: 'matches', value: '^[a-z]*$' }, { a: `${'a'.repeat(100_000)}!` });
+  skippedBy({ path: '$.error', operator: 'not_exists' }, `{"error": "x", "a": ${'['.repeat(200)}${']'.repeat(200)}}`);
+});

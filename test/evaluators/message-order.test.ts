@@ -46,6 +46,7 @@ test('message_order: it is skipped where the spans do not tell, or tell too much
   const long = agentTrace({ messages: Array.from({ length: 11 }, () => ({ role: 'user', text: 'x', calls: [] })) });
   expect(scored([{ name: 'a' }], agentTrace({ toolCallsCarried: false }))).toMatchObject({ kind: 'skipped', reason: 'tool_calls_not_carried' });
   expect(scored([{ name: 't', arguments: {} }], agentTrace({ toolCalls: [call({ arguments: undefined })] }))).toMatchObject({ kind: 'skipped', reason: 'arguments_not_carried' });
+  expect(scored([{ matches: '^a*$' }], agentTrace({ messages: [{ role: 'user', text: `${'a'.repeat(100_000)}!`, calls: [] }] }))).toMatchObject({ kind: 'skipped', reason: 'too_large' });
   expect(score({ entry: { use: 'message_order', options: { sequence: [] } }, trace: long, limits: { toolCallsMax: 1 } })).toMatchObject({ kind: 'skipped', reason: 'too_large' });
 });
 

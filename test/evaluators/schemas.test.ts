@@ -8,6 +8,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { compilePattern } from '../../evaluators/context.ts';
+import { outlineProblems } from '../../evaluators/schema-outline.ts';
 import { compileSchema, pointerSteps } from '../../evaluators/schemas.ts';
 import type { JsonObject, JsonValue } from '../../src/model/json.ts';
 
@@ -92,5 +93,49 @@ for (const draft of ['2020-12', 'draft-07'] as const) {
       const [ours, theirs] = [byUs(schema), byAjv(schema)];
       for (const given of values) expect(distinct(ours(given))).toEqual(distinct(theirs(given)));
     }), { numRuns: 1_000, seed: 11 });
+  });
+}
+
+for (const draft of ['2020-12', 'draft-07'] as const) {
+  test(`schemas: ${draft}: with a part that cannot be applied, what is said holds whatever that part says`, () => {
+    let [open, sure] = [0, 0];
+    fc.assert(fc.property(schemas(draft, true), fc.array(value, { minLength: 1, maxLength: 8 }), (schema, values) => {
+      const remote = compileSchema(JSON.parse(JSON.stringify(schema).replaceAll('#/$defs/t', 'https://example.org/t')) as JsonObject, compilePattern);
+      const leaves: readonly JsonValue[] = [true, false, { type: 'string' }, { properties: { a: true }, required: ['b'] }, { not: { type: 'string' } }];
+      const instances = leaves.map((t) => compileSchema({ ...schema, $defs: { ...(schema['$defs'] as JsonObject), t } }, compilePattern));
+      for (const given of values) {
+        const { problems = [], gaps = [] } = remote?.check(given) ?? {};
+        if (problems.length === 0 && gaps.length > 0) open++;
+        else sure++;
+        const passes = instances.map((instance) => instance?.problems(given)?.length === 0);
+        if (problems.length > 0) expect({ schema, given, passes }).toEqual({ schema, given, passes: passes.map(() => false) });
+        else if (gaps.length === 0) expect({ schema, given, passes }).toEqual({ schema, given, passes: passes.map(() => true) });
+      }
+    }), { numRuns: 3_000, seed: 13 });
+    expect(Math.min(open, sure)).toBeGreaterThan(100);
+  });
+
+  test(`schemas: ${draft}: with too few steps, what is found is wrong with all of them too`, () => {
+    let cut = 0;
+    fc.assert(fc.property(schemas(draft, true), value, fc.integer({ min: 1, max: 60 }), (schema, given, steps) => {
+      const compiled = compileSchema(schema, compilePattern);
+      const { problems = [], gaps = [] } = compiled?.check(given, { steps }) ?? {};
+      if (gaps.length > 0) cut++;
+      if (problems.length > 0) expect(compiled?.problems(given)).not.toEqual([]);
+      else if (gaps.length === 0) expect(compiled?.problems(given)).toEqual([]);
+    }), { numRuns: 2_000, seed: 17 });
+    expect(cut).toBeGreaterThan(20);
+  });
+
+  test(`schemas: ${draft}: a look at the top level finds nothing that the whole check does not find`, () => {
+    let found = 0;
+    const top = fc.dictionary(name, value, { maxKeys: 4, noNullPrototype: true });
+    fc.assert(fc.property(schemas(draft, false), top, (schema, given) => {
+      const outline = outlineProblems(schema, given, { strict: false, work: { steps: 1_000 } });
+      found += outline.length;
+      const whole = compileSchema(schema, compilePattern)?.check(given).problems.map(({ path, keyword }) => `${keyword} ${path.join('.')}`);
+      for (const { path, keyword } of outline) expect(whole).toContain(`${keyword} ${path.join('.')}`);
+    }), { numRuns: 2_000, seed: 19 });
+    expect(found).toBeGreaterThan(50);
   });
 }
