@@ -2,7 +2,8 @@
 import type { AgentTrace, ToolCall } from '../src/model/agent-trace.ts';
 import type { Drafted } from '../src/model/drafted.ts';
 import type { SpanId } from '../src/model/ids.ts';
-import type { JsonObject } from '../src/model/json.ts';
+import { isJsonArray, isJsonObject } from '../src/model/json.ts';
+import type { JsonObject, JsonValue } from '../src/model/json.ts';
 import type { Outcome, PartVerdict } from '../src/model/verdict.ts';
 import type { EvaluationContext } from './evaluator.ts';
 
@@ -106,4 +107,30 @@ export function partOf({ index, call }: PlacedCall, passed: boolean, explanation
   part.passed = passed;
   part.explanation = explanation;
   return part as PartVerdict;
+}
+
+/** Values in the arguments of a call that are counted. */
+const weighedMax = 200;
+
+/** By their arguments; in their own order from a weight on that most arguments do not reach. */
+export function lightestFirst(calls: readonly PlacedCall[]): readonly PlacedCall[] {
+  return calls.map((placed) => ({ placed, weight: weighedMax - weightLeft(placed.call.arguments ?? null, weighedMax) })).sort((one, other) => one.weight - other.weight).map(({ placed }) => placed);
+}
+
+/** What is left of so many values in each other. */
+function weightLeft(value: JsonValue, left: number): number {
+  let rest = left - 1;
+  if (isJsonArray(value)) {
+    for (const item of value) {
+      if (rest <= 0) return 0;
+      rest = weightLeft(item, rest);
+    }
+  } else if (isJsonObject(value)) {
+    // No list of the names: the walk ends where the count does.
+    for (const name in value) {
+      if (rest <= 0) return 0;
+      if (Object.hasOwn(value, name)) rest = weightLeft(value[name] ?? null, rest);
+    }
+  }
+  return Math.max(0, rest);
 }

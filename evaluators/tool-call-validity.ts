@@ -7,7 +7,7 @@ import type { AgentTrace, ToolDefinition } from '../src/model/agent-trace.ts';
 import { isJsonObject } from '../src/model/json.ts';
 import type { JsonObject, JsonValue } from '../src/model/json.ts';
 import type { Outcome, PartVerdict, SkipReason } from '../src/model/verdict.ts';
-import { argumentsUnknown, callDetails, cutShort, evidenceOf, hasArguments, notCarried, noToolCalls, onEmptySchema, partOf, placedCalls, skipped } from './calls.ts';
+import { argumentsUnknown, callDetails, cutShort, evidenceOf, hasArguments, lightestFirst, notCarried, noToolCalls, onEmptySchema, partOf, placedCalls, skipped } from './calls.ts';
 import type { OnEmpty, PlacedCall } from './calls.ts';
 import type { CompiledSchema, EvaluationContext, RuleEvaluator, SchemaProblem, Subject, Work } from './evaluator.ts';
 import { closedSchema } from './schema-closing.ts';
@@ -97,25 +97,6 @@ function evaluate({ trace }: Subject, options: ToolCallValidityOptions, context:
   const unchecked = judged.filter(({ problems, unchecked: left }) => problems.length === 0 && left !== undefined);
   if (invalid.length === 0 && unchecked.length > 0) return notChecked(trace, judged, unchecked, check.notes);
   return verdict(judged.filter(({ problems, unchecked: left }) => problems.length > 0 || left === undefined), unchecked, check);
-}
-
-const weighedMax = 200;
-
-/** In their own order from a weight on that most arguments do not reach. */
-function lightestFirst(calls: readonly PlacedCall[]): readonly PlacedCall[] {
-  return calls.map((placed) => ({ placed, weight: weighedMax - weightLeft(placed.call.arguments ?? null, weighedMax) })).sort((one, other) => one.weight - other.weight).map(({ placed }) => placed);
-}
-
-/** What is left of so many values in each other. */
-function weightLeft(value: JsonValue, left: number): number {
-  let rest = left - 1;
-  if (typeof value === 'object' && value !== null) {
-    for (const key in value) {
-      if (rest <= 0) return 0;
-      rest = weightLeft((value as JsonObject)[key] ?? null, rest);
-    }
-  }
-  return Math.max(0, rest);
 }
 
 /** All that can be said of a call without its compiled schema. */
