@@ -72,7 +72,7 @@ export function notCarried(trace: AgentTrace): Skipped | undefined {
 
 export function noToolCalls(trace: AgentTrace): Skipped {
   const asked = trace.toolCalls.length;
-  return skipped('no_tool_calls', asked === 0 ? 'The agent called no tool.' : `None of the ${asked} tool calls that the model asked for ran.`);
+  return skipped('no_tool_calls', asked === 0 ? 'The agent called no tool.' : asked === 1 ? 'The one tool call that the model asked for did not run.' : `None of the ${asked} tool calls that the model asked for ran.`);
 }
 
 export function noInput(details?: JsonObject): Skipped {

@@ -13,7 +13,7 @@ import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
 import { argumentsOf } from './expected-calls.ts';
 import { canonicalText } from './matching/equality.ts';
 import { normalizeToolNamesSchema, underNormalizedNames } from './normalized-names.ts';
-import { callName, count, listed } from './wording.ts';
+import { callName, count, listed, toolName } from './wording.ts';
 
 export interface LoopDetectionOptions {
   readonly minRepeats: number;
@@ -93,7 +93,7 @@ function loopDetails({ start, period, length }: Cycle, calls: readonly PlacedCal
 }
 
 function inWords({ start, period, length }: Cycle, calls: readonly PlacedCall[]): string {
-  const round = calls.slice(start, start + period).map(({ call }) => call.name);
+  const round = calls.slice(start, start + period).map(({ call }) => toolName(call));
   const from = (calls[start]?.index ?? 0) + 1;
   return `${listed(round, ' – ')} ${count(Math.floor(length / period), 'time')} in a row from call ${from} on`;
 }

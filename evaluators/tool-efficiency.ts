@@ -149,7 +149,7 @@ function verdict(calls: readonly PlacedCall[], { repeats, classes, consecutive }
 function explained(calls: readonly PlacedCall[], redundant: readonly Repeat[], cycle: Cycle | undefined): string {
   if (redundant.length === 0) return calls.length === 0 ? 'No tool ran.' : `No tool call repeats an earlier one (${count(calls.length, 'call')}).`;
   const culprits = redundant.map((repeat) => `${callName(repeat)} ${inWords(repeat)}`);
-  const loop = cycle === undefined || cycle.length < 3 ? '' : `; ${cycle.period === 1 ? 'one call' : `${cycle.period} calls`} repeat in a loop from call ${(calls[cycle.start]?.index ?? 0) + 1} on, ${cycle.length} calls long`;
+  const loop = cycle === undefined || cycle.length < 3 ? '' : `; ${cycle.period === 1 ? 'one call repeats' : `${cycle.period} calls repeat`} in a loop from call ${(calls[cycle.start]?.index ?? 0) + 1} on, ${cycle.length} calls long`;
   return `${redundant.length} of ${count(calls.length, 'tool call')} ${redundant.length === 1 ? 'repeats' : 'repeat'} earlier ones: ${listed(culprits)}${loop}.`;
 }
 

@@ -11,7 +11,12 @@ const listedMax = 3;
 
 /** A call as a person counts it: the first is call 1. */
 export function callName({ index, call }: PlacedCall): string {
-  return `${call.name.trim() === '' ? 'a call without a name' : cut(call.name)} (call ${index + 1})`;
+  return `${toolName(call)} (call ${index + 1})`;
+}
+
+/** As a piece of a sentence. */
+export function toolName({ name }: PlacedCall['call']): string {
+  return name.trim() === '' ? 'a call without a name' : cut(singleSpaced(name));
 }
 
 export function quoted(text: string): string {

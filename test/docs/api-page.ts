@@ -49,12 +49,17 @@ function bodyText(schema: JsonObject): string {
 function memberType({ enum: values, type, minimum, maximum, format }: JsonObject): string {
   if (Array.isArray(values)) return values.filter((value) => value !== null).map((value) => `\`${String(value)}\``).join(', ');
   const name = [type].flat()[0];
-  if (name === 'number') return `number, ${String(minimum)} to ${String(maximum)}`;
+  if (name === 'number') return `number, ${rangeText({ minimum, maximum })}`;
   return name === 'boolean' ? '`true`, `false`' : format === undefined ? 'text' : 'time';
+}
+
+function rangeText({ minimum, maximum }: JsonObject): string {
+  if (maximum === undefined) return minimum === undefined ? 'any' : `from ${String(minimum)}`;
+  return minimum === undefined ? `to ${String(maximum)}` : `${String(minimum)} to ${String(maximum)}`;
 }
 
 function parameterRow(name: string, schema: JsonObject): string {
   const values = schema['enum'];
-  const type = Array.isArray(values) ? values.map((value) => `\`${String(value)}\``).join(', ') : schema['type'] === 'integer' ? `whole number, ${String(schema['minimum'])} to ${String(schema['maximum'])}` : 'text';
+  const type = Array.isArray(values) ? values.map((value) => `\`${String(value)}\``).join(', ') : schema['type'] === 'integer' ? `whole number, ${rangeText(schema)}` : 'text';
   return `| \`${name}\` | ${type} | ${schema['default'] === undefined ? '' : `\`${jsonText(schema['default'])}\``} | ${String(schema['description'] ?? '')} |`;
 }

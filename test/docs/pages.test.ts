@@ -4,6 +4,10 @@ import { expect, test } from 'vitest';
 import { pages } from './pages.ts';
 
 for (const { path, text } of pages) {
+  test(`docs: ${path} has no hole in it`, () => {
+    expect(text().match(/^.*(?:\bundefined\b|\bNaN\b|\[object ).*$/gm) ?? []).toEqual([]);
+  });
+
   test(`docs: ${path} is what npm run docs writes`, () => {
     expect(readFileSync(join(import.meta.dirname, '../..', path), 'utf8')).toBe(text());
   });

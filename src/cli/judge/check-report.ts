@@ -31,23 +31,26 @@ function resultLines({ name, labelled, unanswered, agreement }: CheckResult): re
     told,
     `  both pass ${trueNegative}, both fail ${truePositive}, missed ${falseNegative}, false alarms ${falsePositive}`,
     `  accuracy   ${estimateText(agreement.rates.accuracy)}`,
-    `  precision  ${estimateText(agreement.rates.precision)}  of what it fails`,
-    `  recall     ${estimateText(agreement.rates.recall)}  of what people fail`,
+    `  precision  ${estimateText(agreement.rates.precision, 'of what it fails')}`,
+    `  recall     ${estimateText(agreement.rates.recall, 'of what people fail')}`,
     `  kappa      ${estimateText(agreement.kappa)}`,
   ];
 }
 
 function comparedLines({ other, comparison }: Compared, against: string | undefined): readonly string[] {
   if (other === undefined || comparison === undefined) return [];
-  const before = other.agreement === undefined ? '' : `, whose accuracy is ${estimateText(other.agreement.rates.accuracy)}`;
+  const accuracy = other.agreement?.rates.accuracy;
+  const before = accuracy === undefined ? '' : accuracy.kind === 'not_estimable' ? ', whose accuracy cannot be told' : `, whose accuracy is ${estimateText(accuracy)}`;
   const head = `  against ${oneLine(against ?? '', nameChars)}${before}:`;
   if (comparison.kind === 'not_estimable') return [head, `    ${comparison.explanation}`];
   const { word, difference, counts, midP } = comparison;
-  return [head, `    ${word.replaceAll('_', ' ')}: ${estimateText(difference)} in accuracy, p = ${midP.toFixed(3)}; only this one right ${counts.onlySecond}, only the other ${counts.onlyFirst}`];
+  return [head, `    ${word.replaceAll('_', ' ')}: ${estimateText(difference, 'in accuracy')}, p = ${midP.toFixed(3)}; only this one right ${counts.onlySecond}, only the other ${counts.onlyFirst}`];
 }
 
-export function estimateText(value: Estimate | NotEstimable): string {
-  return value.kind === 'not_estimable' ? `cannot be told: ${value.explanation}` : `${value.point.toFixed(3)} (${value.low.toFixed(3)} to ${value.high.toFixed(3)})`;
+/** `of` says what the figure is a share of; a figure that is not there is a share of nothing. */
+export function estimateText(value: Estimate | NotEstimable, of = ''): string {
+  if (value.kind === 'not_estimable') return `cannot be told: ${value.explanation}`;
+  return `${value.point.toFixed(3)} (${value.low.toFixed(3)} to ${value.high.toFixed(3)})${of === '' ? '' : ` ${of}`}`;
 }
 
 export function checkJson({ runs, results }: CheckReport): string {
