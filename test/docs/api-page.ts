@@ -1,6 +1,6 @@
 import { openApiDocument } from '../../src/web/api/openapi.ts';
 import { routes, type Route } from '../../src/web/api/routes.ts';
-import type { JsonObject } from '../../src/model/json.ts';
+import type { JsonObject, JsonValue } from '../../src/model/json.ts';
 import { jsonText } from '../../src/model/json.ts';
 
 export function apiPage(): string {
@@ -53,7 +53,7 @@ function memberType({ enum: values, type, minimum, maximum, format }: JsonObject
   return name === 'boolean' ? '`true`, `false`' : format === undefined ? 'text' : 'time';
 }
 
-function rangeText({ minimum, maximum }: JsonObject): string {
+function rangeText({ minimum, maximum }: { readonly minimum?: JsonValue | undefined; readonly maximum?: JsonValue | undefined }): string {
   if (maximum === undefined) return minimum === undefined ? 'any' : `from ${String(minimum)}`;
   return minimum === undefined ? `to ${String(maximum)}` : `${String(minimum)} to ${String(maximum)}`;
 }
