@@ -86,7 +86,7 @@ function runsByChance(count: number): readonly AgentTrace[] {
       ...(next() > 0.5 ? { tokens: { input: one([0, 1, 900]), output: one([0, 1, 12]) } } : {}),
       ...(next() > 0.5 ? { startUnixNano: 0n, endUnixNano: one([0n, 1n, 1_000_000_000n, 90_000_000_000n]) } : {}),
       ...(next() > 0.5 ? { tasks: one([[], ['book a hotel'], ['book', 'pay']]) } : {}),
-    } as Partial<AgentTrace>);
+    });
   });
 }
 
