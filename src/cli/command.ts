@@ -31,7 +31,8 @@ export interface Command {
   readonly options: { readonly [name: string]: CommandOption };
   /** Most arguments that are not options. */
   readonly positionalsMax: number;
-  readonly run: (input: CommandInput) => ExitCode | Promise<ExitCode>;
+  /** Gives the exit code; a command that runs another one exits as that one. */
+  readonly run: (input: CommandInput) => number | Promise<number>;
 }
 
 /** Thrown for what a person typed: the message is shown with the usage, and the exit code is 2. */

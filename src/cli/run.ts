@@ -4,7 +4,7 @@ import { ConfigError } from '../config/fault.ts';
 import { nearest } from '../model/nearest.ts';
 import type { Environment } from '../config/substitution.ts';
 import { JuryError } from '../model/errors.ts';
-import { UsageError, type Command, type CommandInput, type ExitCode } from './command.ts';
+import { UsageError, type Command, type CommandInput } from './command.ts';
 import { faultsText } from './faults-text.ts';
 import { commandUsageText, usageText } from './usage.ts';
 
@@ -18,7 +18,7 @@ export interface CommandLine {
   readonly complain: (text: string) => void;
 }
 
-export async function runCommandLine(line: CommandLine): Promise<ExitCode> {
+export async function runCommandLine(line: CommandLine): Promise<number> {
   const { words, commands, version, say, complain } = line;
   const [first, ...rest] = words;
   if (first === '--version' || first === '-v') {
@@ -39,7 +39,7 @@ export async function runCommandLine(line: CommandLine): Promise<ExitCode> {
   return runCommand(line, command, rest);
 }
 
-async function runCommand(line: CommandLine, command: Command, words: readonly string[]): Promise<ExitCode> {
+async function runCommand(line: CommandLine, command: Command, words: readonly string[]): Promise<number> {
   const { say, complain, env } = line;
   try {
     const { values, positionals } = parsed(command, words);

@@ -6,8 +6,11 @@ import { demo } from './demo.ts';
 import { evaluate } from './eval.ts';
 import { evaluators } from './evaluators.ts';
 import { exportScores } from './export.ts';
+import { init } from './init.ts';
 import { inspect } from './inspect.ts';
 import { judge } from './judge.ts';
+import { record } from './record.ts';
+import { runs } from './runs.ts';
 import { serve } from './serve.ts';
 
-export const commands: readonly Command[] = [serve, evaluate, judge, dataset, inspect, exportScores, config, evaluators, demo];
+export const commands: readonly Command[] = [serve, init, runs, evaluate, judge, dataset, inspect, record, exportScores, config, evaluators, demo];

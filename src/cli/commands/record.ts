@@ -1,0 +1,66 @@
+/** `tracejury record`: an OTLP receiver for the length of a command. */
+import { pino } from 'pino';
+import { defaultClosing } from '../../pipeline/closing.ts';
+import { UsageError, type Command, type CommandInput } from '../command.ts';
+import { readBodies } from '../inspect/bodies.ts';
+import { played } from '../inspect/played.ts';
+import { readRecorded } from '../inspect/recorded.ts';
+import { agentEnvironment, runAgent } from '../record/agent-process.ts';
+import { recordingServer, type Recording, type RecordingServer } from '../record/recording-server.ts';
+
+const outputDefault = 'spans.jsonl';
+const wordsMax = 10_000;
+const portMax = 65_535;
+
+export const record: Command = {
+  name: 'record',
+  usage: '[--output FILE] [--port N] -- COMMAND [ARGUMENT]…',
+  summary: 'runs a command with an OTLP receiver beside it and writes its spans to a file',
+  options: {
+    output: { type: 'string', value: 'FILE', summary: `where the spans go, one OTLP request in JSON a line; default ${outputDefault}. An existing file is replaced` },
+    port: { type: 'string', value: 'N', summary: 'port of OTLP over HTTP, for agents that read no variable; default any free one' },
+  },
+  positionalsMax: wordsMax,
+  async run(input: CommandInput): Promise<number> {
+    const { options, positionals, env, complain } = input;
+    const { output: file = outputDefault, port = '0' } = options;
+    if (typeof file !== 'string' || file === '') throw new UsageError('--output takes one file.');
+    if (typeof port !== 'string' || !/^\d{1,5}$/.test(port) || Number(port) > portMax) throw new UsageError(`--port takes a number from 0 to ${portMax}.`);
+    if (positionals.length === 0) throw new UsageError('Name the command after --: tracejury record -- python agent.py.');
+    const server = await opened(file, Number(port));
+    let exitCode: number;
+    let recording: Recording;
+    try {
+      exitCode = await runAgent(positionals, agentEnvironment(env, server)).catch((error: unknown) => {
+        throw new UsageError(`${JSON.stringify(positionals[0])} cannot be started (${codeOf(error)}).`);
+      });
+    } finally {
+      recording = await server.stop();
+    }
+    for (const line of await summary(file, recording)) complain(line);
+    return exitCode === 0 && recording.spans === 0 ? 1 : exitCode;
+  },
+};
+
+async function opened(file: string, port: number): Promise<RecordingServer> {
+  try {
+    return await recordingServer({ file, port, logger: pino({ level: 'silent' }) });
+  } catch (error) {
+    const isListening = error instanceof Error && 'syscall' in error && error.syscall === 'listen';
+    throw new UsageError(isListening ? `--port ${port} cannot be used (${codeOf(error)}).` : `--output ${file} cannot be written (${codeOf(error)}).`);
+  }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+}
+
+/** What was recorded, and what to do next. */
+async function summary(file: string, { spans, records, rejected, isCut }: Recording): Promise<readonly string[]> {
+  const lost = [...(rejected === 0 ? [] : [`${rejected} spans or log records broke the protocol and were left out.`]), ...(isCut ? ['The file reached its bound, so later spans were refused: record fewer runs at a time.'] : [])];
+  if (spans === 0) return [`⚠ No span arrived${records === 0 ? '' : `, only ${records} log records`}. The command needs an OpenTelemetry SDK whose exporter reads OTEL_EXPORTER_OTLP_ENDPOINT, or --port with the port that it sends to.`, ...lost];
+  const { runs } = played(readRecorded(await readBodies([file], process.stdin)), { closing: defaultClosing });
+  const found = runs.length === 0 ? '⚠ no agent run among them' : runs.length === 1 ? '1 agent run' : `${runs.length} agent runs`;
+  const next = runs.length === 0 ? `tracejury inspect ${file} shows what they carry` : `tracejury eval ${file} scores them`;
+  return [`${file}: ${spans} spans${records === 0 ? '' : ` and ${records} log records`}, ${found}; ${next}.`, ...lost];
+}

@@ -1,0 +1,103 @@
+/** `tracejury runs`: stored runs as lines. */
+import { existsSync } from 'node:fs';
+import { evaluators } from '../../../evaluators/index.ts';
+import { readConfig } from '../../config/load.ts';
+import { jsonText } from '../../model/json.ts';
+import { sleep } from '../../serving/machine.ts';
+import { openStore } from '../../stores/index.ts';
+import type { RunPlace, RunRow, Store } from '../../stores/store.ts';
+import { runRowJson } from '../../web/api/json.ts';
+import { UsageError, type Command, type CommandInput, type ExitCode } from '../command.ts';
+import { runLine } from '../runs/run-line.ts';
+
+const limitDefault = 20;
+const limitMax = 10_000;
+const pageMax = 200;
+/** Pages that one look in `--follow` reads: a run that closes while more runs than these began after it is not shown. */
+const followPagesMax = 10;
+const lookEveryMs = 1_000;
+
+export const runs: Command = {
+  name: 'runs',
+  usage: '[--fail] [--agent A] [--follow] [--limit N] [--format text|json] [-c FILE]',
+  summary: 'stored runs with their verdicts, newest first; --follow shows runs as they close',
+  options: {
+    fail: { type: 'boolean', summary: 'only runs that failed a verdict' },
+    agent: { type: 'string', value: 'A', summary: 'only runs of this agent' },
+    follow: { type: 'boolean', short: 'f', summary: 'shows the newest runs, oldest first, then each run as it closes, until Ctrl-C' },
+    limit: { type: 'string', value: 'N', summary: `most runs; default ${limitDefault}` },
+    format: { type: 'string', value: 'text|json', summary: 'text (default), or one JSON object a line as /api/v1/runs has it' },
+    config: { type: 'string', short: 'c', value: 'FILE', summary: 'configuration that names the store; default sqlite:./tracejury-data/tracejury.db' },
+  },
+  positionalsMax: 0,
+  async run(input) {
+    const settings = settingsOf(input);
+    const { config } = await readConfig({ file: settings.configFile, env: input.env, evaluators });
+    const { address } = config.store;
+    if (address.scheme === 'memory') throw new UsageError('store.url is memory:, which only its own process can read. Ask the console: /api/v1/runs.');
+    if (!existsSync(address.rest)) throw new UsageError(`There is no store at ${address.rest}. Start the service in this folder first, or name its configuration with -c.`);
+    const store = await openStore(address);
+    try {
+      return settings.follow ? await follow(store, settings, input) : await list(store, settings, input);
+    } finally {
+      await store.stop();
+    }
+  },
+};
+
+interface Settings {
+  readonly fail: boolean;
+  readonly agent: string | undefined;
+  readonly follow: boolean;
+  readonly limit: number;
+  readonly write: (run: RunRow) => string;
+  readonly configFile: string | undefined;
+}
+
+function settingsOf({ options }: CommandInput): Settings {
+  const { agent, limit = String(limitDefault), format = 'text', config } = options;
+  if (agent !== undefined && typeof agent !== 'string') throw new UsageError('--agent takes one name.');
+  if (config !== undefined && typeof config !== 'string') throw new UsageError('-c takes one file.');
+  if (typeof limit !== 'string' || !/^\d{1,5}$/.test(limit) || Number(limit) < 1 || Number(limit) > limitMax) throw new UsageError(`--limit takes a number from 1 to ${limitMax}.`);
+  if (format !== 'text' && format !== 'json') throw new UsageError('--format is text or json.');
+  return { fail: options['fail'] === true, agent, follow: options['follow'] === true, limit: Number(limit), write: format === 'json' ? (run) => jsonText(runRowJson(run)) : runLine, configFile: config };
+}
+
+async function list(store: Store, settings: Settings, { say, complain }: CommandInput): Promise<ExitCode> {
+  const found = await newest(store, settings, settings.limit);
+  for (const run of found) say(settings.write(run));
+  if (found.length === 0) complain(settings.fail || settings.agent !== undefined ? 'No stored run fits.' : 'No run is stored yet.');
+  return 0;
+}
+
+/** Until a signal. A run that gets another revision, for late spans or a judge, is shown again. */
+async function follow(store: Store, settings: Settings, { say }: CommandInput): Promise<ExitCode> {
+  const ended = new AbortController();
+  const end = (): void => ended.abort();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, end);
+  let shown = new Set<string>();
+  let first = true;
+  while (!ended.signal.aborted) {
+    const seen = new Set<string>();
+    const found = (await newest(store, settings, pageMax * followPagesMax)).filter((run) => {
+      const key = JSON.stringify([run.tenant, run.traceId, run.spanId, run.revision, run.verdicts.length]);
+      seen.add(key);
+      return !shown.has(key);
+    });
+    for (const run of (first ? found.slice(0, settings.limit) : found).toReversed()) say(settings.write(run));
+    [shown, first] = [seen, false];
+    await sleep(lookEveryMs, ended.signal);
+  }
+  return 0;
+}
+
+async function newest(store: Store, { fail, agent }: Settings, limit: number): Promise<readonly RunRow[]> {
+  const found: RunRow[] = [];
+  let after: RunPlace | undefined;
+  do {
+    const page = await store.runs({ limit: Math.min(pageMax, limit - found.length), ...(fail ? { verdict: 'fail' as const } : {}), ...(agent === undefined ? {} : { agent }), ...(after === undefined ? {} : { after }) });
+    found.push(...page.runs);
+    after = page.next;
+  } while (after !== undefined && found.length < limit);
+  return found;
+}
