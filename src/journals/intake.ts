@@ -17,7 +17,8 @@ import type { Appended, Journal, JournalRecord, Position, Recovery } from './jou
 
 /** What of the pipeline is needed here. */
 export interface Flow {
-  spans(tenant: Tenant, spans: readonly Span[], position: number): void;
+  /** `origin`: where the journal had their request first, if it is not there any more. */
+  spans(tenant: Tenant, spans: readonly Span[], position: number, origin?: number): void;
   logs(tenant: Tenant, records: readonly LogRecord[], position: number): void;
   readonly standings: Standings;
 }
@@ -128,9 +129,9 @@ export function intake({ journal, flow, keeping, telemetry, clock, inflatedBytes
     }
   }
 
-  function gather(tenant: Tenant, request: Request, position: Position, isDone: (key: string) => boolean): void {
+  function gather({ tenant, origin }: JournalRecord, request: Request, position: Position, isDone: (key: string) => boolean): void {
     const isOpen = (one: Span | LogRecord): boolean => !isDone(traceKey(tenant, one.traceId));
-    if (request.kind === 'traces') flow.spans(tenant, request.spans.filter(isOpen), position);
+    if (request.kind === 'traces') flow.spans(tenant, request.spans.filter(isOpen), position, origin);
     else flow.logs(tenant, request.records.filter(isOpen), position);
   }
 
@@ -200,7 +201,7 @@ export function intake({ journal, flow, keeping, telemetry, clock, inflatedBytes
       const done = [...keys].filter((key) => !flow.standings.isOpen(key) && !unstored.has(key));
       // First: whoever finds the request again must know whom it does not concern.
       if (done.length > 0 && (await journal.append(doneRecord(done, clock.nowMs()), 'reserve')).kind === 'refused') return;
-      const again = await taken({ ...record, isCopy: true, receivedMs: clock.nowMs() }, (to) => flow.standings.moved(from, to), 'reserve');
+      const again = await taken({ ...record, isCopy: true, origin: record.origin ?? from, receivedMs: clock.nowMs() }, (to) => flow.standings.moved(from, to), 'reserve');
       if (again.kind === 'refused') return;
       if (done.length > 0 && (await journal.append(doneRecord(done, clock.nowMs()), 'reserve')).kind === 'refused') return;
       telemetry.add('tracejury.journal.moved', 1);
@@ -261,7 +262,7 @@ export function intake({ journal, flow, keeping, telemetry, clock, inflatedBytes
       for await (const { position, record } of recovery.entries) {
         if (record.kind === 'done' || record.kind === 'forwarded') continue;
         const request = readRequest(record, inflatedBytesMax);
-        gather(record.tenant, request, position, (key) => done.has(key));
+        gather(record, request, position, (key) => done.has(key));
         if (passing?.wants() === true && position >= forwarded && record.isCopy !== true) passAgain(passing, { position, record }, request);
         telemetry.add('tracejury.journal.replayed', 1);
         requests++;

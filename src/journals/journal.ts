@@ -12,6 +12,8 @@ export interface JournalRecord {
   readonly kind: 'traces' | 'logs' | 'done' | 'forwarded';
   /** It was there before, and was written again at the end. */
   readonly isCopy?: true;
+  /** Of a copy: where it stood first, so that the order in which requests arrived is known. Copies of older releases lack it. */
+  readonly origin?: Position;
   readonly tenant: Tenant;
   readonly contentType: string;
   /** As the request said; the body stays compressed. Empty: none. */

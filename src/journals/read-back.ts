@@ -43,7 +43,8 @@ const traceBytesMaxDefault = 64 * 1024 * 1024;
 const traceIdChars = 32;
 
 interface Gathered {
-  readonly parts: BundlePart[];
+  /** Each with the place at which the journal had its request first. */
+  readonly parts: (BundlePart & { readonly origin: number })[];
   bytes: number;
   spans: number;
   isWhole: boolean;
@@ -66,7 +67,7 @@ export async function readBack(traces: readonly FinishedTrace[], { journal, infl
         if (part === undefined) continue;
         own.bytes += part.bytes.length;
         own.spans += part.signal === 'traces' ? part.items : 0;
-        own.parts.push(part);
+        own.parts.push({ ...part, origin: record?.origin ?? position });
         held += part.bytes.length;
         // Of what is too large nothing is held.
         if (own.bytes > traceBytesMax) held -= emptied(own);
@@ -80,7 +81,7 @@ export async function readBack(traces: readonly FinishedTrace[], { journal, infl
     }
     await turn();
   }
-  return all.map(({ parts, bytes, spans, isWhole, isLater }) => ({ bundle: bytes > traceBytesMax || isLater ? undefined : bundle(parts), spans, isWhole, isRedacted: redaction !== undefined, isLater }));
+  return all.map(({ parts, bytes, spans, isWhole, isLater }) => ({ bundle: bytes > traceBytesMax || isLater ? undefined : bundle(parts.sort((one, other) => one.origin - other.origin)), spans, isWhole, isRedacted: redaction !== undefined, isLater }));
 }
 
 /** Gives the bytes that were held. */

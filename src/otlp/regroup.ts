@@ -11,28 +11,28 @@ export interface ScopeGroup {
   readonly spans: readonly Span[];
 }
 
-/** Resources and scopes of equal content, as the two key functions tell it, are one group; order is that of the first span of each. */
+/** Neighbours whose resources and scopes have equal content, as the two key functions tell it, are one group: the order of the spans stays, for it tells which of them began first. */
 export function regroup(spans: readonly Span[], resourceKey: (resource: Resource) => string, scopeKey: (scope: Scope) => string): readonly ResourceGroup[] {
   const resourceKeys = remembered(resourceKey);
   const scopeKeys = remembered(scopeKey);
-  const groups = new Map<string, { resource: Resource; scopes: Map<string, { scope: Scope; spans: Span[] }> }>();
+  const groups: { readonly key: string; readonly resource: Resource; readonly scopes: { readonly key: string; readonly scope: Scope; readonly spans: Span[] }[] }[] = [];
   for (const span of spans) {
-    const group = found(groups, resourceKeys(span.resource), () => ({ resource: span.resource, scopes: new Map<string, { scope: Scope; spans: Span[] }>() }));
-    found(group.scopes, scopeKeys(span.scope), () => ({ scope: span.scope, spans: [] })).spans.push(span);
+    const [resourceIs, scopeIs] = [resourceKeys(span.resource), scopeKeys(span.scope)];
+    let group = groups.at(-1);
+    if (group?.key !== resourceIs) groups.push((group = { key: resourceIs, resource: span.resource, scopes: [] }));
+    const last = group.scopes.at(-1);
+    if (last?.key === scopeIs) last.spans.push(span);
+    else group.scopes.push({ key: scopeIs, scope: span.scope, spans: [span] });
   }
-  return [...groups.values()].map(({ resource, scopes }) => ({ resource, scopes: [...scopes.values()] }));
+  return groups;
 }
 
 /** The spans of one request share their resource and scope objects, so most keys are made once. */
 function remembered<Value extends object>(key: (value: Value) => string): (value: Value) => string {
   const known = new Map<Value, string>();
-  return (value) => found(known, value, () => key(value));
-}
-
-function found<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
-  const known = map.get(key);
-  if (known !== undefined) return known;
-  const made = make();
-  map.set(key, made);
-  return made;
+  return (value) => {
+    const text = known.get(value) ?? key(value);
+    known.set(value, text);
+    return text;
+  };
 }

@@ -13,7 +13,7 @@ import { modelSpans, withoutNestedModels } from './model-calls.ts';
 import { toolCalls } from './tool-calls.ts';
 import { ended, spansPerStep, type Steps } from './steps.ts';
 import { countBelow } from './times.ts';
-import { looseNode, tree, type Node } from './tree.ts';
+import { byStart, looseNode, tree, type Node } from './tree.ts';
 
 export interface Held {
   readonly span: Span;
@@ -46,6 +46,7 @@ export interface Draft {
 
 export interface AssembleInput extends Reading {
   readonly tenant: Tenant;
+  /** In the order in which they arrived. */
   readonly held: readonly Held[];
 }
 
@@ -89,7 +90,7 @@ function addNodes(input: AssembleInput, nodes: Node[]): void {
   const until = Math.min(input.held.length, nodes.length + spansPerStep);
   while (nodes.length < until) {
     const { span, arrivedMs } = input.held[nodes.length] as Held;
-    nodes.push(looseNode(span, arrivedMs, toldOf(input, span)));
+    nodes.push(looseNode(span, arrivedMs, toldOf(input, span), nodes.length));
   }
 }
 
@@ -180,9 +181,8 @@ function dialectsOf(all: readonly Node[]): readonly string[] {
   return found;
 }
 
-/** Of models that were asked at one time the other. */
 function latest(one: Node | undefined, other: Node | undefined): Node | undefined {
-  return one === undefined || (other !== undefined && other.span.startUnixNano >= one.span.startUnixNano) ? other : one;
+  return one === undefined || (other !== undefined && byStart(other, one) > 0) ? other : one;
 }
 
 /** A parent in another process may never come, and nothing here depends on it. */

@@ -1,14 +1,13 @@
 /**
  * Requests and tools with nothing around them → the runs that they are parts of. The same spans give the same chains, in whatever order
- * they came. Where two runs fit equally well, as for users who ask the same at the same time, a part joins neither.
+ * they came: that order counts only for spans with one start. Where two runs fit equally well, as for users who ask the same at the same time, a part joins neither.
  */
 import { wire } from '../model/attributes.ts';
 import type { TraceId } from '../model/ids.ts';
 import { textAttribute } from '../model/span.ts';
 import { isHistoryKey, tiesOf, tiesOfWhole, type Ties } from './fragments.ts';
 import { modelSpans } from './model-calls.ts';
-import { compare } from './times.ts';
-import { below, type Node } from './tree.ts';
+import { below, byStart, type Node } from './tree.ts';
 
 /** Spans of one trace, or those of several that are one run. */
 export interface Chain {
@@ -20,7 +19,8 @@ export interface Piece {
   readonly roots: readonly Node[];
   readonly own: readonly Node[];
   readonly sessionId: string | undefined;
-  readonly startUnixNano: bigint;
+  /** The one that began first. */
+  readonly first: Node;
   readonly endUnixNano: bigint;
   readonly ties: Ties;
   /** No request in it. */
@@ -33,7 +33,7 @@ const slackNano = 2_000_000n;
 export const pauseMaxNano = 3_600_000_000_000n;
 
 export function chainsOf(roots: readonly Node[]): readonly Chain[] {
-  const pieces = [...Map.groupBy(roots, (root): TraceId => root.span.traceId).values()].map(pieceOf).sort(byBeginning);
+  const pieces = [...Map.groupBy(roots, (root): TraceId => root.span.traceId).values()].map(pieceOf).sort((a, b) => byStart(a.first, b.first));
   const chains: Piece[][] = [];
   const offering = new Map<string, Set<Piece[]>>();
   for (const piece of pieces) {
@@ -54,16 +54,11 @@ function pieceOf(roots: readonly Node[]): Piece {
     roots,
     own,
     sessionId,
-    startUnixNano: own.reduce((least, { span }) => (span.startUnixNano < least ? span.startUnixNano : least), own[0]?.span.startUnixNano ?? 0n),
+    first: own.reduce((first, node) => (byStart(node, first) < 0 ? node : first)),
     endUnixNano: own.reduce((greatest, { span }) => (span.endUnixNano > greatest ? span.endUnixNano : greatest), 0n),
     ties: tiesOf(own, sessionId),
     isTool: modelSpans(own).length === 0,
   };
-}
-
-function byBeginning(a: Piece, b: Piece): number {
-  const [left, right] = [a, b].map(({ roots }) => roots[0]?.span.spanId ?? '') as [string, string];
-  return compare(a.startUnixNano, b.startUnixNano) || compare(a.endUnixNano, b.endUnixNano) || (left < right ? -1 : 1);
 }
 
 function goesOn(piece: Piece, chain: readonly Piece[], key: string): boolean {
@@ -76,7 +71,7 @@ function goesOn(piece: Piece, chain: readonly Piece[], key: string): boolean {
   // The answers to what was asked last: a run that went on already is not gone on from again.
   const last = chain.findLast((other) => !other.isTool && (other.ties.offers.length > 0 || hasAnswered(other)));
   if (last !== undefined && last !== from && !last.ties.offers.some((offer) => piece.ties.seeks.includes(offer))) return false;
-  return !isHistoryKey(key) || (from === last && from.endUnixNano <= piece.startUnixNano + slackNano && piece.startUnixNano - from.endUnixNano <= pauseMaxNano);
+  return !isHistoryKey(key) || (from === last && from.endUnixNano <= piece.first.span.startUnixNano + slackNano && piece.first.span.startUnixNano - from.endUnixNano <= pauseMaxNano);
 }
 
 function hasAnswered({ own }: Piece): boolean {
@@ -130,7 +125,7 @@ function encloses({ ties, node }: Whole, { pieces }: Chain): boolean {
   return ties.turn !== undefined && pieces.some((piece) => piece.ties.turn === ties.turn) && pieces.every((piece) => isDuring(piece, node) && isOfService(piece, node));
 }
 
-function isDuring({ startUnixNano, endUnixNano, sessionId }: Piece, { span, told }: Node): boolean {
+function isDuring({ first: { span: { startUnixNano } }, endUnixNano, sessionId }: Piece, { span, told }: Node): boolean {
   return startUnixNano + slackNano >= span.startUnixNano && endUnixNano <= span.endUnixNano + slackNano && mayBeOne(sessionId, told.facts.sessionId);
 }
 

@@ -12,8 +12,8 @@ import type { Shelf } from './shelf.ts';
 import type { Standings } from './standing.ts';
 
 export interface Gathering extends Reopening {
-  /** `position` tells where the journal has the request that they came with. */
-  addSpans(tenant: Tenant, spans: readonly Span[], position?: number): void;
+  /** `position` tells where the journal has the request that they came with, `origin` where it had it before it was written again. */
+  addSpans(tenant: Tenant, spans: readonly Span[], position?: number, origin?: number): void;
   addRecords(tenant: Tenant, records: readonly LogRecord[], position?: number): void;
   readonly standings: Standings;
   /**

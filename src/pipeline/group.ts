@@ -23,6 +23,7 @@ import type { Reading } from './facts.ts';
 import type { Gathering, GatheringOptions } from './gathering.ts';
 import { inForce } from './gathering-settings.ts';
 import { defaultGroupLimits } from './group-limits.ts';
+import { noPosition } from './held-spans.ts';
 import { idleTraces } from './idle-traces.ts';
 import { joining } from './joining.ts';
 import { withLastingKeys, type Lasting } from './lasting-keys.ts';
@@ -43,6 +44,12 @@ import { underWay, type Course } from './under-way.ts';
 const noRun = { 'tracejury.reason': 'no_agent_model_or_tool_span' } as const;
 const noRunEvicted = { 'tracejury.reason': 'evicted_without_a_run' } as const;
 
+/** Where the journal has a request, and where it had it first. */
+interface Place {
+  readonly position?: number | undefined;
+  readonly origin?: number | undefined;
+}
+
 export function gathering(options: GatheringOptions): Gathering {
   const { collectors, clock, telemetry, limits = defaultGroupLimits } = options;
   let settings = inForce(options);
@@ -60,6 +67,7 @@ export function gathering(options: GatheringOptions): Gathering {
   const joins = joining({ traces, telemetry, spansMax: limits.spansPerTraceMax, gone: forget });
   const { relieve, isOldestActive } = relief({ limits, clock, closed, traces, bytes: () => bytes, drop, evict: (trace) => guarded(trace, () => end(trace, () => 'evicted', noRunEvicted)) });
   let bytes = 0;
+  let ordinals = 0;
 
   function grew(trace: Trace, spanId: SpanId, by: number): void {
     trace.bytes += by;
@@ -82,11 +90,11 @@ export function gathering(options: GatheringOptions): Gathering {
     queue.set(trace, trace.lookWholeAtMs);
   }
 
-  function hold(opened: Trace, span: Span, position: number | undefined): void {
+  function hold(opened: Trace, span: Span, { position, origin }: Place): void {
     const nowMs = clock.nowMs();
     const trace = span.links.length > 0 && tell.facts(opened, span)?.followsLinks === true ? joins.byLinks(opened, span, nowMs) : opened;
     if (trace.closed !== undefined) telemetry.add('tracejury.spans.late', 1, { 'tracejury.reason': 'after_close' });
-    trace.held.set(span.spanId, { span, arrivedMs: nowMs });
+    trace.held.set(span.spanId, { span, arrivedMs: nowMs, position: origin ?? position ?? noPosition, ordinal: ordinals++ });
     standings.stand(trace, position);
     if (trace.wasDone && trace.closed?.has(span.spanId) !== true && tell.canCarryRun(trace, span)) trace.wasDone = false;
     trace.mayClose ||= tell.canCarryRun(trace, span);
@@ -187,7 +195,7 @@ export function gathering(options: GatheringOptions): Gathering {
     drop(trace);
   }
 
-  function takeSpans(tenant: Tenant, spans: readonly Span[], position?: number): void {
+  function takeSpans(tenant: Tenant, spans: readonly Span[], place: Place = {}): void {
     for (const span of spans) {
       if (span.attribute(wire.generated) === true) {
         telemetry.add('tracejury.spans.own', 1);
@@ -197,7 +205,7 @@ export function gathering(options: GatheringOptions): Gathering {
       if (trace === undefined) telemetry.add('tracejury.spans.late', 1, { 'tracejury.reason': 'after_late' });
       else if (trace.held.has(span.spanId)) telemetry.add('tracejury.spans.duplicate', 1);
       else if (trace.held.size >= limits.spansPerTraceMax) telemetry.add('tracejury.spans.over_limit', 1);
-      else hold(trace, span, position);
+      else hold(trace, span, place);
     }
   }
 
@@ -220,8 +228,8 @@ export function gathering(options: GatheringOptions): Gathering {
 
   return {
     ...reopening({ traces, standings, telemetry, takeSpans, takeRecords, guarded, drop, relieve, emptied, openedUntilMs: () => clock.nowMs() - settings.closing.quietMs / 2, draftsOf: (trace) => draftsOf(trace).drafts }),
-    addSpans(tenant, spans, position) {
-      takeSpans(tenant, spans, position);
+    addSpans(tenant, spans, position, origin) {
+      takeSpans(tenant, spans, { position, origin });
       relieve();
     },
     addRecords(tenant, records, position) {

@@ -12,9 +12,26 @@ export interface Packing {
   readonly shelf: Shelf;
 }
 
+/** A span with its place in the order of arrival. */
+export interface Arrived extends Held {
+  /** Where the journal has the request that brought it, or had it first; less than any position where it came with none. */
+  readonly position: number;
+  /** Grows from span to span, also within one request. */
+  readonly ordinal: number;
+}
+
+/** For what no journal has: before everything that one has. */
+export const noPosition = -1;
+
+/** In the order in which spans arrived: by requests, and within one as they stand in it. */
+export function byArrival(a: Arrived, b: Arrived): number {
+  return a.position - b.position || a.ordinal - b.ordinal;
+}
+
 interface Packed extends Packing {
   readonly kept: Buffer;
-  readonly arrivedMs: readonly number[];
+  /** Three numbers a span: when it arrived, its position and its ordinal. */
+  readonly arrivals: readonly number[];
   /** Each between two spaces: one text takes a tenth of what a set of ids does, and is walked over in no time. */
   readonly ids: string;
 }
@@ -23,43 +40,54 @@ interface Packed extends Packing {
 const packedBytesMax = 4 * 1024 * 1024;
 /** Beyond it all become one. */
 const packedMax = 8;
+const numbersPerArrival = 3;
 
 const nothing: readonly Packed[] = [];
 
-/** By span id, in the order in which they came. */
+/** By span id, in the order of arrival. */
 export class HeldSpans {
-  /** Those that are not packed; they came after the others. */
-  #spans: Map<SpanId, Held> | undefined;
+  /** Those that are not packed; they were added after the others. */
+  #spans: Map<SpanId, Arrived> | undefined;
   #packed: readonly Packed[] = nothing;
+  /** Of the span that arrived last. */
+  #position = -Infinity;
+  #ordinal = -Infinity;
+  /** A span was added that had arrived before one that was there: of a trace that was joined, or of a request that the journal has written again. */
+  #isMixed = false;
 
   get size(): number {
-    return this.#packed.reduce((sum, { arrivedMs }) => sum + arrivedMs.length, this.#spans?.size ?? 0);
+    return this.#packed.reduce((sum, { arrivals }) => sum + arrivals.length / numbersPerArrival, this.#spans?.size ?? 0);
   }
 
   has(spanId: SpanId): boolean {
     return this.#spans?.has(spanId) === true || this.#isPacked(spanId);
   }
 
-  get(spanId: SpanId): Held | undefined {
+  get(spanId: SpanId): Arrived | undefined {
     return this.#spans?.get(spanId) ?? (this.#isPacked(spanId) ? this.#unpacked().get(spanId) : undefined);
   }
 
   /** One that is not there yet. */
-  set(spanId: SpanId, held: Held): void {
-    (this.#spans ??= new Map<SpanId, Held>()).set(spanId, held);
+  set(spanId: SpanId, held: Arrived): void {
+    (this.#spans ??= new Map<SpanId, Arrived>()).set(spanId, held);
+    const { position, ordinal } = held;
+    if (position < this.#position || (position === this.#position && ordinal < this.#ordinal)) this.#isMixed = true;
+    else [this.#position, this.#ordinal] = [position, ordinal];
   }
 
-  entries(): Iterable<readonly [SpanId, Held]> {
-    return this.#unpacked().entries();
+  entries(): Iterable<readonly [SpanId, Arrived]> {
+    return this.#inOrder().entries();
   }
 
-  values(): Iterable<Held> {
-    return this.#unpacked().values();
+  values(): Iterable<Arrived> {
+    return this.#inOrder().values();
   }
 
   clear(): void {
     this.#spans = undefined;
     this.#packed = nothing;
+    this.#isMixed = false;
+    [this.#position, this.#ordinal] = [-Infinity, -Infinity];
   }
 
   /** What does not lie in a protobuf body stays as it is, and so does what is large. */
@@ -69,7 +97,7 @@ export class HeldSpans {
     if (held.length === 0 || held.reduce((sum, { span }) => sum + span.wireBytes, 0) > packedBytesMax) return;
     const bytes = packing.packer.pack(held.map(({ span }) => span));
     if (bytes === undefined) return;
-    this.#packed = [...this.#packed, { ...packing, kept: packing.shelf.keep(bytes), arrivedMs: held.map(({ arrivedMs }) => arrivedMs), ids: ` ${held.map(({ span }) => span.spanId).join(' ')} ` }];
+    this.#packed = [...this.#packed, { ...packing, kept: packing.shelf.keep(bytes), arrivals: held.flatMap(({ arrivedMs, position, ordinal }) => [arrivedMs, position, ordinal]), ids: ` ${held.map(({ span }) => span.spanId).join(' ')} ` }];
     this.#spans = undefined;
   }
 
@@ -77,14 +105,24 @@ export class HeldSpans {
     return this.#packed.length > 0 && this.#packed.some(({ ids }) => ids.includes(` ${spanId} `));
   }
 
-  #unpacked(): Map<SpanId, Held> {
-    if (this.#packed.length === 0) return (this.#spans ??= new Map<SpanId, Held>());
-    const all = new Map<SpanId, Held>();
-    for (const { kept, arrivedMs, packer, shelf } of this.#packed) {
-      for (const [at, span] of packer.unpack(shelf.bytes(kept)).entries()) all.set(span.spanId, { span, arrivedMs: arrivedMs[at] ?? 0 });
+  #inOrder(): Map<SpanId, Arrived> {
+    const all = this.#unpacked();
+    if (!this.#isMixed) return all;
+    this.#isMixed = false;
+    return (this.#spans = new Map([...all].sort(([, a], [, b]) => byArrival(a, b))));
+  }
+
+  #unpacked(): Map<SpanId, Arrived> {
+    if (this.#packed.length === 0) return (this.#spans ??= new Map<SpanId, Arrived>());
+    const all = new Map<SpanId, Arrived>();
+    for (const { kept, arrivals, packer, shelf } of this.#packed) {
+      for (const [at, span] of packer.unpack(shelf.bytes(kept)).entries()) {
+        const [arrivedMs = 0, position = noPosition, ordinal = 0] = arrivals.slice(at * numbersPerArrival, (at + 1) * numbersPerArrival);
+        all.set(span.spanId, { span, arrivedMs, position, ordinal });
+      }
     }
     for (const [spanId, held] of this.#spans ?? []) all.set(spanId, held);
-    this.clear();
+    this.#packed = nothing;
     return (this.#spans = all);
   }
 }

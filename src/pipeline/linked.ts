@@ -4,8 +4,7 @@ import { lastText } from '../../collectors/reading/messages.ts';
 import type { RunKey } from '../model/agent-trace.ts';
 import type { TraceId } from '../model/ids.ts';
 import type { AgentScope } from './agents.ts';
-import { compare } from './times.ts';
-import type { Node } from './tree.ts';
+import { byStart, type Node } from './tree.ts';
 
 /**
  * Such a run has no span around it. It is known by the span that told its answer, the one place that all of its traces led to, and its
@@ -14,7 +13,7 @@ import type { Node } from './tree.ts';
 export function keyPlace(scope: AgentScope, parent: RunKey | undefined): Pick<RunKey, 'traceId' | 'spanId'> & { readonly spanTraceId: TraceId } {
   const { traceId, spanId } = scope;
   if (parent !== undefined) return { traceId: parent.traceId, spanId, spanTraceId: traceId };
-  const answer = answersIn(scope, []).sort((a, b) => compare(a.span.startUnixNano, b.span.startUnixNano) || (a.span.spanId < b.span.spanId ? -1 : 1)).at(-1)?.span;
+  const answer = answersIn(scope, []).sort(byStart).at(-1)?.span;
   return answer === undefined ? { traceId, spanId, spanTraceId: traceId } : { traceId: answer.traceId, spanId: answer.spanId, spanTraceId: answer.traceId };
 }
 

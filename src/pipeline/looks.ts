@@ -8,8 +8,10 @@ import type { Span } from '../model/span.ts';
 import type { Held } from './assemble.ts';
 import type { ClosingTimes } from './closing.ts';
 import type { Reading } from './facts.ts';
+import { byArrival } from './held-spans.ts';
 import type { Lasting } from './lasting-keys.ts';
 import { traceParts, type Part, type Parts } from './parts.ts';
+import { sortedBy } from './times.ts';
 import type { Trace } from './traces.ts';
 import type { Course } from './under-way.ts';
 
@@ -92,7 +94,7 @@ export function looks(times: () => ClosingTimes, canCarryRun: (trace: Trace, spa
         trace.lookWholeAtMs = Infinity;
         return whole(trace);
       }
-      return { held: parts.flatMap(({ spans }) => spans.flatMap((spanId) => trace.held.get(spanId) ?? [])), isWhole: false };
+      return { held: sortedBy(parts.flatMap(({ spans }) => spans.flatMap((spanId) => trace.held.get(spanId) ?? [])), byArrival), isWhole: false };
     },
     whole,
     over(trace, pending, { newsMs }) {

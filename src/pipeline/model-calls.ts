@@ -2,8 +2,8 @@
 import type { SpanFacts } from '../../collectors/collector.ts';
 import type { AgentTrace, ModelCall } from '../model/agent-trace.ts';
 import { joined } from './facts.ts';
-import { compare, sortedBy } from './times.ts';
-import type { Node } from './tree.ts';
+import { sortedBy } from './times.ts';
+import { byStart, type Node } from './tree.ts';
 
 interface Enclosed {
   /** The outermost model span around a node. */
@@ -62,11 +62,7 @@ function isModel(node: Node): boolean {
 
 /** In order of start time. */
 export function modelSpans(own: readonly Node[]): readonly Node[] {
-  return sortedBy(own.filter(isModel), byStartAlone);
-}
-
-function byStartAlone(a: Node, b: Node): number {
-  return compare(a.span.startUnixNano, b.span.startUnixNano);
+  return sortedBy(own.filter(isModel), byStart);
 }
 
 /** What the calls tell together; a number that none of them tells is absent. */

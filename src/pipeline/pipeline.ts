@@ -75,7 +75,8 @@ export type ResumedJob = NewJudgeJob & { readonly run: Run };
 
 export interface Pipeline extends Reopening {
   /** `position` tells where the journal has the request that they came with. */
-  spans(tenant: Tenant, spans: readonly Span[], position?: number): void;
+  /** `position` tells where the journal has the request that they came with, `origin` where it had it before it was written again. */
+  spans(tenant: Tenant, spans: readonly Span[], position?: number, origin?: number): void;
   logs(tenant: Tenant, records: readonly LogRecord[], position?: number): void;
   /** What a journal needs to know of the traces. */
   readonly standings: Standings;
@@ -180,9 +181,9 @@ export function pipeline(options: PipelineOptions): Pipeline {
       gather.dismiss(trace);
       changed();
     },
-    spans(tenant, spans, position) {
+    spans(tenant, spans, position, origin) {
       settings.groups?.spans(tenant, spans);
-      gather.addSpans(tenant, spans, position);
+      gather.addSpans(tenant, spans, position, origin);
       changed();
     },
     logs(tenant, records, position) {

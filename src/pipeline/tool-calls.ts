@@ -8,7 +8,7 @@ import { executionsOf, type Execution } from './executions.ts';
 import { errorOf } from './facts.ts';
 import { spansPerStep, type Steps } from './steps.ts';
 import { compare, sortedBy } from './times.ts';
-import type { Node } from './tree.ts';
+import { byStart, type Node } from './tree.ts';
 
 export interface ToolCallsOf {
   readonly calls: readonly ToolCall[];
@@ -22,7 +22,7 @@ export interface ToolCallsOf {
  */
 export function* toolCalls(own: readonly Node[], toldAnywhere: ReadonlyMap<string, ToldResult>, enclosing: readonly Node[]): Steps<ToolCallsOf> {
   const isLong = own.length > spansPerStep;
-  const requests = sortedBy(own.filter(isModel), byBeginning);
+  const requests = sortedBy(own.filter(isModel), byStart);
   const models = requests.some(asks) ? requests : [...requests, ...enclosing.filter(asks)];
   const asked = askedCalls(models);
   if (isLong) yield;
@@ -30,20 +30,20 @@ export function* toolCalls(own: readonly Node[], toldAnywhere: ReadonlyMap<strin
   if (isLong) yield;
   const { pairs, taken } = pair(asked, executions);
   const answers = answersOf(asked, toldAnywhere, models);
-  const drafts: { readonly call: ToolCall; readonly order: number }[] = [];
+  const drafts: Placed[] = [];
   let unanswered = 0;
   for (const [at, execution] of executions.entries()) {
     if (at > 0 && at % spansPerStep === 0) yield;
     const partner = pairs.get(execution);
     const answer = partner === undefined ? undefined : answers[partner.order];
     const told = answer ?? (execution.id === undefined ? undefined : toldAnywhere.get(execution.id));
-    drafts.push({ call: executed(execution, partner, told), order: partner?.order ?? Number.MAX_SAFE_INTEGER });
+    drafts.push({ call: executed(execution, partner, told), order: partner?.order ?? Number.MAX_SAFE_INTEGER, arrival: execution.nodes[0]?.arrival ?? 0 });
   }
   for (const one of asked) {
     if (taken.has(one)) continue;
     const answer = answers[one.order];
     if (answer === undefined) unanswered++;
-    drafts.push({ call: onlyAsked(one, answer), order: one.order });
+    drafts.push({ call: onlyAsked(one, answer), order: one.order, arrival: 0 });
   }
   if (isLong) yield;
   return { calls: sortedBy(drafts, byTrajectory).map((draft) => draft.call), unanswered };
@@ -66,6 +66,14 @@ function answersOf(asked: readonly Asked[], toldAnywhere: ReadonlyMap<string, To
   const withoutId = toldWithoutId(models);
   const unclaimed = withoutId.length === 0 ? undefined : queuesOf(withoutId.map((told, place) => ({ told, place })), ({ told }) => told.name);
   return asked.map(({ call }) => (call.id === undefined ? undefined : toldAnywhere.get(call.id)) ?? earlier(unclaimed?.get(call.name), unclaimed?.get(undefined))?.told);
+}
+
+interface Placed {
+  readonly call: ToolCall;
+  /** Among the calls that models asked for. */
+  readonly order: number;
+  /** Of its span, where it has one. */
+  readonly arrival: number;
 }
 
 interface Queue<T> {
@@ -244,15 +252,7 @@ function addArguments(from: Pick<AskedCall, 'arguments' | 'argumentsText'>, call
   if (from.argumentsText !== undefined) call.argumentsText = from.argumentsText;
 }
 
-function byBeginning(a: Node, b: Node): number {
-  return compare(a.span.startUnixNano, b.span.startUnixNano) || compare(a.span.endUnixNano, b.span.endUnixNano) || (a.span.spanId < b.span.spanId ? -1 : 1);
-}
-
-function byTrajectory(a: { readonly call: ToolCall; readonly order: number }, b: { readonly call: ToolCall; readonly order: number }): number {
-  return (
-    compare(a.call.startUnixNano ?? 0n, b.call.startUnixNano ?? 0n) ||
-    a.order - b.order ||
-    compare(a.call.endUnixNano ?? 0n, b.call.endUnixNano ?? 0n) ||
-    ((a.call.spanId ?? '') < (b.call.spanId ?? '') ? -1 : 1)
-  );
+/** As things began; of equal starts by their place in the models' messages, where they have one. Calls without one have a span. */
+function byTrajectory(a: Placed, b: Placed): number {
+  return compare(a.call.startUnixNano ?? 0n, b.call.startUnixNano ?? 0n) || a.order - b.order || a.arrival - b.arrival;
 }

@@ -10,6 +10,8 @@ export interface Node {
   readonly told: Told;
   /** When the span reached us, in milliseconds. */
   readonly arrivedMs: number;
+  /** Its place in the order in which the spans arrived. */
+  readonly arrival: number;
   readonly parent: Node | undefined;
   /** In order of start time. */
   readonly children: readonly Node[];
@@ -38,8 +40,8 @@ export interface Tree {
 }
 
 /** A node that hangs nowhere yet, for one tree. */
-export function looseNode(span: Span, arrivedMs: number, told: Told): Node {
-  const node: Draft = { span, told, arrivedMs, parent: undefined, children: [], awaits: undefined, place: 0 };
+export function looseNode(span: Span, arrivedMs: number, told: Told, arrival: number): Node {
+  const node: Draft = { span, told, arrivedMs, arrival, parent: undefined, children: [], awaits: undefined, place: 0 };
   return node;
 }
 
@@ -160,8 +162,12 @@ function cutCycles(nodes: readonly Draft[]): void {
   }
 }
 
-export function byStart(a: { readonly span: Span }, b: { readonly span: Span }): number {
-  return compare(a.span.startUnixNano, b.span.startUnixNano) || compare(b.span.endUnixNano, a.span.endUnixNano) || (a.span.spanId < b.span.spanId ? -1 : 1);
+/**
+ * The order in which things began. SDKs that stamp whole milliseconds give one start to what happened one after the other; exporters send spans as
+ * they end, so the order of arrival tells which was first.
+ */
+export function byStart(a: Pick<Node, 'span' | 'arrival'>, b: Pick<Node, 'span' | 'arrival'>): number {
+  return compare(a.span.startUnixNano, b.span.startUnixNano) || a.arrival - b.arrival;
 }
 
 /** All nodes below one, without itself, parents before children. `enter` may refuse a subtree. */

@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Journal, JournalEntry, JournalRecord, Position } from '../../src/journals/journal.ts';
 import type { JournalSettings } from '../../src/journals/settings.ts';
+import { tenant } from '../../src/model/ids.ts';
 import { appended, entriesIn, entriesOf, idOf, idsIn, recordOf, smallSettings, testParts, type TestParts } from './parts.ts';
 
 export interface JournalHome {
@@ -133,6 +134,14 @@ export function journalContract(name: string, newHome: () => Promise<JournalHome
       const { journal, parts } = await fresh();
       expect(await journal.append(recordOf(1, 20_000))).toEqual({ kind: 'refused', reason: 'too_large' });
       expect(parts.count('tracejury.journal.refused', 'too_large')).toBe(1);
+    });
+
+    test('a copy says where the record stood first', async () => {
+      const { journal } = await fresh();
+      const origin = await appended(journal, recordOf(1));
+      const copy = await appended(journal, { ...recordOf(1), isCopy: true, origin });
+      const far = await appended(journal, { ...recordOf(2), tenant: tenant('ü'), isCopy: true, origin: (2 ** 45 + 1) as Position });
+      expect(await Promise.all([origin, copy, far].map((position) => journal.at(position)))).toEqual([recordOf(1), { ...recordOf(1), isCopy: true, origin }, { ...recordOf(2), tenant: tenant('ü'), isCopy: true, origin: 2 ** 45 + 1 }]);
     });
 
     test('records are counted by what they are, and a copy as one', async () => {

@@ -16,7 +16,7 @@ import { traceRequests } from '../otlp/requests.ts';
 
 function held(spans: readonly Span[]): HeldSpans {
   const all = new HeldSpans();
-  for (const [at, one] of spans.entries()) all.set(one.spanId, { span: one, arrivedMs: at });
+  for (const [at, one] of spans.entries()) all.set(one.spanId, { span: one, arrivedMs: at, position: 0, ordinal: at });
   return all;
 }
 
@@ -32,7 +32,7 @@ describe('held-spans', () => {
         for (const [request, packs, squeezes] of requests) {
           for (const one of readTraces(traceRequest.encode(request.proto), 'protobuf').spans) {
             expect(all.has(one.spanId)).toBe(whole.has(one.spanId));
-            if (!whole.has(one.spanId)) for (const of of [all, whole]) of.set(one.spanId, { span: one, arrivedMs: whole.size });
+            if (!whole.has(one.spanId)) for (const of of [all, whole]) of.set(one.spanId, { span: one, arrivedMs: whole.size, position: 0, ordinal: whole.size });
           }
           if (packs) all.pack(squeezes ? { ...packing, shelf: squeezing() } : packing);
           expect(all.size).toBe(whole.size);
@@ -43,13 +43,26 @@ describe('held-spans', () => {
     );
   });
 
+  test('held-spans: spans stand in the order of arrival, by request and within it, whenever they are added or packed', () => {
+    const packing = { packer: spanPacker(keyShapes()), shelf: slabs() };
+    const places = [[4, 7], [2, 3], [4, 6], [-1, 9], [2, 8]] as const;
+    for (const packedAfter of [[], [1], [2, 4], [0, 1, 2, 3, 4]]) {
+      const all = new HeldSpans();
+      for (const [at, [position, ordinal]] of places.entries()) {
+        all.set(spanOf(at + 1), { span: span({ id: at + 1 }), arrivedMs: at, position, ordinal });
+        if (packedAfter.includes(at)) all.pack(packing);
+      }
+      expect([...all.values()].map((one) => [one.span.name, one.arrivedMs, one.position, one.ordinal])).toEqual([['span 4', 3, -1, 9], ['span 2', 1, 2, 3], ['span 5', 4, 2, 8], ['span 3', 2, 4, 6], ['span 1', 0, 4, 7]]);
+    }
+  });
+
   test('held-spans: single spans are found, added and let go of after packing', () => {
     const packing = { packer: spanPacker(keyShapes()), shelf: slabs() };
     const all = held([span({ id: 1 }), span({ id: 2 })]);
     all.pack(packing);
     expect([all.has(spanOf(1)), all.has(spanOf(3)), all.get(spanOf(2))?.span.name, all.size]).toEqual([true, false, 'span 2', 2]);
     all.pack(packing);
-    all.set(spanOf(3), { span: span({ id: 3 }), arrivedMs: 7 });
+    all.set(spanOf(3), { span: span({ id: 3 }), arrivedMs: 7, position: 0, ordinal: 7 });
     expect([...all.values()].map((one) => one.span.name)).toEqual(['span 1', 'span 2', 'span 3']);
     all.pack(packing);
     all.clear();

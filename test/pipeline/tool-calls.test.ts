@@ -116,13 +116,13 @@ const cases: readonly Case[] = [
     calls: [{ id: 'c1', turn: 0 }, { id: 'c3', turn: 0 }, { id: 'c2', turn: 1 }],
   },
   {
-    name: 'at one start time the order of the messages counts, then the end, then the span id',
+    name: 'at one start time the order of the messages counts, then the order of arrival',
     spans: [
       modelSpan({ id: 2, parent: 1, start: 5, asks: [g, f1] }),
       toolSpan({ id: 3, parent: 1, tool: 'f', call: 'c1', start: 5, end: 6 }), toolSpan({ id: 4, parent: 1, tool: 'g', call: 'c3', start: 5, end: 9 }),
       toolSpan({ id: 8, parent: 1, tool: 'b', start: 5, end: 7 }), toolSpan({ id: 7, parent: 1, tool: 'c', start: 5, end: 7 }), toolSpan({ id: 9, parent: 1, tool: 'a', start: 5, end: 6 }),
     ],
-    calls: [{ name: 'g' }, { name: 'f' }, { name: 'a' }, { name: 'c' }, { name: 'b' }],
+    calls: [{ name: 'g' }, { name: 'f' }, { name: 'b' }, { name: 'c' }, { name: 'a' }],
   },
   {
     name: 'log records tell calls and results with their own provenance',

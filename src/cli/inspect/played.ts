@@ -11,7 +11,7 @@ import { metricRegistry, type MetricRegistry } from '../../telemetry/registry.ts
 import type { Recorded } from './recorded.ts';
 
 export interface Played {
-  /** The last revision of each run, in order of start time. */
+  /** The last revision of each run, in order of start time, then as their spans are recorded. */
   readonly runs: readonly Run[];
   /** Spans by the collector that recognised them; a span may count for several. */
   readonly spansByDialect: ReadonlyMap<string, number>;
@@ -53,7 +53,8 @@ export function played(recorded: Recorded, { closing, tools = [] }: Reading): Pl
     if (next === undefined) break;
     clock.advance(Math.max(0, next - clock.nowMs()));
   }
-  return { runs: [...last.values()].sort(byStart), leftOut: leftOut(telemetry), ...recognition(recorded) };
+  const places = new Map(recorded.spans.map(({ traceId, spanId }, place) => [`${traceId}/${spanId}`, place]));
+  return { runs: [...last.values()].sort(byStart(({ traceId, spanTraceId = traceId, spanId }) => places.get(`${spanTraceId}/${spanId}`) ?? 0)), leftOut: leftOut(telemetry), ...recognition(recorded) };
 }
 
 /** What turned out to be part of another run is in that one. */
@@ -63,9 +64,9 @@ function keepLast(last: Map<string, Run>, run: Run): void {
   else last.delete(place);
 }
 
-function byStart(a: Run, b: Run): number {
-  if (a.startUnixNano !== b.startUnixNano) return a.startUnixNano < b.startUnixNano ? -1 : 1;
-  return a.spanId < b.spanId ? -1 : 1;
+/** Of equal starts the one comes first whose span is recorded first. */
+function byStart(placeOf: (run: Run) => number): (a: Run, b: Run) => number {
+  return (a, b) => (a.startUnixNano === b.startUnixNano ? placeOf(a) - placeOf(b) : a.startUnixNano < b.startUnixNano ? -1 : 1);
 }
 
 function recognition({ spans, records }: Recorded): Pick<Played, 'spansByDialect' | 'unrecognised'> {

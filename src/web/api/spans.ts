@@ -24,10 +24,10 @@ export interface SpanPage {
   readonly next: number | undefined;
 }
 
-/** The run's own spans first, in order of their starts, then the others of its trace. */
+/** The run's own spans first, in order of their starts, then the others of its trace. Spans with one start stay as they are kept: as they arrived. */
 export function spanPage(spans: readonly Span[], root: SpanId, { from, limit }: { readonly from: number; readonly limit: number }): SpanPage {
   const own = ownSpans(spans, root);
-  const ordered = spans.toSorted((one, other) => Number(own.has(other)) - Number(own.has(one)) || compared(one.startUnixNano, other.startUnixNano) || (one.spanId < other.spanId ? -1 : 1));
+  const ordered = spans.toSorted((one, other) => Number(own.has(other)) - Number(own.has(one)) || compared(one.startUnixNano, other.startUnixNano));
   const page: JsonObject[] = [];
   let chars = 0;
   for (const span of ordered.slice(from, from + limit)) {
