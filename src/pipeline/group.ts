@@ -66,8 +66,7 @@ export function gathering(options: GatheringOptions): Gathering {
   const looking = looks(() => settings.closing, tell.canCarryRun);
   const joins = joining({ traces, telemetry, spansMax: limits.spansPerTraceMax, gone: forget });
   const { relieve, isOldestActive } = relief({ limits, clock, closed, traces, bytes: () => bytes, drop, evict: (trace) => guarded(trace, () => end(trace, () => 'evicted', noRunEvicted)) });
-  let bytes = 0;
-  let ordinals = 0;
+  let [bytes, ordinals] = [0, 0];
 
   function grew(trace: Trace, spanId: SpanId, by: number): void {
     trace.bytes += by;
