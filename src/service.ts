@@ -11,6 +11,7 @@ import { contentNotices } from './pipeline/content-notices.ts';
 import { defaultGroupLimits } from './pipeline/group-limits.ts';
 import { pipeline } from './pipeline/pipeline.ts';
 import type { TaskGroups } from './pipeline/task-groups.ts';
+import { openConnections } from './receivers/connections.ts';
 import { inFlightBytes, type DoorLeases } from './receivers/in-flight.ts';
 import { otlpGrpcReceiver } from './receivers/otlp-grpc.ts';
 import { tlsOptions } from './receivers/tls.ts';
@@ -30,6 +31,7 @@ import { otlpHttpReceiver } from './receivers/otlp-http.ts';
 import type { Ingest, Receiver } from './receivers/receiver.ts';
 import { annotatedIngest } from './serving/annotated-ingest.ts';
 import { annotating, type Annotating } from './serving/annotating.ts';
+import { connectionShares, machineDescriptors, type ConnectionShares, type Descriptors } from './serving/descriptors.ts';
 import { driftWatch } from './serving/drift-watch.ts';
 import { figures } from './serving/figures.ts';
 import { judgeBench } from './serving/judge-bench.ts';
@@ -78,9 +80,10 @@ export interface ServiceOptions {
   readonly files?: FileLayer;
   /** Of the process. */
   readonly memory?: Memory;
+  readonly descriptors?: Descriptors;
 }
 
-export function service({ config, logger: given = pino(), stopMs = stopMsDefault, files, memory = machineMemory(), ...watched }: ServiceOptions): Service {
+export function service({ config, logger: given = pino(), stopMs = stopMsDefault, files, memory = machineMemory(), descriptors = machineDescriptors(), ...watched }: ServiceOptions): Service {
   const telemetry = metricRegistry({ clock });
   /** What may change while the service runs; everything else is `config`, as it was at the start. */
   let inForce = { config, rules: runRules(config, telemetry) };
@@ -123,7 +126,7 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
   const ticker = tickerOf({ flow, clock, mustWait: () => keeping?.isBehind() === true, onFault: (error) => logger.error({ error: error instanceof Error ? (error.stack ?? error.message) : 'unknown' }, 'closing a trace failed') });
   const told = (message: string) => (error: unknown) => logger.error({ error: error instanceof Error ? error.message : 'unknown' }, message);
   const state = { ready: false, stopping: false };
-  const leases = leasesOf(config, telemetry);
+  const [leases, connections] = [leasesOf(config, telemetry), connectionShares(descriptors, config.limits.connections)];
   const records = journaling({
     address: config.journal,
     settings: { bytesMax: config.limits.journalBytes, recordBytesMax: config.limits.bodyBytes, waitingBytesMax: leases.bytesMax, memoryBytesMax: Math.max(config.limits.memoryBytes * journalShare, config.limits.bodyBytes * 2) },
@@ -139,7 +142,7 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
     journalFill: () => records.intake()?.fill() ?? 0, storeFill: () => keeping?.fill() ?? 0, forwardFill: forward.fill,
   });
   const journalled = journalledIngest({ journaling: records, takesAllLogs: forward.wants, clock, wake: ticker.wake, ...pressed.shares, putOff: pressed.putOff, admission: (isModest) => (state.stopping ? { refuse: 'stopping', retryAfterSeconds: stoppingRetryAfterSeconds } : pressed.admission(isModest)) });
-  const receivers = receiversOf(config, leases, { telemetry, logger, ingest: annotatedIngest({ ingest: journalled, annotating: () => annotations, clock }) });
+  const receivers = receiversOf(config, leases, connections, { telemetry, logger, ingest: annotatedIngest({ ingest: journalled, annotating: () => annotations, clock }) });
   let web: ReturnType<typeof consoleOf> | undefined;
 
   /** Whole or not at all: what can fail is done before anything is in force. */
@@ -209,9 +212,10 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
       lookups = reopener({ store, flow, telemetry, clock, sleep, closing: () => inForce.config.closing, wake: ticker.wake, onFault: told('the store could not be asked') });
       pressed.start();
       forward.start();
-      web = consoleOf(config, state, { telemetry, logger, store, exporters: { standings: () => [...boxes.standings(), ...forward.standings(), ...pushing.standings()], recount: boxes.recount }, annotate: says.take, unannotate: says.remove, budgets: () => bench.budgets(inForce.config.evaluators), metricsPage: () => openMetricsPieces(metricsNow(telemetry, inForce.rules.groups)) });
+      web = consoleOf(config, state, { connectionsMax: connections.console, telemetry, logger, store, exporters: { standings: () => [...boxes.standings(), ...forward.standings(), ...pushing.standings()], recount: boxes.recount }, annotate: says.take, unannotate: says.remove, budgets: () => bench.budgets(inForce.config.evaluators), metricsPage: () => openMetricsPieces(metricsNow(telemetry, inForce.rules.groups)) });
       pushing.place(inForce.config.exporters);
       packing.start();
+      logger.info({ descriptors: descriptors.max, open: descriptors.open, reserved: connections.reserved, http: connections.http, grpc: connections.grpc, console: connections.console }, 'connections are bounded by the descriptor limit');
       const page = await web.listen();
       const [http, grpc] = [await receivers.http.listen(), await receivers.grpc.listen()];
       state.ready = true;
@@ -234,16 +238,17 @@ function leasesOf({ limits: { bodyBytes, inflatedBytes, memoryBytes } }: Config,
   return inFlightBytes({ bytesMax: Math.max(memoryBytes * inFlightShare, bodyBytes + inflatedBytes) + memoryBytes * grpcReserveShare, telemetry });
 }
 
-function receiversOf(config: Config, leases: DoorLeases, parts: { readonly telemetry: Telemetry; readonly logger: Logger; readonly ingest: Ingest }): { readonly http: Receiver; readonly grpc: Receiver } {
+function receiversOf(config: Config, leases: DoorLeases, connections: ConnectionShares, parts: { readonly telemetry: Telemetry; readonly logger: Logger; readonly ingest: Ingest }): { readonly http: Receiver; readonly grpc: Receiver } {
   const { bodyBytes, inflatedBytes, memoryBytes } = config.limits;
   const shared = { ...parts, clock, limits: { bodyBytes, inflatedBytes }, tokens: config.listen.tokens.filter(({ may }) => may.includes('ingest')), ...(config.listen.tls === undefined ? {} : { tls: config.listen.tls }) };
   return {
-    http: otlpHttpReceiver({ ...shared, ...config.listen.otlpHttp, lease: leases({ keepFreeBytes: memoryBytes * grpcReserveShare }) }),
-    grpc: otlpGrpcReceiver({ ...shared, ...config.listen.otlpGrpc, lease: leases({ keepFreeBytes: 0 }) }),
+    http: otlpHttpReceiver({ ...shared, ...config.listen.otlpHttp, lease: leases({ keepFreeBytes: memoryBytes * grpcReserveShare }), bounds: { connectionsMax: connections.http } }),
+    grpc: otlpGrpcReceiver({ ...shared, ...config.listen.otlpGrpc, lease: leases({ keepFreeBytes: 0 }), bounds: { connectionsMax: connections.grpc } }),
   };
 }
 
 interface ConsoleParts {
+  readonly connectionsMax: number;
   readonly telemetry: MetricRegistry;
   readonly logger: Logger;
   readonly store: Store;
@@ -254,7 +259,7 @@ interface ConsoleParts {
   readonly metricsPage: ConsoleOptions['metricsPage'];
 }
 
-function consoleOf(config: Config, state: { readonly ready: boolean; readonly stopping: boolean }, { telemetry, logger, store, exporters, annotate, unannotate, budgets, metricsPage }: ConsoleParts): ReturnType<typeof consoleListener> {
+function consoleOf(config: Config, state: { readonly ready: boolean; readonly stopping: boolean }, { connectionsMax, telemetry, logger, store, exporters, annotate, unannotate, budgets, metricsPage }: ConsoleParts): ReturnType<typeof consoleListener> {
   const { console: { host, port }, tls } = config.listen;
   const tokens = (permission: 'read' | 'operate' | 'annotate'): readonly string[] => config.listen.tokens.filter(({ may }) => may.includes(permission)).map(({ value }) => value);
   return consoleListener({
@@ -268,6 +273,7 @@ function consoleOf(config: Config, state: { readonly ready: boolean; readonly st
     notReady: () => (state.stopping ? 'The service is stopping.' : state.ready ? undefined : 'The service is starting.'),
     metricsPage,
     metricsContentType: openMetricsContentType,
+    connections: openConnections({ transport: 'console', max: connectionsMax, telemetry, clock }),
     api: { store, clock, exporters, annotate, unannotate, budgets, spans: async ({ tenant, traceId }) => await keptSpans(await store.spans(tenant, traceId)), evaluability: () => evaluabilityRows(telemetry.snapshot()) },
     onFault: (error) => logger.error({ error: error.stack ?? error.message }, 'an answer of the console could not be made'),
   });

@@ -44,6 +44,8 @@ export interface Config {
     /** The longest that a client is asked to stay away. */
     readonly retryAfterMs: number;
     readonly spansPerTrace: number;
+    /** Of all listeners together; absent: as many as descriptors allow. */
+    readonly connections?: number;
   };
   readonly closing: {
     readonly settleMs: number;

@@ -2,11 +2,12 @@
 import { createSecureServer, createServer, type Http2Server, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream, type ServerOptions } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
 import type { Clock } from '../model/clock.ts';
+import type { Connections } from './connections.ts';
 import { boundedSession, type SessionEnd } from './grpc-session.ts';
 import { handshakeEnd, renewTls, tlsOptions, type HandshakeEnd, type Tls } from './tls.ts';
 
 export interface GrpcBounds {
-  /** An exporter keeps one connection. Beyond it connections are not accepted. */
+  /** An exporter keeps one connection. */
   readonly connectionsMax: number;
   /** Requests under way on one connection; exporters have one or two, a Collector ten. */
   readonly streamsMax: number;
@@ -52,7 +53,7 @@ const takenBackBurst = 200;
 const takenBackPerSecond = 33;
 const invalidFramesMax = 100;
 
-export type ConnectionEnd = SessionEnd | HandshakeEnd | 'over_limit';
+export type ConnectionEnd = SessionEnd | HandshakeEnd;
 
 export interface GrpcServer {
   listen(address: { readonly host: string; readonly port: number }): Promise<{ readonly address: string }>;
@@ -64,16 +65,16 @@ export interface GrpcServerOptions {
   readonly tls: Tls | undefined;
   readonly bounds: GrpcBounds;
   readonly clock: Clock;
-  /** Called for each connection that is not accepted or ended by us. */
+  readonly connections: Connections;
+  /** Called for each connection that is ended by us for what it said. */
   readonly ended: (reason: ConnectionEnd) => void;
   readonly call: (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void;
 }
 
-export function grpcServer({ tls, bounds, clock, ended, call }: GrpcServerOptions): GrpcServer {
+export function grpcServer({ tls, bounds, clock, connections, ended, call }: GrpcServerOptions): GrpcServer {
   const sessions = new Set<ServerHttp2Session>();
   const server = open(tls, bounds);
-  server.maxConnections = bounds.connectionsMax;
-  server.on('drop', () => ended('over_limit'));
+  connections.watchSockets(server);
   server.on('tlsClientError', (error: Error, socket: TLSSocket) => {
     const reason = handshakeEnd(error, socket);
     if (reason !== undefined) ended(reason);
@@ -88,9 +89,15 @@ export function grpcServer({ tls, bounds, clock, ended, call }: GrpcServerOption
     sessions.add(session);
     session.once('close', () => sessions.delete(session));
     session.setLocalWindowSize(sessionWindowBytes);
+    // It says so on its way out.
+    connections.endedBy(session.socket, () => session.destroy());
     boundedSession({ session, bounds: { ...bounds, ageMs: spread(bounds.ageMs, opened++) }, clock, ended });
   });
-  server.on('stream', call);
+  server.on('stream', (stream, headers) => {
+    const peer = stream.session?.socket;
+    if (peer !== undefined) stream.once('close', connections.begin(peer));
+    call(stream, headers);
+  });
 
   return {
     listen: ({ host, port }) =>

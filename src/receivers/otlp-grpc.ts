@@ -7,6 +7,7 @@ import { keyShapes } from '../otlp/key-shapes.ts';
 import { exportResponse, type OtlpSignal } from '../otlp/responses.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { aborted, contentEncoding, type ContentEncoding } from './body.ts';
+import { openConnections, type Connections } from './connections.ts';
 import { sendMessage, sendRefusal, statusText } from './grpc-answer.ts';
 import { readMessage, type ReceivedMessage } from './grpc-message.ts';
 import { defaultGrpcBounds, grpcServer, type GrpcBounds } from './grpc-server.ts';
@@ -41,16 +42,18 @@ export function otlpGrpcReceiver(options: OtlpGrpcOptions): Receiver {
   const bounds = { ...defaultGrpcBounds, ...options.bounds };
   const warn = refusalLog(options);
   const door = openDoor(options, state, warn);
+  const connections = openConnections({ ...options, transport: 'grpc', max: bounds.connectionsMax });
   const server = grpcServer({
     tls: options.tls,
     bounds,
     clock: options.clock,
+    connections,
     ended(reason) {
       options.telemetry.add('tracejury.receiver.connections_ended', 1, { 'tracejury.transport': 'grpc', 'tracejury.reason': reason });
       // Most often an exporter of OTLP over HTTP that was given this address: it is told nothing that it could read.
       if (reason === 'not_http2') warn(notHttp2);
     },
-    call: (stream, headers) => void answered(door, options.ingest, bounds, stream, headers),
+    call: (stream, headers) => void answered({ door, ingest: options.ingest, bounds, connections }, stream, headers),
   });
   let stopped: Promise<void> | undefined;
   return {
@@ -93,13 +96,22 @@ const signals: ReadonlyMap<string, OtlpSignal> = new Map([
 /** What a call holds besides its message: headers, buffers of the stream. So the calls that are under way are bounded with the bytes. */
 export const callBytes = 16 * 1024;
 
+interface Answering {
+  readonly door: Door;
+  readonly ingest: Ingest;
+  readonly bounds: GrpcBounds;
+  readonly connections: Connections;
+}
+
 /** Never rejects: what goes wrong is answered, when anybody is left to be answered. */
-async function answered(door: Door, ingest: Ingest, bounds: GrpcBounds, stream: ServerHttp2Stream, headers: IncomingHttpHeaders): Promise<void> {
+async function answered({ door, ingest, bounds, connections }: Answering, stream: ServerHttp2Stream, headers: IncomingHttpHeaders): Promise<void> {
   const timers = [setTimeout(() => isWaiting(stream) && door.refuse(stream, headers, notInTime), bounds.requestMs), setTimeout(() => stream.destroy(), bounds.requestMs + bounds.answerMs)];
   stream.on('error', () => undefined).once('close', () => timers.forEach((timer) => clearTimeout(timer)));
   try {
-    const ticket = door.admit(headers, stream.session?.socket.remoteAddress);
+    const peer = stream.session?.socket;
+    const ticket = door.admit(headers, peer?.remoteAddress);
     if ('kind' in ticket) return door.refuse(stream, headers, ticket);
+    if (peer !== undefined) connections.admitted(peer);
     stream.once('close', () => ticket.lease.release());
     const message = await door.read(stream, ticket);
     if (isWaiting(stream)) await door.take(stream, ticket, message);

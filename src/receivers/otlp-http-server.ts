@@ -14,9 +14,11 @@ export interface HttpBounds {
   readonly headersMs: number;
   /** How often Node looks for requests beyond their time. */
   readonly checkingMs: number;
+  /** Exporters keep one or two connections each. */
+  readonly connectionsMax: number;
 }
 
-export const defaultHttpBounds: HttpBounds = { requestMs: 20_000, headersMs: 10_000, checkingMs: 5_000 };
+export const defaultHttpBounds: HttpBounds = { requestMs: 20_000, headersMs: 10_000, checkingMs: 5_000, connectionsMax: 4_096 };
 
 /** No byte either way: longer than any request may take, so only dead sockets meet it. */
 const connectionTimeoutMs = 30_000;
@@ -25,8 +27,6 @@ const keepAliveTimeoutMs = 75_000;
 /** Room for a bearer token and a chain of proxies. */
 const headerBytesMax = 16 * 1024;
 const headersMax = 100;
-/** Exporters keep one or two connections each. Beyond it connections are not accepted: memory for sockets is bounded. */
-const connectionsMax = 4_096;
 /** Time for requests under way when the service stops: as long as an exporter waits. */
 export const stopTimeoutMs = 10_000;
 
@@ -52,16 +52,20 @@ export function otlpHttpServer(handler: RequestListener, tls: Tls | undefined, b
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.setTimeout(connectionTimeoutMs);
   server.maxHeadersCount = headersMax;
-  server.maxConnections = connectionsMax;
   return server;
 }
 
-/** Answers what Node's parser refused. No content type is known, so the Status is JSON. Called again for every later piece of the same input. */
-export function answerUnparsed(socket: Socket, { status, message }: Refusal): void {
-  const body = statusResponse('json', grpcCode(status), message);
-  const head = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`, 'content-type: application/json', `content-length: ${body.length}`, 'connection: close'];
-  socket.write(Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body]));
+/** Answers what Node's parser refused. Called again for every later piece of the same input. */
+export function answerUnparsed(socket: Socket, refusal: Refusal): void {
+  socket.write(wholeAnswer(refusal));
   endAnswered(socket);
+}
+
+/** An answer to what was not read. No content type is known, so the Status is JSON. */
+export function wholeAnswer({ status, message, retryAfterSeconds }: Refusal): string {
+  const body = statusResponse('json', grpcCode(status), message).toString();
+  const retry = retryAfterSeconds === undefined ? [] : [`retry-after: ${retryAfterSeconds}`];
+  return [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`, 'content-type: application/json', `content-length: ${Buffer.byteLength(body)}`, ...retry, 'connection: close', '', body].join('\r\n');
 }
 
 /** Lets the client read its answer before the socket is closed. */

@@ -12,10 +12,10 @@ import { sendAnswer } from './answer.ts';
 import { aborted, contentEncoding, readBody, type ContentEncoding, type ReceivedBody } from './body.ts';
 import { openConnections, type Connections } from './connections.ts';
 import type { DoorLease, Lease } from './in-flight.ts';
-import { answerUnparsed, defaultHttpBounds, endAnswered, otlpHttpServer, restLimits, stopTimeoutMs, type HttpBounds } from './otlp-http-server.ts';
+import { answerUnparsed, defaultHttpBounds, endAnswered, otlpHttpServer, restLimits, stopTimeoutMs, wholeAnswer, type HttpBounds } from './otlp-http-server.ts';
 import { senderOf, type Ingest, type Receiver, type ReceiverLogger } from './receiver.ts';
 import { refusalLog } from './refusal-log.ts';
-import { methodNotAllowed, noRoom, noSuchPath, notOpen, parserRefusal, refusalFor, refusalOf, retryAfterSeconds, unauthenticated, type Refusal } from './refusal.ts';
+import { methodNotAllowed, noConnection, noRoom, noSuchPath, notOpen, parserRefusal, refusalFor, refusalOf, retryAfterSeconds, unauthenticated, type Refusal } from './refusal.ts';
 import { takeLogs, takeTraces } from './take.ts';
 import { handshakeEnd, renewTls, type Tls } from './tls.ts';
 import { tenantByToken, type Token } from './tokens.ts';
@@ -46,13 +46,14 @@ export interface OtlpHttpOptions {
 
 export function otlpHttpReceiver(options: OtlpHttpOptions): Receiver {
   const state: State = { stopping: false, answered: new WeakSet() };
-  const connections = openConnections();
+  const bounds = { ...defaultHttpBounds, ...options.bounds };
+  // Over TLS nothing can be said before the handshake.
+  const connections = openConnections({ ...options, transport: 'http', max: bounds.connectionsMax, ...(options.tls === undefined ? { fullAnswer: wholeAnswer(noConnection) } : {}) });
   const app = fastify({
     serverFactory(handler) {
-      const server = otlpHttpServer(handler, options.tls, { ...defaultHttpBounds, ...options.bounds });
+      const server = otlpHttpServer(handler, options.tls, bounds);
       connections.watch(server);
       const ended = (reason: string): void => options.telemetry.add('tracejury.receiver.connections_ended', 1, { 'tracejury.transport': 'http', 'tracejury.reason': reason });
-      server.on('drop', () => ended('over_limit'));
       // Node would hand a failed handshake on as a request that cannot be read.
       server.removeAllListeners('tlsClientError').on('tlsClientError', (error: Error, socket: TLSSocket) => {
         const reason = handshakeEnd(error, socket);
@@ -79,7 +80,7 @@ export function otlpHttpReceiver(options: OtlpHttpOptions): Receiver {
   });
   const warn = refusalLog(options);
   const door = openDoor(options, state, warn);
-  routes(app, door, options.ingest);
+  routes(app, door, options.ingest, connections);
   let stopped: Promise<void> | undefined;
   return {
     async listen() {
@@ -135,11 +136,12 @@ const encodings: ReadonlyMap<string, OtlpEncoding> = new Map([
 
 const nothing = Buffer.alloc(0);
 
-function routes(app: FastifyInstance, door: Door, ingest: Ingest): void {
+function routes(app: FastifyInstance, door: Door, ingest: Ingest, connections: Connections): void {
   const tickets = new WeakMap<FastifyRequest, Ticket>();
   app.addHook('onRequest', async (request, reply) => {
     const ticket = door.admit(request);
     if ('kind' in ticket) return door.refuse(request, reply, ticket);
+    connections.admitted(request.raw.socket);
     tickets.set(request, ticket);
     reply.raw.once('close', () => ticket.lease.release());
   });

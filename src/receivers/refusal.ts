@@ -66,6 +66,9 @@ export function noSuchService(path: string): Refusal {
 
 export const notHttp2: Refusal = { status: 400, kind: 'not_http2', message: 'gRPC is spoken here.', headers: {} };
 
+/** The listener has as many connections as it may have, and none that can be missed. */
+export const noConnection: Refusal = { status: 503, kind: 'over_limit', message: 'The listener has no room for another connection. Try again soon, and keep connections open instead of opening many.', headers: {}, retryAfterSeconds };
+
 export const notInTime: Refusal = { status: 408, kind: 'http_408', message: 'The request did not arrive in time.', headers: {} };
 
 export const methodNotAllowed: Refusal = { status: 405, kind: 'method_not_allowed', message: 'OTLP requests are sent with POST.', headers: { allow: 'POST' } };

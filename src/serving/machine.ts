@@ -26,8 +26,16 @@ export function machineMemory(): Memory {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   let isOften = true;
+  let residentBytes = 0;
   return {
-    residentBytes: () => process.memoryUsage.rss(),
+    residentBytes() {
+      try {
+        residentBytes = process.memoryUsage.rss();
+      } catch {
+        // It is read from a file: without a descriptor left the last value holds.
+      }
+      return residentBytes;
+    },
     collect,
     collectInSteps() {
       if (!knowsFlags) return collect();

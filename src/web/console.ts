@@ -1,22 +1,18 @@
 /** The console listener: health, metrics, and a first page that says where things are. */
-import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Server as HttpServer } from 'node:http';
+import type { Socket } from 'node:net';
 import { Server, type SecureContextOptions, type TlsOptions } from 'node:tls';
 import { fastify, type FastifyError } from 'fastify';
+import { accessControl, type AccessOptions } from './access.ts';
 import { apiPrefix, failure, serveApi } from './api/serve-api.ts';
 import type { ApiParts } from './api/routes.ts';
+import { consoleServer } from './console-server.ts';
 import { inPieces } from './in-pieces.ts';
 
-export interface ConsoleOptions {
-  readonly host: string;
+export interface ConsoleOptions extends AccessOptions {
   readonly port: number;
   /** Undefined: HTTP in the clear. */
   readonly tls?: TlsOptions;
-  /** Values of the tokens that may read. Empty: everybody may. Health needs none. */
-  readonly readTokens: readonly string[];
-  /** Values of the tokens that may change something. Where there are none, everybody may who needs no token to read. */
-  readonly operateTokens: readonly string[];
-  /** Likewise, of those that may annotate. */
-  readonly annotateTokens: readonly string[];
   /** Undefined: ready. Else why not. */
   readonly notReady: () => string | undefined;
   /** With the values of the moment in which it is called, however long it takes to send its pieces. */
@@ -24,6 +20,8 @@ export interface ConsoleOptions {
   /** Told of what broke while an answer was made. */
   readonly onFault: (error: Error) => void;
   readonly metricsContentType: string;
+  /** Bounds its connections; told which of them belong to clients that may read. */
+  readonly connections?: { readonly watch: (server: HttpServer) => void; readonly admitted: (peer: Socket) => void; readonly closeIdle: () => void };
   readonly api: ApiParts;
 }
 
@@ -35,35 +33,35 @@ export interface ConsoleListener {
   stop(): Promise<void>;
 }
 
-const requestTimeoutMs = 10_000;
-const keepAliveTimeoutMs = 5_000;
 /** Of what takes no body; a route that does says how large it may be. */
 const bodyBytesMax = 1_024;
-/** The value of a token that nobody has: header values hold no line breaks. */
-const noToken = '\n';
 /** Of one part of a path: session ids are as long as their SDK makes them. */
 const paramCharsMax = 1_000;
 
 export function consoleListener(options: ConsoleOptions): ConsoleListener {
-  const app = fastify({ bodyLimit: bodyBytesMax, requestTimeout: requestTimeoutMs, connectionTimeout: requestTimeoutMs, keepAliveTimeout: keepAliveTimeoutMs, exposeHeadRoutes: true, routerOptions: { maxParamLength: paramCharsMax }, ajv: { customOptions: { removeAdditional: false } }, ...(options.tls === undefined ? {} : { https: options.tls }) });
-  const mayRead = bearers(options.readTokens);
-  const changing = (tokens: readonly string[]) => bearers(tokens.length > 0 ? tokens : options.readTokens.length > 0 ? [noToken] : []);
-  const may = { operate: changing(options.operateTokens), annotate: changing(options.annotateTokens) };
+  const app = fastify({
+    serverFactory(handler) {
+      const server = consoleServer(handler, options.tls);
+      options.connections?.watch(server);
+      return server;
+    },
+    bodyLimit: bodyBytesMax,
+    exposeHeadRoutes: true,
+    routerOptions: { maxParamLength: paramCharsMax },
+    ajv: { customOptions: { removeAdditional: false } },
+  });
+  const access = accessControl(options);
 
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ 'x-content-type-options': 'nosniff', 'cache-control': 'no-store', 'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'", 'referrer-policy': 'no-referrer' });
     if (isHealth(request.url)) return undefined;
-    // On loopback, without tokens, a page from elsewhere must not come here under a name of its own.
-    if (options.readTokens.length === 0 && isLoopbackName(options.host) && !isLoopbackName(request.hostname)) return reply.code(403).send(failure('host_not_allowed', `Host ${JSON.stringify(request.hostname.slice(0, 100))} is not served here.`, 'Use the address that the service printed.'));
-    if (request.method !== 'GET' && request.method !== 'HEAD') {
-      // A page of another site must not press a button here; browsers say where a request comes from.
-      if (!['same-origin', 'none', undefined].includes(request.headers['sec-fetch-site'])) return reply.code(403).send(failure('other_site', 'The request comes from a page of another site.', 'Send it from the console, or from a program.'));
-      const wanted = (request.routeOptions.config as { readonly may?: keyof typeof may }).may ?? 'operate';
-      if (may[wanted](request.headers.authorization)) return undefined;
-      return reply.code(401).header('www-authenticate', 'Bearer').send(failure('unauthenticated', `The request carries no token that may ${wanted}.`, `Send Authorization: Bearer with a token of listen.tokens that may ${wanted}.`));
+    const denied = access(request);
+    if (denied === undefined) {
+      options.connections?.admitted(request.raw.socket);
+      return undefined;
     }
-    if (!mayRead(request.headers.authorization)) return reply.code(401).header('www-authenticate', 'Bearer').send(failure('unauthenticated', 'The request carries no token that may read.', 'Send Authorization: Bearer with a token of listen.tokens.'));
-    return undefined;
+    if (denied.status === 401) reply.header('www-authenticate', 'Bearer');
+    return reply.code(denied.status).send(denied.body);
   });
   app.get('/livez', async () => ({ status: 'ok' }));
   app.get('/readyz', async (_request, reply) => {
@@ -93,11 +91,19 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
 
   let stopped: Promise<void> | undefined;
   return {
-    listen: async () => ({ address: await app.listen({ host: options.host, port: options.port }) }),
+    async listen() {
+      const address = await app.listen({ host: options.host, port: options.port });
+      // Fastify does not know what its server speaks.
+      return { address: options.tls === undefined ? address : address.replace(/^http:/, 'https:') };
+    },
     renew(tls) {
       if (app.server instanceof Server) app.server.setSecureContext(tls);
     },
-    stop: () => (stopped ??= app.close()),
+    stop() {
+      stopped ??= app.close();
+      options.connections?.closeIdle();
+      return stopped;
+    },
   };
 }
 
@@ -109,28 +115,8 @@ function queryFault({ validation = [], message }: FastifyError): string {
   return name === '' ? message : `The parameter ${name} ${first?.message ?? 'is wrong'}${first?.keyword === 'enum' ? `: ${(first.params['allowedValues'] as readonly string[]).join(', ')}` : ''}.`;
 }
 
-/** No tokens: everybody. */
-function bearers(tokens: readonly string[]): (authorization: string | undefined) => boolean {
-  if (tokens.length === 0) return () => true;
-  const hashes = tokens.map(hash);
-  return (authorization) => {
-    const given = hash(/^Bearer (.+)$/i.exec(authorization ?? '')?.[1] ?? '');
-    // Every token is compared, so that the time tells nothing.
-    return hashes.map((known) => timingSafeEqual(known, given)).includes(true);
-  };
-}
-
-function hash(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
-}
-
 function isHealth(url: string): boolean {
   return url === '/livez' || url === '/readyz';
-}
-
-function isLoopbackName(hostname: string): boolean {
-  const host = hostname.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1').toLowerCase();
-  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 }
 
 const firstPage = (scheme: 'http' | 'https'): string => `<!doctype html>

@@ -36,8 +36,8 @@ export interface ServiceFolder {
   remove(): Promise<void>;
 }
 
-/** `content`: whose content the store keeps. */
-export function serviceFolder({ content = 'all' }: { readonly content?: 'all' | 'none' } = {}): ServiceFolder {
+/** `content`: whose content the store keeps; `descriptors`: how many the process may have. */
+export function serviceFolder({ content = 'all', descriptors }: { readonly content?: 'all' | 'none'; readonly descriptors?: number } = {}): ServiceFolder {
   const folder = mkdtempSync(join(tmpdir(), 'tracejury-process-'));
   const file = join(folder, 'tracejury.yaml');
   const configure = (yaml: string): void =>
@@ -57,7 +57,9 @@ ${yaml}
     path: folder,
     configure,
     async start(meanwhile) {
-      const child = spawn(process.execPath, [join(import.meta.dirname, '../../src/cli/main.ts'), 'serve', '-c', file], { stdio: ['ignore', 'pipe', 'pipe'] });
+      const words = [process.execPath, join(import.meta.dirname, '../../src/cli/main.ts'), 'serve', '-c', file];
+      const limited = descriptors === undefined ? words : ['sh', '-c', `ulimit -n ${descriptors}; exec "$@"`, 'sh', ...words];
+      const child = spawn(limited[0] ?? '', limited.slice(1), { stdio: ['ignore', 'pipe', 'pipe'] });
       children.push(child);
       const said = saidBy(child);
       await meanwhile?.(() => void child.kill('SIGHUP'));

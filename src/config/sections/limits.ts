@@ -14,6 +14,7 @@ export const limits: Section = {
       journal_bytes: bytes('4GiB', '16MiB', '64TiB', 'Disk space for the journal; beyond it requests are answered with 503. A journal `memory:` takes three sixteenths of `memory_bytes` at most.'),
       closing_lag: duration('5s', '100ms', '10m', 'How late the closing of runs may be. From a fifth of it on no more is taken than gets done, at a quarter no judge is asked, at half the store gets no content, beyond it requests are answered with 429.'),
       retry_after: duration('30s', '1s', '1h', 'The longest that a client is asked to stay away. How long it is grows with what waits.'),
+      connections: { type: 'integer', 'x-restart': true, minimum: 8, maximum: 1_000_000, 'x-unit': 'connections', description: 'Connections of all listeners together; left out: up to 5,376, as far as the descriptor limit of the process allows. OTLP over HTTP may have six tenths of them, gRPC a quarter, the console the rest. A quarter of the descriptors, at most 1,024, is left to files, exporters and judges.' },
       spans_per_trace: { type: 'integer', 'x-restart': true, minimum: 1, maximum: 10_000_000, default: 50_000, 'x-unit': 'spans', description: 'Spans kept of one trace; more are counted and left out.' },
     },
   },
