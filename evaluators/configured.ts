@@ -9,9 +9,10 @@ import { isJsonObject, jsonText, member } from '../src/model/json.ts';
 import type { JsonValue } from '../src/model/json.ts';
 import { verdictOf } from '../src/model/verdict.ts';
 import type { Outcome, Verdict } from '../src/model/verdict.ts';
-import type { AnyEvaluator, Asking, EvaluationContext, JudgeEvaluator } from './evaluator.ts';
+import type { AnyEvaluator, Asking, EvaluationContext, ExpectedPart, JudgeEvaluator } from './evaluator.ts';
 import { readExpectation } from './expectation.ts';
 import type { Fault } from './expectation.ts';
+import { schemaParts } from './expected-parts.ts';
 import { filledOptions, schemaFaults } from './options.ts';
 import { withoutSecrets } from './secret-options.ts';
 import { soundOutcome } from './sound-outcome.ts';
@@ -38,6 +39,8 @@ interface Configured {
   readonly optionsHash: string;
   /** What is expected of every run; a run's own expectation wins, member by member. */
   readonly expect: Expectation;
+  /** The parts of a run's expectation that decide the verdict under these options; absent: none. */
+  checks?(expected: Expectation): readonly ExpectedPart[];
 }
 
 export interface ConfiguredRule extends Configured {
@@ -90,6 +93,7 @@ export function configuredEvaluator(entry: EvaluatorEntry, table: readonly AnyEv
     threshold,
     optionsHash: hashText(jsonText([evaluator.id, evaluator.version, withoutSecrets(evaluator.optionsSchema, written), entry.expect ?? null, threshold], { sortKeys: true })),
     expect: expectation.expectation,
+    checks: (expected: Expectation) => evaluator.checks?.(options, expected) ?? schemaParts(evaluator.expectationSchema),
   };
   return { kind: 'ready', evaluator: ready(evaluator, common, options, { withJudge: entry.judge !== undefined, withExplanation: entry.include_explanation !== false }) };
 }

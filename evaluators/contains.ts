@@ -45,6 +45,7 @@ export const contains = {
     required: ['search_text'],
     properties: { search_text: { type: ['string', 'array'], minItems: 1, maxItems: 100, items: { type: 'string' }, description: 'The text to search for, or a list of texts.' } },
   },
+  switchedOnBy: { search_text: {} },
   source: 'UiPath ContainsEvaluator, searching in JSON notation',
   evaluate,
 } as const satisfies RuleEvaluator<ContainsOptions>;

@@ -3,7 +3,7 @@ import type { Outcome } from '../src/model/verdict.ts';
 import { tooLarge } from './calls.ts';
 import type { Skipped } from './calls.ts';
 import { customAnswerFaults, customAnswerSchema, customAnswerText, readCustomAnswer, type CustomAnswerOptions } from './custom-answers.ts';
-import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
+import type { Answer, EvaluationContext, ExpectedPart, JudgeEvaluator, Question, Subject } from './evaluator.ts';
 import type { Fault } from './expectation.ts';
 import { blocksOf, truncatedDetail } from './judge-blocks.ts';
 import { readTemplate } from './judge-template.ts';
@@ -18,6 +18,9 @@ export interface CustomJudgeOptions extends CustomAnswerOptions {
 }
 
 const path = { type: 'string', maxLength: 200, pattern: '^[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+)*$', 'x-words': 'Write names of members with dots between them.' };
+
+/** What the names of a template show of an expectation. */
+const expectedPartOf: { readonly [name: string]: ExpectedPart } = { expected_output: 'output', reference: 'output', tasks: 'tasks', constraints: 'constraints', plan: 'plan' };
 
 export const customJudge = {
   kind: 'judge',
@@ -51,6 +54,7 @@ export const customJudge = {
       plan: { type: 'array', maxItems: 50, items: { type: 'string', minLength: 1 }, description: 'What {{plan}} stands for.' },
     },
   },
+  checks: ({ template }) => readTemplate(template, templateNames).names.flatMap((name) => expectedPartOf[name] ?? []),
   source: 'a question of your own',
   optionFaults,
   evaluate,

@@ -31,6 +31,8 @@ export const entityCorrectness = {
   defaults: {},
   optionsSchema: { type: 'object', additionalProperties: false, properties: {} },
   expectationSchema: { type: 'object', properties: { output: { description: 'A reference that entities may stand in, besides what the tools returned.' } } },
+  // A reference only adds to what bears entities out: a response without any of them passes.
+  checks: () => [],
   source: 'entity checks of published agent tutorials, with a verdict on each entity',
   evaluate,
 } as const satisfies JudgeEvaluator<EntityCorrectnessOptions>;

@@ -20,6 +20,12 @@ export interface Subject {
 /** What an evaluator looks at. The catalogue prints it, and `inspect` names what is missing. */
 export type Need = 'tool_calls' | 'tool_definitions' | 'tool_results' | 'input' | 'final_response' | 'expected_tool_calls' | 'expected_tool_outputs' | 'expected_tool_counts' | 'expected_tool_order' | 'expected_messages' | 'expected_output' | 'expected_context' | 'search_text' | 'documents' | 'tokens' | 'times' | 'tasks';
 
+/**
+ * What an expectation may state, under the name that files use. `tool_calls.arguments` and `tool_calls.result` are what an expected call
+ * may name besides its tool.
+ */
+export type ExpectedPart = 'tool_calls' | 'tool_calls.arguments' | 'tool_calls.result' | 'tool_outputs' | 'tool_calls_count' | 'tool_calls_order' | 'messages' | 'tasks' | 'constraints' | 'plan' | 'output' | 'context' | 'search_text';
+
 /** A validator of one JSON Schema. Problems name the place in the value by member names and indexes. */
 export interface CompiledSchema {
   /** Undefined: the value takes more steps than one may take, or than are left of `work`, so that it was not checked to the end. */
@@ -88,6 +94,10 @@ interface EvaluatorData<Options> {
   readonly optionsSchema: JsonSchema;
   /** Schema of what a user may write under `expect`; absent: it takes no expectation. */
   readonly expectationSchema?: JsonSchema;
+  /** The parts of an expectation that decide its verdict; absent: the members of `expectationSchema`. */
+  checks?(options: Options, expected: Expectation): readonly ExpectedPart[];
+  /** Parts that no other evaluator checks switch it on where a dataset is scored, each with these options. A raw metric then has the threshold 1. */
+  readonly switchedOnBy?: { readonly [part in ExpectedPart]?: JsonObject };
   /** Where the rule comes from, for the reference page. */
   readonly source: string;
   /** What no schema can say about the complete options: every fault, with its path among the options as a user writes them. */

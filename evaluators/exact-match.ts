@@ -40,6 +40,7 @@ export const exactMatch = {
     ...lineProperties,
   }),
   expectationSchema: { type: 'object', required: ['output'], properties: { output: { description: 'The output that is wanted.' } } },
+  switchedOnBy: { output: {} },
   source: 'UiPath ExactMatchEvaluator, comparing in JSON notation',
   expectationFaults: outputKeyFaults,
   evaluate,

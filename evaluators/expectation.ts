@@ -17,13 +17,16 @@ export interface ReadExpectation {
   readonly faults: readonly Fault[];
 }
 
+/** What an expectation may hold. */
+export const expectationNames = ['tool_calls', 'tool_outputs', 'tool_calls_count', 'tool_calls_order', 'messages', 'tasks', 'constraints', 'plan', 'output', 'context', 'search_text'] as const;
+
 /** Entries of one list. */
 const entriesMax = 1_000;
 
 export function readExpectation(value: JsonValue): ReadExpectation {
   const faults: Fault[] = [];
   if (!isJsonObject(value)) return { expectation: {}, faults: [{ path: [], problem: 'must be an object' }] };
-  const readers: { readonly [key: string]: (given: JsonValue) => Expectation } = {
+  const readers: { readonly [Name in (typeof expectationNames)[number]]: (given: JsonValue) => Expectation } = {
     tool_calls: (given) => ({ toolCalls: listOf(given, ['tool_calls'], faults, toolCall) }),
     tool_outputs: (given) => ({ toolOutputs: listOf(given, ['tool_outputs'], faults, toolOutput) }),
     tool_calls_count: (given) => ({ toolCallsCount: readCounts(given, ['tool_calls_count'], faults) }),
@@ -38,10 +41,11 @@ export function readExpectation(value: JsonValue): ReadExpectation {
   };
   let expectation: Expectation = {};
   for (const [key, given] of Object.entries(value)) {
-    const reader = Object.hasOwn(readers, key) ? readers[key] : undefined;
+    const name = expectationNames.find((one) => one === key);
+    const reader = name === undefined ? undefined : readers[name];
     const before = faults.length;
     const read = reader?.(given);
-    if (read === undefined) faults.push({ path: [key], problem: `is not known; known are ${Object.keys(readers).join(', ')}` });
+    if (read === undefined) faults.push({ path: [key], problem: `is not known; known are ${expectationNames.join(', ')}` });
     else if (faults.length === before) expectation = { ...expectation, ...read };
   }
   return { expectation, faults };

@@ -60,6 +60,9 @@ export const expectedTools = {
     },
   },
   expectationSchema: { type: 'object', anyOf: [{ required: ['tool_calls'] }, { required: ['messages'] }], properties: { tool_calls: expectedToolCallsSchema, messages: expectedMessagesSchema } },
+  // Messages stand for the calls in them where no calls are expected.
+  checks: (options, { toolCalls }) => (toolCalls === undefined ? ['messages'] : ['tool_calls', ...comparedIn(options).map((what) => (what === 'output' ? ('tool_calls.result' as const) : ('tool_calls.arguments' as const)))]),
+  switchedOnBy: { 'tool_calls.result': { compare: ['output'], strict: true } },
   source: 'DeepEval ToolCorrectnessMetric, pairing by position and by the greatest total weight',
   evaluate: (subject, options, context) => {
     const named = normalizedNames(subject, normalises(options));
@@ -89,6 +92,10 @@ function* evaluateWithJudge(subject: Subject, options: ExpectedToolsOptions, con
   };
 }
 
+function comparedIn({ compare, preset }: Pick<ExpectedToolsOptions, 'compare' | 'preset'>): readonly ('arguments' | 'output')[] {
+  return compare ?? (preset === 'gllm' ? ['arguments', 'output'] : []);
+}
+
 function normalises({ preset, normalizeToolNames }: ExpectedToolsOptions): boolean {
   return normalizeToolNames ?? preset === 'gllm';
 }
@@ -99,7 +106,7 @@ function byCalls({ trace, expected }: Subject, options: ExpectedToolsOptions, co
   const stop = notCarried(trace) ?? tooLarge(trace, context, wanted.length);
   if (stop !== undefined) return stop;
   const calls = countedCalls(placedCalls(trace), options.onlySuccessful);
-  const compare = options.compare ?? (options.preset === 'gllm' ? ['arguments', 'output'] : []);
+  const compare = comparedIn(options);
   const weights = weightedCalls(wanted, calls, { arguments: compare.includes('arguments'), output: compare.includes('output') });
   if (weights.lacks === 'arguments') return argumentsUnknown(trace, 'The spans carry no arguments for tool calls that are compared by arguments; switch on the capture of tool inputs.');
   if (weights.lacks === 'results') return skipped('results_not_carried', 'The spans carry no results for tool calls that are compared by output; switch on the capture of tool outputs.');

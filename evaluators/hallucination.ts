@@ -28,6 +28,7 @@ export const hallucination = {
     type: 'object',
     properties: { context: { description: 'A text, or a list of texts, that the response may rest on beside what the run found out.', ...contextForms } },
   },
+  switchedOnBy: { context: {} },
   source: 'the deck’s judge of hallucination, with the claims listed',
   evaluate,
 } as const satisfies JudgeEvaluator<HallucinationOptions>;

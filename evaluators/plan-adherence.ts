@@ -23,6 +23,7 @@ export const planAdherence = {
   defaults: {},
   optionsSchema: { type: 'object', additionalProperties: false, properties: {} },
   expectationSchema: { type: 'object', properties: { plan: planExpectation } },
+  switchedOnBy: { plan: {} },
   source: 'DeepEval PlanAdherenceMetric, with a verdict on each step of the plan and no score without a plan',
   evaluate,
 } as const satisfies JudgeEvaluator<PlanAdherenceOptions>;

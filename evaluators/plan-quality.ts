@@ -22,6 +22,8 @@ export const planQuality = {
   defaults: {},
   optionsSchema: { type: 'object', additionalProperties: false, properties: {} },
   expectationSchema: { type: 'object', properties: { plan: planExpectation } },
+  // The expected plan itself is judged, not what the run did.
+  checks: () => [],
   source: 'DeepEval PlanQualityMetric, with labels, a list of faults and no score without a plan',
   evaluate,
 } as const satisfies JudgeEvaluator<PlanQualityOptions>;

@@ -30,6 +30,8 @@ export const qaCorrectness = {
       context: { description: 'A text, or a list of texts, that holds the right answer; it counts where no `output` is given. Without both, the documents that the run retrieved are the context.', ...contextForms },
     },
   },
+  // The context counts only where no output is expected.
+  checks: (_options, { output }) => (output === undefined ? ['context'] : ['output']),
   source: 'the deck’s judge of question answering',
   evaluate,
 } as const satisfies JudgeEvaluator<QaCorrectnessOptions>;

@@ -34,6 +34,7 @@ export const summarization = {
     },
   },
   expectationSchema: { type: 'object', properties: { context: { description: 'The source of the summary: a text, or a list of texts.', ...contextForms } } },
+  checks: ({ source }) => (source === 'auto' || source === 'context' ? ['context'] : []),
   source: 'the deck’s judge of summaries',
   evaluate,
 } as const satisfies JudgeEvaluator<SummarizationOptions>;

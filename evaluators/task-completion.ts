@@ -41,6 +41,9 @@ export const taskCompletion = {
       constraints: { type: 'string', description: 'What the agent has to keep to meanwhile.' },
     },
   },
+  // Without tasks it judges constraints only where it derives the tasks.
+  checks: ({ deriveTasks }, { tasks }) => (tasks !== undefined || deriveTasks ? ['tasks', 'constraints'] : []),
+  switchedOnBy: { tasks: {}, constraints: { derive_tasks: true } },
   source: 'Dokimos TaskCompletionEvaluator, with verdicts by task and tool results shown',
   evaluate,
 } as const satisfies JudgeEvaluator<TaskCompletionOptions>;

@@ -50,6 +50,7 @@ export const toolCallArgs = {
     },
   },
   expectationSchema: { type: 'object', required: ['tool_calls'], properties: { tool_calls: expectedToolCallsSchema } },
+  checks: () => ['tool_calls', 'tool_calls.arguments'],
   source: 'UiPath ToolCallArgsEvaluator, with the best pairing, modes and partial credit',
   evaluate: (subject, options, context) => underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context)),
 } as const satisfies RuleEvaluator<ToolCallArgsOptions>;

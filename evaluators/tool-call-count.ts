@@ -40,6 +40,7 @@ export const toolCallCount = {
     required: ['tool_calls_count'],
     properties: { tool_calls_count: { type: 'object', maxProperties: 1000, description: 'By the name of the tool, its id or the id of a call: `3`, `">=2"` (one of = == != > >= < <=), `[">=", 2]`, or `{min: 1, max: 3}`. An empty object expects no call at all.', additionalProperties: countSchema } },
   },
+  switchedOnBy: { tool_calls_count: {} },
   source: 'UiPath ToolCallCountEvaluator; expecting zero calls holds when nothing was called',
   evaluate: (subject, options, context) => underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context)),
 } as const satisfies RuleEvaluator<ToolCallCountOptions>;

@@ -45,6 +45,7 @@ export const toolCallOrder = {
     required: ['tool_calls_order'],
     properties: { tool_calls_order: { type: 'array', maxItems: 1000, items: { type: 'string', minLength: 1 }, description: 'Names of tools in the order of their calls; a tool that is called twice stands there twice. The id of a tool, or of a call, stands for its name.' } },
   },
+  switchedOnBy: { tool_calls_order: {} },
   source: 'UiPath ToolCallOrderEvaluator, telling missing steps from steps out of order',
   evaluate: (subject, options, context) => underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context)),
 } as const satisfies RuleEvaluator<ToolCallOrderOptions>;

@@ -53,6 +53,7 @@ export const toolCallOutput = {
       },
     },
   },
+  switchedOnBy: { tool_outputs: {} },
   source: 'UiPath ToolCallOutputEvaluator, comparing values instead of texts',
   evaluate: (subject, options, context) => underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context)),
 } as const satisfies RuleEvaluator<ToolCallOutputOptions>;

@@ -51,6 +51,8 @@ export const toolTrajectory = {
     },
   },
   expectationSchema: { type: 'object', required: ['tool_calls'], properties: { tool_calls: expectedToolCallsSchema } },
+  checks: ({ arguments: { mode } }) => (mode === 'ignore' ? ['tool_calls'] : ['tool_calls', 'tool_calls.arguments']),
+  switchedOnBy: { tool_calls: {}, 'tool_calls.arguments': {} },
   source: 'Dokimos ToolTrajectoryEvaluator, with contains_in_order besides',
   evaluate: (subject, options, context) => underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context)),
 } as const satisfies RuleEvaluator<ToolTrajectoryOptions>;

@@ -58,6 +58,7 @@ export const trajectoryMatch = {
     required: ['messages'],
     properties: { messages: expectedMessagesSchema },
   },
+  switchedOnBy: { messages: {} },
   source: 'agentevals trajectory match, with the best pairing and a graded score',
   evaluate: (subject, options, context) => underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context)),
 } as const satisfies RuleEvaluator<TrajectoryMatchOptions>;

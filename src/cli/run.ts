@@ -6,6 +6,7 @@ import type { Environment } from '../config/substitution.ts';
 import { JuryError } from '../model/errors.ts';
 import { UsageError, type Command, type CommandInput } from './command.ts';
 import { faultsText } from './faults-text.ts';
+import { InputFaults } from './input-faults.ts';
 import { commandUsageText, usageText } from './usage.ts';
 
 export interface CommandLine {
@@ -51,7 +52,7 @@ async function runCommand(line: CommandLine, command: Command, words: readonly s
     return await command.run({ options: values, positionals, env, say, complain });
   } catch (error) {
     if (error instanceof UsageError) complain(`tracejury ${command.name}: ${error.message}\n\n${commandUsageText(command)}`);
-    else if (error instanceof ConfigError) complain(faultsText(error.faults));
+    else if (error instanceof ConfigError || (error instanceof InputFaults && error.faults.length > 0)) complain(faultsText(error.faults));
     else if (error instanceof JuryError) complain(`tracejury ${command.name}: ${error.message} ${error.todo}`);
     else throw error;
     return 2;

@@ -16,6 +16,7 @@ const problems: { readonly [code in ErrorCode]?: SyntaxProblem } = {
   BAD_SCALAR_START: { problem: 'a character that no plain text begins with', todo: 'Quote the text.' },
   BLOCK_AS_IMPLICIT_KEY: { problem: 'a second `key: value` within a value', todo: 'Put it on a line of its own, or quote a text that holds a colon and a blank.' },
   BLOCK_IN_FLOW: { problem: 'an indented block within [ ] or { }', todo: 'Write commas between the parts of [ ] and { }; quote `${env:NAME}` there.' },
+  DUPLICATE_KEY: { problem: 'a key that stands in the same mapping already', todo: 'Keep one of the two.' },
   MISSING_CHAR: { problem: 'a bracket, quote, colon or comma is missing', todo: 'Close what was opened on this line or above.' },
   MULTILINE_IMPLICIT_KEY: { problem: 'a key that goes on over several lines', todo: 'Check the colon and the indentation of this line and the one above.' },
   MULTIPLE_ANCHORS: { problem: 'more than one anchor on a value', todo: 'Keep one.' },

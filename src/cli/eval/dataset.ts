@@ -1,6 +1,5 @@
 /** A dataset: YAML, JSON or JSON lines; a list of examples, or an object with one. All faults come at once. */
 import { readFileSync, statSync } from 'node:fs';
-import { parseDocument } from 'yaml';
 import { configuredEvaluator } from '../../../evaluators/configured.ts';
 import type { AnyEvaluator } from '../../../evaluators/evaluator.ts';
 import { readExpectation, type Fault } from '../../../evaluators/expectation.ts';
@@ -11,16 +10,19 @@ import { askedBy, evaluatorEntry } from '../../config/evaluator-entry.ts';
 import { whoIsAskedSchema } from '../../config/sections/evaluators.ts';
 import { withShared } from '../../config/shared-options.ts';
 import { JuryError } from '../../model/errors.ts';
-import { isJsonArray, isJsonObject, member, parseJson, type JsonObject, type JsonValue } from '../../model/json.ts';
+import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../model/json.ts';
 import type { PlannedEvaluator } from '../../pipeline/evaluate.ts';
+import { pathText, type ConfigFault } from '../../config/fault.ts';
+import { InputFaults } from '../input-faults.ts';
 import { unreadable } from '../inspect/bodies.ts';
+import { datasetText, type Locate } from './dataset-text.ts';
+import { wordedFault } from './fault-wording.ts';
 import type { DatasetExample } from './item.ts';
 
 const fileBytesMax = 64 * 1024 * 1024;
 const examplesMax = 100_000;
-const faultsShown = 20;
-/** A few aliases of aliases can stand for billions of values. */
-const aliasesMax = 100;
+/** Beyond so many nobody mends them in one go. */
+const faultsMax = 200;
 
 const text = { type: 'string', minLength: 1 } as const;
 const exampleSchema = {
@@ -49,25 +51,36 @@ export interface DatasetWith {
   readonly judges: readonly string[];
 }
 
-/** Throws INPUT_UNREADABLE that names the example and the key. */
+/** Throws INPUT_UNREADABLE with every fault at its line and column. */
 export function readDataset(file: string, options: DatasetWith): readonly DatasetExample[] {
-  return datasetOf(file, valueOf(file, textOf(file)), options);
+  const { value, locate } = datasetText(file, textOf(file));
+  return datasetOf(file, value, options, locate);
 }
 
-export function datasetOf(file: string, value: JsonValue, options: DatasetWith): readonly DatasetExample[] {
+/** Without `locate` faults have their keys for a place. */
+export function datasetOf(file: string, value: JsonValue, options: DatasetWith, locate?: Locate): readonly DatasetExample[] {
   const list = isJsonObject(value) ? member(value, 'examples') : value;
   if (!isJsonArray(list)) throw unreadable(file, 'it is neither a list of examples nor an object with `examples`.');
   if (list.length > examplesMax) throw unreadable(file, `more than ${examplesMax} examples.`);
+  const inList = isJsonObject(value) ? ['examples'] : [];
   const read = list.map((given, at) => exampleOf(given, at, options));
-  const seen = new Set<string>();
-  const twice = read.find(({ example }) => seen.size === seen.add(example.id).size)?.example.id;
-  const faults = read.flatMap(({ faults: own }, at) => own.map(({ path, problem }) => `examples[${at}]${path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('')} ${problem}`));
-  const all = [...faults, ...(twice === undefined ? [] : [`two examples have the id ${JSON.stringify(twice)}`])];
-  if (all.length > 0) throw unreadable(file, `${all.slice(0, faultsShown).join('; ')}${all.length > faultsShown ? `; and ${all.length - faultsShown} more` : ''}.`);
-  return read.map(({ example }) => example);
+  const firstWith = new Map<string, number>();
+  const found = read.flatMap(({ example: { id }, faults }, at) => {
+    const first = firstWith.get(id);
+    if (first === undefined) firstWith.set(id, at);
+    return [...faults, ...(first === undefined ? [] : [{ path: ['id'], problem: `${JSON.stringify(id)} is the id of examples[${first}] already`, twice: id }])].map((fault) => ({ ...fault, at }));
+  });
+  if (found.length > 0) {
+    const faults = locate === undefined ? [] : found.slice(0, faultsMax).map(({ path, problem, at }): ConfigFault => {
+      const worded = wordedFault({ path, problem }, list[at] ?? null);
+      return { file, ...locate([...inList, at, ...path], worded.at), key: pathText(['examples', at, ...path]), problem: worded.problem, todo: problem.endsWith('already') ? 'Give each example an id of its own.' : worded.todo };
+    });
+    throw new InputFaults(file, faults, found.map((fault) => ('twice' in fault ? `two examples have the id ${JSON.stringify(fault.twice)}` : `${pathText(['examples', fault.at, ...fault.path])} ${fault.problem}`)));
+  }
+  return read.map(({ example }, at) => ({ ...example, place: (path) => locate?.([...inList, at, ...path]) ?? { line: 1, column: 1, source: '' } }));
 }
 
-function exampleOf(given: JsonValue, at: number, options: DatasetWith): { readonly example: DatasetExample; readonly faults: readonly Fault[] } {
+function exampleOf(given: JsonValue, at: number, options: DatasetWith): { readonly example: Omit<DatasetExample, 'place'>; readonly faults: readonly Fault[] } {
   const object = isJsonObject(given) ? given : {};
   const [id, input, expect, tasks, constraints, tools, tags, entries] = ['id', 'input', 'expect', 'tasks', 'constraints', 'tools', 'tags', 'evaluators'].map((key) => member(object, key));
   const whole = { ...(isJsonObject(expect) ? expect : {}), ...(tasks === undefined ? {} : { tasks }), ...(constraints === undefined ? {} : { constraints }) };
@@ -77,7 +90,7 @@ function exampleOf(given: JsonValue, at: number, options: DatasetWith): { readon
     ...(isJsonObject(expect) ? readExpectation(expect).faults.map(({ path, problem }) => ({ path: ['expect', ...path], problem })) : []),
     ...(plan ?? []).flatMap(({ faults: own }, nth) => own.map(({ path, problem }) => ({ path: ['evaluators', nth, ...path], problem }))),
   ];
-  const example: DatasetExample = {
+  const example = {
     id: id === undefined || typeof id === 'object' ? String(at + 1) : String(id),
     input: inputText(input),
     expect: Object.keys(whole).length === 0 ? undefined : whole,
@@ -127,28 +140,4 @@ function textOf(file: string): string {
     if (error instanceof JuryError) throw error;
     throw unreadable(file, error instanceof Error && 'code' in error && error.code === 'ENOENT' ? 'there is no such file.' : 'it cannot be read.');
   }
-}
-
-function valueOf(file: string, given: string): JsonValue {
-  if (/^\s*[[{]/.test(given)) {
-    const whole = parseJson(given);
-    if (whole !== undefined && !(isJsonObject(whole) && !Object.hasOwn(whole, 'examples'))) return whole;
-    const lines = given.split('\n').filter((line) => line.trim() !== '').map((line) => parseJson(line));
-    if (lines.every((line) => line !== undefined)) return lines;
-  }
-  const document = parseDocument(given, { version: '1.2', intAsBigInt: true, prettyErrors: true });
-  const [fault] = document.errors;
-  if (fault !== undefined) throw unreadable(file, `it is no YAML: ${fault.message.split('\n')[0] ?? ''}.`);
-  try {
-    return plainNumbers(document.toJS({ maxAliasCount: aliasesMax }) as JsonValue);
-  } catch {
-    throw unreadable(file, 'it has too many aliases.');
-  }
-}
-
-/** Whole numbers that a double holds exactly are numbers, the others stay bigint. */
-function plainNumbers(value: JsonValue): JsonValue {
-  if (typeof value === 'bigint') return value >= BigInt(Number.MIN_SAFE_INTEGER) && value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value;
-  if (isJsonArray(value)) return value.map(plainNumbers);
-  return isJsonObject(value) ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plainNumbers(item)])) : value;
 }

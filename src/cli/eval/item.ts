@@ -1,8 +1,10 @@
 /** What `eval` scores: one run with its place in the inputs and what a dataset says about it. */
+import type { Path } from '../../config/fault.ts';
 import type { Run } from '../../model/agent-trace.ts';
 import type { NamedVerdict } from '../../library/report.ts';
 import type { PlannedEvaluator } from '../../pipeline/evaluate.ts';
 import type { JsonObject, JsonValue } from '../../model/json.ts';
+import type { TextPlace } from './dataset-text.ts';
 
 export interface EvalItem {
   readonly run: Run;
@@ -23,6 +25,8 @@ export interface DatasetExample {
   readonly expect: JsonObject | undefined;
   readonly tools: JsonValue | undefined;
   readonly tags: readonly string[];
+  /** Where in its file a part of it stands. */
+  readonly place: (path: Path) => TextPlace;
   /** Instead of the configured ones. */
   readonly plan: readonly PlannedEvaluator[] | undefined;
 }

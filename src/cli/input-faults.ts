@@ -1,0 +1,18 @@
+/** Faults of an input file at their places, all at once: they are shown as those of a configuration are. */
+import type { ConfigFault } from '../config/fault.ts';
+import { JuryError } from '../model/errors.ts';
+
+/** INPUT_UNREADABLE with every fault. */
+export class InputFaults extends JuryError {
+  readonly faults: readonly ConfigFault[];
+
+  constructor(file: string, faults: readonly ConfigFault[], texts: readonly string[]) {
+    const more = texts.length - faultsNamed;
+    super('INPUT_UNREADABLE', `${file}: ${texts.slice(0, faultsNamed).join('; ')}${more > 0 ? `; and ${more} more` : ''}.`);
+    this.name = 'InputFaults';
+    this.faults = faults;
+  }
+}
+
+/** In the message of the error; the list has all. */
+const faultsNamed = 20;
