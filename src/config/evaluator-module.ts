@@ -1,4 +1,5 @@
 /** The evaluator that a module exports, or everything that is wrong with it. */
+import { expectedParts } from '../../evaluators/expected-parts.ts';
 import type { AnyEvaluator, Need } from '../../evaluators/evaluator.ts';
 import { isJsonObject } from '../model/json.ts';
 import { checker } from './check.ts';
@@ -65,8 +66,16 @@ function dataProblems(candidate: ModuleExports, table: readonly AnyEvaluator[]):
     ...needProblems(candidate['needs']),
     ...(isJsonObject(defaults) && isJson(defaults) ? [] : ['defaults must be an object of JSON values']),
     ...(isJsonObject(optionsSchema) && isJson(optionsSchema) ? [] : ['optionsSchema must be a JSON Schema']),
+    ...switchProblems(candidate['switchedOnBy']),
     ...(expectationSchema === undefined || (isJsonObject(expectationSchema) && isJson(expectationSchema)) ? [] : ['expectationSchema must be a JSON Schema']),
   ];
+}
+
+function switchProblems(given: unknown): readonly string[] {
+  if (given === undefined) return [];
+  const known: readonly string[] = expectedParts;
+  if (isJsonObject(given) && Object.entries(given).every(([part, options]) => known.includes(part) && isJsonObject(options) && isJson(options))) return [];
+  return [`switchedOnBy must give options by the names ${known.join(', ')}`];
 }
 
 function needProblems(given: unknown): readonly string[] {
@@ -75,11 +84,12 @@ function needProblems(given: unknown): readonly string[] {
   return unknown ? [`needs may name ${Object.keys(needs).join(', ')}`] : [];
 }
 
-function functionProblems({ kind, evaluate, evaluateWithJudge }: ModuleExports): readonly string[] {
+function functionProblems({ kind, evaluate, evaluateWithJudge, checks }: ModuleExports): readonly string[] {
   const isGenerator = kindOfFunction(evaluate) === 'GeneratorFunction';
   const wrongEvaluate = kind === 'judge' ? !isGenerator : kindOfFunction(evaluate) !== 'Function';
   return [
     ...(wrongEvaluate ? [kind === 'judge' ? 'evaluate of a judge must be a generator function (function*)' : 'evaluate of a rule must be a plain function, not async'] : []),
+    ...(checks === undefined || kindOfFunction(checks) === 'Function' ? [] : ['checks must be a plain function']),
     ...(evaluateWithJudge === undefined || kindOfFunction(evaluateWithJudge) === 'GeneratorFunction' ? [] : ['evaluateWithJudge must be a generator function (function*)']),
   ];
 }

@@ -3,7 +3,7 @@ import { JuryError } from '../model/errors.ts';
 
 export interface ConfigFault {
   readonly file: string;
-  /** From 1. */
+  /** From 1; 0 where there is no text with lines. */
   readonly line: number;
   /** From 1, in UTF-16 units. */
   readonly column: number;

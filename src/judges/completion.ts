@@ -3,10 +3,11 @@ import type OpenAI from 'openai';
 import type { JsonSchema } from '../../evaluators/evaluator.ts';
 import type { Tokens } from '../model/budget.ts';
 import type { ResponseNote } from './call-record.ts';
+import { connectionCode } from './connection-fault.ts';
 import { field } from './field.ts';
 import { isCount, openAiClient, troubleOf, type Failed, type Refused } from './openai-client.ts';
 import type { Busy } from './patience.ts';
-import type { JudgeSettings } from './settings.ts';
+import type { JudgeParts, JudgeSettings } from './settings.ts';
 
 /** How the endpoint is asked to keep to the schema, from the strictest. Not every compatible endpoint knows each. */
 export const answerFormats = ['json_schema', 'json_object', 'text'] as const;
@@ -33,12 +34,14 @@ export type Complete = (request: CompletionRequest) => Promise<Completion>;
 /** The answers of our questions are a few kilobytes. */
 const answerBytesMax = 2 * 1024 * 1024;
 
-export function chatCompletions(settings: JudgeSettings): Complete {
+export function chatCompletions(settings: JudgeSettings, onNoConnection?: JudgeParts['onNoConnection']): Complete {
   const client = openAiClient(settings, answerBytesMax);
   return async (request) => {
     try {
       return completionOf(await (await client).chat.completions.create(chatBody(settings, request), { signal: request.signal }));
     } catch (error) {
+      const code = connectionCode(error);
+      if (code !== undefined) onNoConnection?.(settings.name, code);
       return await troubleOf(error);
     }
   };

@@ -16,6 +16,11 @@ export function handshakeCode(error: unknown): string | undefined {
   return chainOf(error).map((one) => field(one, 'code')).find((code): code is string => typeof code === 'string' && handshake.test(code));
 }
 
+/** The code of Node or of its client, as ECONNREFUSED. */
+export function connectionCode(error: unknown): string | undefined {
+  return chainOf(error).map((one) => field(one, 'code')).find((code): code is string => typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,40}$/.test(code));
+}
+
 /** For people: with the code, where certificates are to be looked at. */
 export function noConnection(error: unknown): string {
   const code = handshakeCode(error);

@@ -35,7 +35,7 @@ interface Asked {
 }
 
 export function openAiCompatibleJudge(settings: JudgeSettings, parts: JudgeParts): BatchingJudge {
-  const complete = chatCompletions(settings);
+  const complete = chatCompletions(settings, parts.onNoConnection);
   const { concurrency } = settings;
   const pace = settings.requestsPerMinute === undefined ? {} : { requestsPerMinute: settings.requestsPerMinute };
   const gate = turnstile({ concurrency, waitingMax: concurrency * waitingPerPlace, ...pace, clock: parts.clock, sleep: parts.sleep });

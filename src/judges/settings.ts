@@ -41,4 +41,6 @@ export interface JudgeParts {
   readonly nonce: () => string;
   /** Absent: nobody counts what it uses. */
   readonly till?: Till;
+  /** Told of the code, such as ECONNREFUSED, when there is no connection. */
+  readonly onNoConnection?: (judge: string, code: string) => void;
 }

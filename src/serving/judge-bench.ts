@@ -18,6 +18,7 @@ import { judges } from '../judges/index.ts';
 import { juryEnd } from '../judges/jury.ts';
 import { judgeLane, type JudgeJob, type JudgeLane, type Party } from '../judges/lane.ts';
 import { ledger } from '../judges/ledger.ts';
+import type { JudgeParts } from '../judges/settings.ts';
 import type { Run } from '../model/agent-trace.ts';
 import type { Till } from '../model/budget.ts';
 import type { NoteCall } from '../model/judge-call.ts';
@@ -97,11 +98,12 @@ interface Seat {
 export interface JudgeBenchOptions {
   /** Told of a store that cannot be used. */
   readonly onFault?: (error: unknown) => void;
+  readonly onNoConnection?: JudgeParts['onNoConnection'];
   /** Questions of what waits in the store, at the cost of a judge or of an evaluator. */
   readonly waiting?: (payer: Payer) => number;
 }
 
-export function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry, { onFault = () => undefined, waiting = () => 0 }: JudgeBenchOptions = {}): JudgeBench {
+export function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry, { onFault = () => undefined, onNoConnection = () => undefined, waiting = () => 0 }: JudgeBenchOptions = {}): JudgeBench {
   const context = evaluationContext();
   const parts = { telemetry, clock, sleep, random: Math.random };
   const endpoints = httpCalls(parts);
@@ -117,7 +119,7 @@ export function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry
 
   function judgeOf(config: JudgeConfig): BatchingJudge {
     const till = budgets.till(config);
-    return judges.openai_compatible(config, { ...parts, ...(till === undefined ? {} : { till }), nonce: () => randomBytes(12).toString('hex') });
+    return judges.openai_compatible(config, { ...parts, onNoConnection, ...(till === undefined ? {} : { till }), nonce: () => randomBytes(12).toString('hex') });
   }
 
   function seatOf(config: JudgeConfig): Seat {

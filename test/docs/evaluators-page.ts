@@ -80,10 +80,12 @@ function section(one: AnyEvaluator): string {
   const needs = one.needs.map((need) => needWords[need]).join(', ');
   const options = rows(one.optionsSchema, one.defaults, '');
   const expected = one.expectationSchema === undefined ? [] : expectation(one.expectationSchema);
+  const on = Object.keys(one.switchedOnBy ?? {});
   return [
     `## ${one.id}`,
     `${one.summary} Version ${one.version}, threshold ${threshold(one)}, ${one.onByDefault ? 'on' : 'off'} by default; after ${one.source}.`,
     `Looks at: ${needs === '' ? (one.kind === 'http' ? 'whatever the endpoint wants' : 'whatever its options name') : needs}.`,
+    ...(on.length === 0 ? [] : [`A dataset that expects ${on.map((part) => `\`${part}\``).join(' or ')} [switches it on](ci.md#what-checks-an-expectation) where no other evaluator checks that.`]),
     ...(expected.length === 0 ? [] : [['| under `expect` | meaning |', '|---|---|', ...expected].join('\n')]),
     ...(options.length === 0 ? [] : [['| option | default | meaning |', '|---|---|---|', ...options].join('\n')]),
   ].join('\n\n');

@@ -4,12 +4,13 @@ import { evaluationContext } from '../../../evaluators/context.ts';
 import { evaluators } from '../../../evaluators/index.ts';
 import { readConfig } from '../../config/load.ts';
 import { configuredRedaction } from '../../config/redaction.ts';
+import type { PlannedEvaluator } from '../../pipeline/evaluate.ts';
 import { judgeBench } from '../../serving/judge-bench.ts';
-import { scoredCount } from '../../library/tally.ts';
+import type { ConfigFault } from '../../config/fault.ts';
 import { noTelemetry } from '../../telemetry/telemetry.ts';
 import { UsageError, type Command, type CommandInput, type ExitCode } from '../command.ts';
 import { readDataset } from '../eval/dataset.ts';
-import { gateResults, parseGate, talliesOf, type Gate } from '../eval/gates.ts';
+import { gateResults, parseGate, talliesOf, withoutVerdicts, type Gate } from '../eval/gates.ts';
 import { readInputs } from '../eval/inputs.ts';
 import type { EvalOutcome } from '../eval/item.ts';
 import { junitXml } from '../eval/junit.ts';
@@ -18,12 +19,14 @@ import { matched } from '../eval/matching.ts';
 import { progressBar } from '../eval/progress.ts';
 import { redactedNames } from '../eval/redacted.ts';
 import { reportJson } from '../eval/report-json.ts';
+import { covered, refuseFaultyExpectations, unverified } from '../eval/expectations.ts';
 import { hasPassed, type EvalReport } from '../eval/report.ts';
 import { sampledItems } from '../eval/sampled.ts';
 import { scored } from '../eval/scoring.ts';
 import { tableText } from '../eval/table.ts';
 import { taskResults } from '../eval/tasks.ts';
-import { warningsText } from '../faults-text.ts';
+import { unscoredOf } from '../eval/unscored.ts';
+import { faultBlocks, warningsText } from '../faults-text.ts';
 import { readBodies } from '../inspect/bodies.ts';
 
 const inputsMax = 1_000;
@@ -45,6 +48,8 @@ export const evaluate: Command = {
     sample: { type: 'string', value: 'PERCENT', summary: 'scores this share of the traces, the same ones each time' },
     'fail-fast': { type: 'boolean', summary: 'begins no further run after the first failed verdict' },
     timeout: { type: 'string', value: 'SECONDS', summary: 'longest wait for one verdict of a judge' },
+    'allow-unscored': { type: 'boolean', summary: 'passes although nothing was scored, or an expectation has no score' },
+    verbose: { type: 'boolean', summary: 'table: lists every run with all its verdicts, not the failing ones alone' },
   },
   positionalsMax: inputsMax,
   run: async (input) => await evaluated(input, settingsOf(input)),
@@ -59,6 +64,8 @@ interface Settings {
   readonly percent: number;
   readonly failFast: boolean;
   readonly timeoutMs: number | undefined;
+  readonly allowUnscored: boolean;
+  readonly verbose: boolean;
 }
 
 function settingsOf({ options, positionals }: CommandInput): Settings {
@@ -77,6 +84,8 @@ function settingsOf({ options, positionals }: CommandInput): Settings {
     percent: number(options, 'sample', 100) ?? 100,
     failFast: options['fail-fast'] === true,
     timeoutMs: timeout === undefined ? undefined : timeout * 1_000,
+    allowUnscored: options['allow-unscored'] === true,
+    verbose: options['verbose'] === true,
   };
 }
 
@@ -84,33 +93,51 @@ async function evaluated({ positionals, env, say, complain }: CommandInput, sett
   const { config, evaluators: members, shared, warnings } = await readConfig({ file: settings.configFile, env, evaluators });
   if (warnings.length > 0) complain(warningsText(warnings));
   const redaction = configuredRedaction(config.redact, noTelemetry);
-  const judgeNames = config.judges.map(({ name }) => name);
-  const examples = settings.dataset === undefined ? [] : readDataset(settings.dataset, { members, shared, plan: config.evaluators, judges: judgeNames });
-  const plans = [config.evaluators, ...examples.map(({ plan }) => plan ?? [])].flat();
-  const gates: readonly Gate[] = settings.gates.map((gate) => parseGate(gate, [...new Set(plans.map(({ configured }) => configured.name))]));
+  const judges = config.judges.map(({ name }) => name);
+  const examples = settings.dataset === undefined ? [] : readDataset(settings.dataset, { members, shared, plan: config.evaluators, judges });
   const { items, rejections } = readInputs(await readBodies(positionals, process.stdin), config, config.groups.taskKey, redaction === undefined ? {} : { redacted: redaction.text });
   for (const { where, reason, count } of rejections) complain(`${where}: ${count} left out (${reason})`);
   if (items.length === 0) {
-    complain('No agent run was found.');
+    complain(`No agent run was found. tracejury inspect ${positionals.length === 1 ? positionals[0] : 'FILE'} shows what was read.`);
     return 2;
   }
+  refuseFaultyExpectations(items);
   const { items: withExamples, missing } = matched(items, examples);
-  const chosen = settings.percent === 100 ? withExamples : sampledItems(withExamples, settings.percent);
+  const { items: planned, switchedOn, unchecked, warnings: uncompared } = covered(withExamples, examples.filter(({ id }) => missing.includes(id)), { plan: config.evaluators, members, judges });
+  const plans: readonly (readonly PlannedEvaluator[])[] = [config.evaluators, ...planned.map(({ plan }) => plan), ...examples.map(({ plan }) => plan ?? [])];
+  const wholePlan = [...new Map([...new Set(plans)].flat().map((one) => [one.configured.name, one])).values()];
+  const gates: readonly Gate[] = settings.gates.map((gate) => parseGate(gate, wholePlan.map(({ configured }) => configured.name)));
+  if (unchecked.length > 0) {
+    complain(uncheckedText(unchecked));
+    return 2;
+  }
+  const chosen = settings.percent === 100 ? planned : sampledItems(planned, settings.percent);
   const bar = progressBar(process.stderr, chosen.length);
+  const connectionCodes = new Map<string, string>();
   // Each run is asked about by itself: whoever scores the same one several times wants to see how much a judge wavers.
-  const bench = judgeBench(config.judges.map((judge) => ({ ...judge, cacheMs: 0 })), noTelemetry);
+  const bench = judgeBench(config.judges.map((judge) => ({ ...judge, cacheMs: 0 })), noTelemetry, { onNoConnection: (judge, code) => connectionCodes.set(judge, code) });
   const clock = { nowMs: () => performance.now() };
   const results = await scored(chosen, { plan: config.evaluators, context: evaluationContext(), clock, ask: bench.ask, timeoutMs: settings.timeoutMs, failFast: settings.failFast, redaction, onDone: bar.show });
   bar.end();
   await bench.lane.stop(stopMs);
   await bench.stop();
   const outcome: EvalOutcome = redactedNames({ results, runs: items.length, sampledOut: items.length - chosen.length, notBegun: chosen.length - results.length, missing }, redaction);
-  const tallies = talliesOf(outcome);
+  const tallies = withoutVerdicts(talliesOf(outcome), outcome.results.flatMap(({ item }) => (item.plan ?? []).map(({ configured }) => configured.name)));
+  const open = unverified(outcome.results);
+  const unscored = unscoredOf(outcome, { tallies, plan: wholePlan, judges: config.judges, connectionCodes });
   const held = gateResults(gates, tallies);
-  const passed = hasPassed(outcome, held);
-  written(settings.format({ outcome, tallies, gates: held, tasks: taskResults(outcome.results, config.groups), passed }), settings.output, say);
-  if (!tallies.some((one) => scoredCount(one) > 0)) complain(tallies.some(({ errors }) => errors > 0) ? 'Nothing could be scored: no judge gave a usable answer.' : 'Nothing could be scored: tracejury inspect FILE says what is missing.');
+  const passed = hasPassed(outcome, held, { unverified: open, allowUnscored: settings.allowUnscored });
+  const report: EvalReport = { outcome, tallies, gates: held, tasks: taskResults(outcome.results, config.groups), passed, switchedOn, unverified: open, nothingScored: unscored.nothing, warnings: [...uncompared, ...unscored.warnings], verbose: settings.verbose };
+  written(settings.format(report), settings.output, say);
+  if (unscored.nothing !== undefined) complain(`⚠ ${unscored.nothing}${unscored.isLacking ? ' tracejury inspect FILE says what is missing.' : ''}${passed ? '' : ' --allow-unscored lets it pass.'}`);
   return passed ? 0 : 1;
+}
+
+const uncheckedShown = 20;
+
+function uncheckedText(unchecked: readonly ConfigFault[]): string {
+  const more = unchecked.length > uncheckedShown ? [`… and ${unchecked.length - uncheckedShown} more`] : [];
+  return [unchecked.length === 1 ? '1 expectation is checked by no evaluator:' : `${unchecked.length} expectations are checked by no evaluator:`, ...faultBlocks(unchecked.slice(0, uncheckedShown)), ...more].join('\n\n');
 }
 
 function written(report: string, file: string | undefined, say: CommandInput['say']): void {

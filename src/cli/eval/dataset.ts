@@ -3,6 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { configuredEvaluator } from '../../../evaluators/configured.ts';
 import type { AnyEvaluator } from '../../../evaluators/evaluator.ts';
 import { readExpectation, type Fault } from '../../../evaluators/expectation.ts';
+import { refinedPart } from '../../../evaluators/expected-parts.ts';
 import { schemaFaults } from '../../../evaluators/options.ts';
 import type { EvaluatorConfig } from '../../config/config.ts';
 import { juryFindings, unknownJudges } from '../../config/cross-checks-juries.ts';
@@ -74,13 +75,24 @@ export function datasetOf(file: string, value: JsonValue, options: DatasetWith, 
     const faults = locate === undefined ? [] : found.slice(0, faultsMax).map(({ path, problem, at }): ConfigFault => {
       const worded = wordedFault({ path, problem }, list[at] ?? null);
       return { file, ...locate([...inList, at, ...path], worded.at), key: pathText(['examples', at, ...path]), problem: worded.problem, todo: problem.endsWith('already') ? 'Give each example an id of its own.' : worded.todo };
-    });
+    }).toSorted((a, b) => a.line - b.line || a.column - b.column);
     throw new InputFaults(file, faults, found.map((fault) => ('twice' in fault ? `two examples have the id ${JSON.stringify(fault.twice)}` : `${pathText(['examples', fault.at, ...fault.path])} ${fault.problem}`)));
   }
-  return read.map(({ example }, at) => ({ ...example, place: (path) => locate?.([...inList, at, ...path]) ?? { line: 1, column: 1, source: '' } }));
+  return read.map(({ example }, at) => ({
+    ...example,
+    placeOf(part) {
+      const path = ['examples', at, ...statedAt(list[at] ?? null, refinedPart(part) ?? part)];
+      return { file, key: pathText(path), ...(locate?.([...inList, ...path.slice(1)]) ?? { line: 0, column: 0, source: '' }) };
+    },
+  }));
 }
 
-function exampleOf(given: JsonValue, at: number, options: DatasetWith): { readonly example: Omit<DatasetExample, 'place'>; readonly faults: readonly Fault[] } {
+/** Tasks and constraints may stand beside `expect`. */
+function statedAt(example: JsonValue, name: string): readonly string[] {
+  return isJsonObject(example) && ['tasks', 'constraints'].includes(name) && member(example, name) !== undefined ? [name] : ['expect', name];
+}
+
+function exampleOf(given: JsonValue, at: number, options: DatasetWith): { readonly example: Omit<DatasetExample, 'placeOf'>; readonly faults: readonly Fault[] } {
   const object = isJsonObject(given) ? given : {};
   const [id, input, expect, tasks, constraints, tools, tags, entries] = ['id', 'input', 'expect', 'tasks', 'constraints', 'tools', 'tags', 'evaluators'].map((key) => member(object, key));
   const whole = { ...(isJsonObject(expect) ? expect : {}), ...(tasks === undefined ? {} : { tasks }), ...(constraints === undefined ? {} : { constraints }) };

@@ -36,6 +36,12 @@ export function talliesOf({ results }: EvalOutcome): readonly EvaluatorTally[] {
   return [...Map.groupBy(all, ({ name }) => name)].map(([name, own]) => ({ name, ...tallyOf(own.map(({ verdict }) => verdict)) }));
 }
 
+/** With a row for each of these names that gave no verdict. */
+export function withoutVerdicts(tallies: readonly EvaluatorTally[], names: readonly string[]): readonly EvaluatorTally[] {
+  const counted = new Set(tallies.map(({ name }) => name));
+  return [...tallies, ...[...new Set(names)].filter((name) => !counted.has(name)).map((name) => ({ name, ...tallyOf([]) }))];
+}
+
 export function gateResults(gates: readonly Gate[], tallies: readonly EvaluatorTally[]): readonly GateResult[] {
   return gates.map((gate) => {
     const tally = tallies.find(({ name }) => name === gate.name);

@@ -19,9 +19,11 @@ export function isOtlp(value: JsonValue): boolean {
 export interface GivenLine {
   readonly where: string;
   readonly text: string;
+  /** Number of the line, from 1. */
+  readonly line: number;
 }
 
 /** Without the blank ones; places as messages name them. */
 export function givenLines(name: string, text: string): readonly GivenLine[] {
-  return text.split('\n').flatMap((line, at) => (line.trim() === '' ? [] : [{ where: `${name}: line ${at + 1}`, text: line }]));
+  return text.split('\n').flatMap((line, at) => (line.trim() === '' ? [] : [{ where: `${name}: line ${at + 1}`, text: line, line: at + 1 }]));
 }

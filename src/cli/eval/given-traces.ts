@@ -3,6 +3,7 @@ import { readDefinitions } from '../../../collectors/reading/definitions.ts';
 import { fromMessages } from '../../library/from-messages.ts';
 import { agentTrace, toolCall } from '../../library/agent-trace.ts';
 import type { AgentTrace, ToolCall, TruncatedPart } from '../../model/agent-trace.ts';
+import type { Path } from '../../config/fault.ts';
 import { JuryError } from '../../model/errors.ts';
 import { isJsonArray, isJsonObject, member, plainText, type JsonObject, type JsonValue } from '../../model/json.ts';
 import { unreadable } from '../inspect/bodies.ts';
@@ -13,6 +14,8 @@ export interface GivenTrace {
   readonly exampleId: string | undefined;
   /** What the object itself says is expected. */
   readonly expected: JsonValue | undefined;
+  /** Where that stands in the document. */
+  readonly expectedPath: Path;
 }
 
 /** Runs of one file; more are no test set. */
@@ -20,17 +23,17 @@ const tracesMax = 100_000;
 
 /** One list of messages, one object, or a list of either. Throws INPUT_UNREADABLE with the place. */
 export function givenTraces(where: string, value: JsonValue): readonly GivenTrace[] {
-  if (!isJsonArray(value) || isConversation(value)) return [givenTrace(where, value)];
+  if (!isJsonArray(value) || isConversation(value)) return [givenTrace(where, value, [])];
   if (value.length > tracesMax) throw unreadable(where, `more than ${tracesMax} runs.`);
-  return value.map((item, at) => givenTrace(`${where}[${at}]`, item));
+  return value.map((item, at) => givenTrace(`${where}[${at}]`, item, [at]));
 }
 
 function isConversation(list: readonly JsonValue[]): boolean {
   return list.some((item) => isJsonObject(item) && typeof member(item, 'role') === 'string');
 }
 
-function givenTrace(where: string, value: JsonValue): GivenTrace {
-  if (isJsonArray(value)) return { trace: conversation(where, value, {}), exampleId: undefined, expected: undefined };
+function givenTrace(where: string, value: JsonValue, path: Path): GivenTrace {
+  if (isJsonArray(value)) return { trace: conversation(where, value, {}), exampleId: undefined, expected: undefined, expectedPath: path };
   if (!isJsonObject(value)) throw unreadable(where, 'it is neither a list of messages nor an agent trace.');
   const messages = either(value, 'messages');
   const calls = either(value, 'tool_calls');
@@ -41,6 +44,7 @@ function givenTrace(where: string, value: JsonValue): GivenTrace {
     trace: isJsonArray(messages) && calls === undefined ? conversation(where, messages, value) : handmade(where, value),
     exampleId: typeof id === 'string' || typeof id === 'number' ? String(id) : undefined,
     expected: either(value, 'expect') ?? either(value, 'expected'),
+    expectedPath: [...path, either(value, 'expect') === undefined ? 'expected' : 'expect'],
   };
 }
 

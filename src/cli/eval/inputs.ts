@@ -1,5 +1,6 @@
 /** Bodies of files → the runs in them: spans through the gathering of the service, agent traces and messages as they are. */
 import { createHash } from 'node:crypto';
+import { pathText } from '../../config/fault.ts';
 import type { AgentTrace, Run } from '../../model/agent-trace.ts';
 import { wire } from '../../model/attributes.ts';
 import { noTenant, parseSpanId, parseTraceId, type SpanId, type TraceId } from '../../model/ids.ts';
@@ -9,6 +10,7 @@ import { defaultTaskKey, taskKeys, type TaskKeyOptions, type TaskKeys, type Task
 import { unreadable, type Body } from '../inspect/bodies.ts';
 import { played, type Reading } from '../inspect/played.ts';
 import { readRecorded, type Recorded } from '../inspect/recorded.ts';
+import { locatorOf, type Locate } from './dataset-text.ts';
 import { givenLines, givenText, isOtlp } from './given-text.ts';
 import { givenTraces, type GivenTrace } from './given-traces.ts';
 import type { EvalItem } from './item.ts';
@@ -22,11 +24,11 @@ export interface ReadInputs {
 /** Runs out of spans by start time, then those out of agent traces and messages in their order. Throws INPUT_UNREADABLE. */
 export function readInputs(bodies: readonly Body[], reading: Reading, taskKey: TaskPath = defaultTaskKey, keyOptions: TaskKeyOptions = {}): ReadInputs {
   const recordedBodies: Body[] = [];
-  const given: (GivenTrace & { readonly where: string })[] = [];
+  const given: (GivenTrace & { readonly document: Document })[] = [];
   for (const body of bodies) {
     const documents = givenDocuments(body);
     if (documents === undefined) recordedBodies.push(body);
-    else for (const { where, value } of documents) given.push(...givenTraces(where, value).map((one) => ({ ...one, where })));
+    else for (const document of documents) given.push(...givenTraces(document.where, document.value).map((one) => ({ ...one, document })));
   }
   const recorded = readRecorded(recordedBodies);
   const named = exampleIds(recorded.spans);
@@ -43,19 +45,29 @@ function withTask(item: Omit<EvalItem, 'task'>, tasks: TaskKeys): EvalItem {
   return { ...item, task: tasks.of(item.run) };
 }
 
+/** A JSON document of a body. */
+interface Document {
+  readonly where: string;
+  readonly value: JsonValue;
+  readonly file: string;
+  readonly locate: Locate;
+  /** Of its first line, from 1. */
+  readonly line: number;
+}
+
 /** The JSON documents of a body: one, or one a line. Undefined: it holds spans, or what is no JSON at all. */
-function givenDocuments({ name, bytes }: Body): readonly { readonly where: string; readonly value: JsonValue }[] | undefined {
+function givenDocuments({ name, bytes }: Body): readonly Document[] | undefined {
   const text = givenText(bytes);
   if (text === undefined) return undefined;
   const whole = parseJson(text);
-  if (whole !== undefined) return isOtlp(whole) ? undefined : [{ where: name, value: whole }];
+  if (whole !== undefined) return isOtlp(whole) ? undefined : [{ where: name, value: whole, file: name, locate: locatorOf(text), line: 1 }];
   const lines = givenLines(name, text);
   const first = parseJson(lines[0]?.text ?? '');
   if (first === undefined || isOtlp(first)) return undefined;
-  return lines.map(({ where, text: line }) => {
-    const value = parseJson(line);
+  return lines.map(({ where, text: own, line }) => {
+    const value = parseJson(own);
     if (value === undefined) throw unreadable(where, 'it is not JSON.');
-    return { where, value };
+    return { where, value, file: name, locate: locatorOf(own), line };
   });
 }
 
@@ -82,8 +94,18 @@ function recordedItem(run: Run, { bySpan, byTrace }: NamedExamples): Omit<EvalIt
   return { run, label: `${run.trace.agent ?? 'run'} ${place}`, exampleId: bySpan.get(place) ?? (run.parent === undefined ? byTrace.get(run.traceId) : undefined), ordered: false };
 }
 
-function givenItem({ trace, exampleId, expected, where }: GivenTrace & { readonly where: string }, at: number): Omit<EvalItem, 'task'> {
-  return { run: runOfTrace(trace, expected), label: exampleId ?? `${where}${at === 0 ? '' : ` #${at + 1}`}`, exampleId, ordered: true };
+function givenItem({ trace, exampleId, expected, expectedPath, document }: GivenTrace & { readonly document: Document }, at: number): Omit<EvalItem, 'task'> {
+  const { where, file, locate, line } = document;
+  return {
+    run: runOfTrace(trace, expected),
+    label: exampleId ?? `${where}${at === 0 ? '' : ` #${at + 1}`}`,
+    exampleId,
+    ordered: true,
+    origin(path, which) {
+      const place = locate([...expectedPath, ...path], which);
+      return { ...place, file, line: place.line + line - 1, key: pathText([...expectedPath, ...path]) };
+    },
+  };
 }
 
 /** An agent trace has no ids: a hash of its content stands in, so that sampling picks the same ones each time. */

@@ -1,10 +1,13 @@
 /** What `eval` scores: one run with its place in the inputs and what a dataset says about it. */
-import type { Path } from '../../config/fault.ts';
+import type { ExpectedPart } from '../../../evaluators/evaluator.ts';
+import type { ConfigFault, Path } from '../../config/fault.ts';
 import type { Run } from '../../model/agent-trace.ts';
 import type { NamedVerdict } from '../../library/report.ts';
 import type { PlannedEvaluator } from '../../pipeline/evaluate.ts';
 import type { JsonObject, JsonValue } from '../../model/json.ts';
-import type { TextPlace } from './dataset-text.ts';
+
+/** A key in a file. */
+export type KeyPlace = Omit<ConfigFault, 'problem' | 'todo'>;
 
 export interface EvalItem {
   readonly run: Run;
@@ -16,6 +19,8 @@ export interface EvalItem {
   readonly task: string | undefined;
   /** Out of agent traces or messages, whose order is that of the file; spans have none. */
   readonly ordered: boolean;
+  /** Where a part of what the run expects of itself stands in its file; absent: it comes with a span. */
+  readonly origin?: (path: Path, at: 'key' | 'value') => KeyPlace;
 }
 
 /** One line of a dataset. */
@@ -25,19 +30,23 @@ export interface DatasetExample {
   readonly expect: JsonObject | undefined;
   readonly tools: JsonValue | undefined;
   readonly tags: readonly string[];
-  /** Where in its file a part of it stands. */
-  readonly place: (path: Path) => TextPlace;
+  /** Where a part of what it expects stands. */
+  readonly placeOf: (part: ExpectedPart) => KeyPlace;
   /** Instead of the configured ones. */
   readonly plan: readonly PlannedEvaluator[] | undefined;
 }
 
 export interface MatchedItem extends EvalItem {
   readonly example: DatasetExample | undefined;
+  /** The evaluators of this run; absent: those of its example, else of the configuration. */
+  readonly plan?: readonly PlannedEvaluator[];
 }
 
 export interface EvalResult {
   readonly item: MatchedItem;
   readonly verdicts: readonly NamedVerdict[];
+  /** How long each verdict took by the name of its evaluator, in milliseconds; absent: it was not measured. */
+  readonly tookMs?: ReadonlyMap<string, number>;
 }
 
 export interface EvalOutcome {

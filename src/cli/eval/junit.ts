@@ -1,46 +1,83 @@
-/** The report as JUnit XML: one suite an evaluator, one test case a run. */
+/**
+ * The report as JUnit XML: one suite an evaluator, one test case a run. The time of a case is how long the run took by its spans; of a run
+ * without times, how long its verdict took.
+ */
 import { partText } from '../../library/part-text.ts';
 import { classOf } from '../../library/tally.ts';
-import type { EvalReport } from './report.ts';
+import { unverifiedText, type EvalReport } from './report.ts';
 import type { EvalResult } from './item.ts';
 import type { NamedVerdict } from '../../library/report.ts';
 
-export function junitXml({ outcome, tallies, gates }: EvalReport): string {
-  const suites = tallies.map((tally) => {
-    const cases = outcome.results.flatMap(({ item, verdicts }) => verdicts.filter(({ name }) => name === tally.name).map((one) => testCase(item, one)));
-    return suite({ name: tally.name, tests: cases.length, failures: tally.failed, errors: tally.errors, skipped: tally.skipped }, cases);
+export function junitXml({ outcome, tallies, gates, nothingScored, unverified = [] }: EvalReport): string {
+  const suites = tallies.flatMap((tally) => {
+    const cases = outcome.results.flatMap((result) => result.verdicts.filter(({ name }) => name === tally.name).map((one) => testCase(result, one)));
+    return cases.length === 0 ? [] : [suite({ name: tally.name, failures: tally.failed, errors: tally.errors, skipped: tally.skipped }, cases)];
   });
-  const missing = outcome.missing.map((id) => element('testcase', { classname: 'dataset', name: id, time: '0' }, [element('failure', { type: 'no_run', message: 'No run belongs to this example.' }, [])]));
-  if (missing.length > 0) suites.push(suite({ name: 'dataset', tests: missing.length, failures: missing.length, errors: 0, skipped: 0 }, missing));
-  const gateCases = gates.map(({ name, share, reached, held }) => element('testcase', { classname: 'gates', name, time: '0' }, held ? [] : [element('failure', { type: 'gate', message: `${reached === undefined ? 'nothing passed or failed' : `${reached} passed`}, at least ${share} wanted` }, [])]));
-  if (gateCases.length > 0) suites.push(suite({ name: 'gates', tests: gateCases.length, failures: gates.filter(({ held }) => !held).length, errors: 0, skipped: 0 }, gateCases));
-  return ['<?xml version="1.0" encoding="UTF-8"?>', '<testsuites name="tracejury">', ...suites, '</testsuites>'].join('\n');
+  const missing = outcome.missing.map((id) => untimed('dataset', id, element('failure', { type: 'no_run', message: 'No run belongs to this example.' }, [])));
+  if (missing.length > 0) suites.push(suite({ name: 'dataset', failures: missing.length, errors: 0, skipped: 0 }, missing));
+  // Readers count skipped cases as green: what has no score is an error of its own.
+  const open = unverified.map((one) => untimed('expectations', `${one.label} expect.${one.part}`, element('error', { type: 'no_score', message: unverifiedText(one) }, [])));
+  if (open.length > 0) suites.push(suite({ name: 'expectations', failures: 0, errors: open.length, skipped: 0 }, open));
+  if (nothingScored !== undefined) suites.push(suite({ name: 'scored', failures: 0, errors: 1, skipped: 0 }, [untimed('scored', 'runs scored', element('error', { type: 'nothing_scored', message: nothingScored }, []))]));
+  const gateCases = gates.map(({ name, share, reached, held }) => untimed('gates', name, ...(held ? [] : [element('failure', { type: 'gate', message: `${reached === undefined ? 'nothing passed or failed' : `${reached} passed`}, at least ${share} wanted` }, [])])));
+  if (gateCases.length > 0) suites.push(suite({ name: 'gates', failures: gates.filter(({ held }) => !held).length, errors: 0, skipped: 0 }, gateCases));
+  return ['<?xml version="1.0" encoding="UTF-8"?>', '<testsuites name="tracejury">', ...suites.map(({ xml }) => xml), '</testsuites>'].join('\n');
 }
 
 interface SuiteCounts {
   readonly name: string;
-  readonly tests: number;
   readonly failures: number;
   readonly errors: number;
   readonly skipped: number;
 }
 
-function suite({ name, tests, failures, errors, skipped }: SuiteCounts, cases: readonly string[]): string {
-  return element('testsuite', { name, tests: String(tests), failures: String(failures), errors: String(errors), skipped: String(skipped), time: '0' }, cases);
+interface TestCase {
+  readonly seconds: number;
+  readonly xml: string;
 }
 
-function testCase({ label, run }: EvalResult['item'], { verdict, name }: NamedVerdict): string {
-  const attributes = { classname: run.trace.agent ?? name, name: label, time: '0' };
+function suite({ name, failures, errors, skipped }: SuiteCounts, cases: readonly TestCase[]): { readonly xml: string } {
+  const seconds = cases.reduce((sum, one) => sum + one.seconds, 0);
+  return { xml: element('testsuite', { name, tests: String(cases.length), failures: String(failures), errors: String(errors), skipped: String(skipped), time: timeText(seconds) }, cases.map(({ xml }) => xml)) };
+}
+
+function testCase(result: EvalResult, { verdict, name }: NamedVerdict): TestCase {
+  const { label, run } = result.item;
+  const seconds = secondsOf(result, name);
+  const attributes = { classname: run.trace.agent ?? name, name: label, time: timeText(seconds) };
+  return { seconds, xml: element('testcase', attributes, contentOf(name, verdict)) };
+}
+
+function contentOf(name: string, verdict: NamedVerdict['verdict']): readonly string[] {
   switch (classOf(verdict)) {
     case 'failed':
-      return element('testcase', attributes, [element('failure', { type: name, message: verdict.explanation }, verdict.kind === 'scored' ? verdict.parts.filter(({ passed }) => !passed).map((part) => escaped(partText(part))) : [])]);
+      return [element('failure', { type: name, message: verdict.explanation }, verdict.kind === 'scored' ? verdict.parts.filter(({ passed }) => !passed).map((part) => escaped(partText(part))) : [])];
     case 'errors':
-      return element('testcase', attributes, [element('error', { type: verdict.kind === 'failed' ? verdict.error : name, message: verdict.explanation }, [])]);
+      return [element('error', { type: verdict.kind === 'failed' ? verdict.error : name, message: verdict.explanation }, [])];
     case 'skipped':
-      return element('testcase', attributes, [element('skipped', { message: verdict.kind === 'skipped' ? `${verdict.reason}: ${verdict.explanation}` : verdict.explanation }, [])]);
+      return [element('skipped', { message: verdict.kind === 'skipped' ? `${verdict.reason}: ${verdict.explanation}` : verdict.explanation }, [])];
     default:
-      return element('testcase', attributes, []);
+      return [];
   }
+}
+
+/** Of what is no verdict on a run. */
+function untimed(classname: string, name: string, ...content: readonly string[]): TestCase {
+  return { seconds: 0, xml: element('testcase', { classname, name, time: timeText(0) }, content) };
+}
+
+const nanosPerSecond = 1e9;
+/** Clocks of several hosts may be years apart; no run takes longer than a week. */
+const secondsMax = 7 * 24 * 3_600;
+
+function secondsOf({ item: { run }, tookMs }: EvalResult, name: string): number {
+  const ofRun = run.startUnixNano > 0n ? Number(run.endUnixNano - run.startUnixNano) / nanosPerSecond : 0;
+  return ofRun > 0 && ofRun <= secondsMax ? ofRun : Math.max(0, (tookMs?.get(name) ?? 0) / 1_000);
+}
+
+/** Readers take plain decimals, without an exponent. */
+function timeText(seconds: number): string {
+  return seconds.toFixed(6);
 }
 
 function element(name: string, attributes: { readonly [name: string]: string }, content: readonly string[]): string {

@@ -6,9 +6,9 @@ export function redactedNames(outcome: EvalOutcome, redaction: Redaction | undef
   if (redaction === undefined) return outcome;
   const { text } = redaction;
   const example = (one: DatasetExample | undefined): DatasetExample | undefined => (one === undefined ? undefined : { ...one, id: text(one.id), tags: one.tags.map(text) });
-  const result = ({ item, verdicts }: EvalResult): EvalResult => ({
+  const result = ({ item, ...rest }: EvalResult): EvalResult => ({
+    ...rest,
     item: { ...item, label: text(item.label), example: example(item.example), task: item.task === undefined ? undefined : text(item.task) },
-    verdicts,
   });
   return { ...outcome, results: outcome.results.map(result), missing: outcome.missing.map(text) };
 }

@@ -4,10 +4,15 @@ import type { NamedVerdict } from '../../library/report.ts';
 import { passedShare, scoredCount } from '../../library/tally.ts';
 import type { EvalReport } from './report.ts';
 
-export function reportJson({ outcome, tallies, gates, tasks, passed }: EvalReport): string {
+export function reportJson({ outcome, tallies, gates, tasks, passed, switchedOn = [], unverified = [], nothingScored, warnings = [] }: EvalReport): string {
   return jsonText({
     passed,
     runs: outcome.runs,
+    scored_runs: outcome.results.filter(({ verdicts }) => verdicts.some(({ verdict }) => verdict.kind === 'scored')).length,
+    nothing_scored: nothingScored ?? null,
+    warnings: [...warnings],
+    switched_on: switchedOn.map(({ name, evaluator, parts, judge }) => ({ name, evaluator, expectations: [...parts], judge: judge ?? null })),
+    expectations_without_score: unverified.map(({ label, part, why }) => ({ label, expectation: part, evaluators: why.map(({ name, reason }) => ({ name, reason })) })),
     sampled_out: outcome.sampledOut,
     not_begun: outcome.notBegun,
     missing_examples: [...outcome.missing],

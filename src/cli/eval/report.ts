@@ -1,6 +1,7 @@
-/** Everything that a report tells, for whichever form it is told in. */
+/** What a report says, in whichever format. */
 import { classOf, type VerdictClass } from '../../library/tally.ts';
 import type { NamedVerdict } from '../../library/report.ts';
+import type { SwitchedOnEvaluator, Unverified } from './expectations.ts';
 import type { EvaluatorTally, GateResult } from './gates.ts';
 import type { EvalOutcome, EvalResult } from './item.ts';
 import type { TaskResult } from './tasks.ts';
@@ -12,16 +13,37 @@ export interface EvalReport {
   /** How directly the runs of one task went. */
   readonly tasks: readonly TaskResult[];
   readonly passed: boolean;
+  /** Evaluators that expectations switched on. */
+  readonly switchedOn?: readonly SwitchedOnEvaluator[];
+  /** Expectations whose evaluators gave no score. */
+  readonly unverified?: readonly Unverified[];
+  /** Why nothing was scored, in one sentence; absent: something was. */
+  readonly nothingScored?: string | undefined;
+  /** Sentences about what was not scored. */
+  readonly warnings?: readonly string[];
+  /** The table lists each run, not the failing ones alone. */
+  readonly verbose?: boolean;
 }
 
 export interface Finding extends NamedVerdict {
   readonly label: string;
 }
 
-/** Without gates every verdict has to pass; an example without a run is a failure in any case. */
-export function hasPassed({ missing, results }: EvalOutcome, gates: readonly GateResult[]): boolean {
+export interface PassedWith {
+  /** Expectations whose evaluators gave no score. */
+  readonly unverified?: readonly Unverified[];
+  /** Nothing scored and expectations without a score may pass. */
+  readonly allowUnscored?: boolean;
+}
+
+/**
+ * Nothing scored is no pass, and an example without a run is a failure in any case. Without gates every verdict has to pass, and every
+ * expectation needs a score of one of its evaluators.
+ */
+export function hasPassed({ missing, results }: EvalOutcome, gates: readonly GateResult[], { unverified = [], allowUnscored = false }: PassedWith = {}): boolean {
   if (missing.length > 0 || gates.some(({ held }) => !held)) return false;
-  return gates.length > 0 || findings(results, 'failed').length === 0;
+  if (!allowUnscored && !results.some(({ verdicts }) => verdicts.some(({ verdict }) => verdict.kind === 'scored'))) return false;
+  return gates.length > 0 || (findings(results, 'failed').length === 0 && (allowUnscored || unverified.length === 0));
 }
 
 export function findings(results: readonly EvalResult[], which: VerdictClass): readonly Finding[] {
@@ -30,7 +52,8 @@ export function findings(results: readonly EvalResult[], which: VerdictClass): r
 
 /** The counts in words; what is nought is left out, but runs. */
 export function countsText({ runs, results, sampledOut, notBegun, missing }: EvalOutcome): string {
-  const parts = [`${results.length} of ${runs} ${runs === 1 ? 'run' : 'runs'} scored`];
+  const scored = results.filter(({ verdicts }) => verdicts.some(({ verdict }) => verdict.kind === 'scored')).length;
+  const parts = [`${scored} of ${runs} ${runs === 1 ? 'run' : 'runs'} scored`];
   if (sampledOut > 0) parts.push(`${sampledOut} sampled out`);
   if (notBegun > 0) parts.push(`${notBegun} not begun after the first failure`);
   if (missing.length > 0) parts.push(`${missing.length} ${missing.length === 1 ? 'example has' : 'examples have'} no run`);
@@ -39,6 +62,19 @@ export function countsText({ runs, results, sampledOut, notBegun, missing }: Eva
 
 export function gateText({ name, share, reached, held }: GateResult): string {
   return `${held ? 'held' : 'not held'}: ${name} ${reached === undefined ? 'has nothing that passed or failed' : `passed ${percent(reached)}`}, at least ${percent(share)} wanted`;
+}
+
+export function switchedOnText({ name, parts, judge }: SwitchedOnEvaluator): string {
+  return `${name} (${parts.map((part) => `expect.${part}`).join(', ')}${judge === undefined ? '' : `, judge ${judge}`})`;
+}
+
+export function unverifiedText({ label, part, why }: Unverified): string {
+  return `${label}: expect.${part} has no score: ${why.map(({ name, reason }) => `${name} (${reason})`).join(', ')}`;
+}
+
+/** What a reader has to know before the result: why nothing was scored, and what else was not. */
+export function warningsOf({ nothingScored, warnings = [] }: EvalReport): readonly string[] {
+  return [...(nothingScored === undefined ? [] : [nothingScored]), ...warnings];
 }
 
 /** Never rounded up to what was not reached. */

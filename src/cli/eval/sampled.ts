@@ -3,7 +3,7 @@ import { sampleDecision } from '../../pipeline/sample.ts';
 import type { MatchedItem } from './item.ts';
 
 /** Never none of them: a gate over nothing would say nothing. */
-export function sampledItems(items: readonly MatchedItem[], percent: number): readonly MatchedItem[] {
+export function sampledItems<Item extends MatchedItem>(items: readonly Item[], percent: number): readonly Item[] {
   const kept = items.filter(({ run: { traceId } }) => sampleDecision({ traceId, traceState: '', rate: percent / 100 }).sampled);
   if (kept.length > 0) return kept;
   const first = items.map(({ run }) => run.traceId).reduce((best, id) => (randomPart(id) > randomPart(best) ? id : best), items[0]?.run.traceId ?? '');

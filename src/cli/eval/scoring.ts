@@ -1,6 +1,7 @@
 /** Runs through their evaluators, as the service does it: rules at once, judges through the judge lane. */
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import type { EvaluationContext } from '../../../evaluators/evaluator.ts';
+import { wire } from '../../model/attributes.ts';
 import type { Clock } from '../../model/clock.ts';
 import type { Evaluation, Verdict } from '../../model/verdict.ts';
 import { evaluateRun, type PlannedEvaluator, type ToJudge } from '../../pipeline/evaluate.ts';
@@ -8,7 +9,7 @@ import { leaving } from '../../pipeline/leaving.ts';
 import type { NamedVerdict } from '../../library/report.ts';
 import type { Redaction } from '../../redaction/redaction.ts';
 import type { JudgeBench } from '../../serving/judge-bench.ts';
-import { noTelemetry } from '../../telemetry/telemetry.ts';
+import { noTelemetry, type Telemetry } from '../../telemetry/telemetry.ts';
 import type { EvalResult, MatchedItem } from './item.ts';
 
 export interface ScoringOptions {
@@ -48,13 +49,27 @@ export async function scored(items: readonly MatchedItem[], options: ScoringOpti
 
 /** In the order of the plan. Offline every run is put before its judges: a sample is drawn with --sample. */
 async function resultOn(item: MatchedItem, options: ScoringOptions): Promise<EvalResult> {
-  const plan = (item.example?.plan ?? options.plan).map((planned) => ({ ...planned, sampleRate: 1 }));
-  const { evaluations, toJudge } = evaluateRun(item.run, plan, { context: options.context, clock: options.clock, telemetry: noTelemetry, sessionsAsRuns: true });
+  const { context, clock } = options;
+  const plan = (item.plan ?? item.example?.plan ?? options.plan).map((planned) => ({ ...planned, sampleRate: 1 }));
+  const tookMs = new Map<string, number>();
+  const telemetry: Telemetry = {
+    ...noTelemetry,
+    record(metric, value, labels = {}) {
+      if (metric === 'tracejury.evaluation.duration') tookMs.set(String(labels[wire.evaluationName]), value * 1_000);
+    },
+  };
+  const { evaluations, toJudge } = evaluateRun(item.run, plan, { context, clock, telemetry, sessionsAsRuns: true });
   const { run, work, verdict } = leaving(item.run, options.redaction);
-  const judged = await Promise.all(toJudge.map(async (one) => ({ name: one.configured.name, evaluator: one.configured.evaluator.id, verdict: await asked(run, work(one), options) })));
+  const judged = await Promise.all(toJudge.map(async (one) => {
+    const { name, evaluator } = one.configured;
+    const startMs = clock.nowMs();
+    const given = await asked(run, work(one), options);
+    tookMs.set(name, clock.nowMs() - startMs);
+    return { name, evaluator: evaluator.id, verdict: given };
+  }));
   const found = new Map([...evaluations.map(named), ...judged].map((one) => [one.name, one]));
   const verdicts = plan.flatMap(({ configured }) => found.get(configured.name) ?? []).map((one) => ({ ...one, verdict: verdict(one.verdict) }));
-  return { item: { ...item, run }, verdicts };
+  return { item: { ...item, run }, verdicts, tookMs };
 }
 
 function named({ key, evaluator, verdict }: Evaluation): NamedVerdict {

@@ -204,5 +204,5 @@ test('eval: a judge of the configuration is asked about every run, and one that 
 
 test('eval: what could not be scored at all is said on standard error', async () => {
   const { code, err } = await answer(file('empty-run.json', { input: 'hello' }));
-  expect([code, err]).toEqual([0, 'Nothing could be scored: tracejury inspect FILE says what is missing.']);
+  expect([code, err]).toEqual([1, '⚠ 0 of 1 run scored: tool_call_validity, tool_error, tool_efficiency: skipped (no_tool_calls). tracejury inspect FILE says what is missing. --allow-unscored lets it pass.']);
 });

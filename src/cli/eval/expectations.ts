@@ -1,0 +1,131 @@
+/** What runs and datasets expect, beside what the evaluators check: matching evaluators are switched on, and what stays unchecked is named. */
+import { coverageOf } from '../../../evaluators/coverage.ts';
+import type { AnyEvaluator, ExpectedPart } from '../../../evaluators/evaluator.ts';
+import { readExpectation } from '../../../evaluators/expectation.ts';
+import { refinedPart, statedParts } from '../../../evaluators/expected-parts.ts';
+import { pathText, type ConfigFault } from '../../config/fault.ts';
+import type { Expectation } from '../../model/expectation.ts';
+import type { JsonValue } from '../../model/json.ts';
+import { expectedOf, type PlannedEvaluator } from '../../pipeline/evaluate.ts';
+import { InputFaults } from '../input-faults.ts';
+import { wordedFault } from './fault-wording.ts';
+import type { DatasetExample, EvalItem, EvalResult, MatchedItem } from './item.ts';
+
+export interface SwitchedOnEvaluator {
+  readonly name: string;
+  readonly evaluator: string;
+  readonly parts: readonly ExpectedPart[];
+  /** Whom it asks; undefined: nobody. */
+  readonly judge: string | undefined;
+}
+
+export interface CoveredItems {
+  /** With the evaluators of each run, those that its expectation switches on among them. */
+  readonly items: readonly (MatchedItem & { readonly plan: readonly PlannedEvaluator[] })[];
+  readonly switchedOn: readonly SwitchedOnEvaluator[];
+  /** Expectations that no evaluator checks, each once, with its place and what to add. */
+  readonly unchecked: readonly ConfigFault[];
+  readonly warnings: readonly string[];
+}
+
+export interface CoverageSettings {
+  readonly plan: readonly PlannedEvaluator[];
+  readonly members: readonly AnyEvaluator[];
+  /** Names of the configured judges; the first is asked by what an expectation switches on. */
+  readonly judges: readonly string[];
+}
+
+/** Examples without a run count as well: what they expect is checked by nothing either. */
+export function covered(items: readonly MatchedItem[], examplesWithoutRun: readonly DatasetExample[], { plan, members, judges }: CoverageSettings): CoveredItems {
+  const [judge] = judges;
+  const on = new Map<string, { readonly evaluator: string; readonly parts: Set<ExpectedPart>; readonly judge: string | undefined }>();
+  const unchecked = new Map<string, ConfigFault>();
+  const notCompared = new Map<ExpectedPart, number>();
+  const undecided = new Map<ExpectedPart, number>();
+  const planFor = (expected: Expectation, base: readonly PlannedEvaluator[], looking: readonly PlannedEvaluator[], place: (part: ExpectedPart) => Omit<ConfigFault, 'problem' | 'todo'>): readonly PlannedEvaluator[] => {
+    const found = coverageOf(expected, looking.map(({ configured }) => configured), { table: members, canAsk: judge !== undefined });
+    for (const { part, use } of found.unchecked) {
+      const at = place(part);
+      unchecked.set(`${at.file}\n${at.key}`, { ...at, problem: 'is checked by no evaluator', todo: `Add ${use.join(' or ')} to evaluators and a judge to judges, or leave the expectation out.` });
+    }
+    for (const part of found.notCompared) notCompared.set(part, (notCompared.get(part) ?? 0) + 1);
+    for (const part of found.undecided) undecided.set(part, (undecided.get(part) ?? 0) + 1);
+    const added = found.switchedOn.map(({ part, configured }): PlannedEvaluator => {
+      const asks = configured.kind === 'judge' && judge !== undefined ? { judge } : {};
+      const known = on.get(configured.name) ?? { evaluator: configured.evaluator.id, parts: new Set(), judge: asks.judge };
+      on.set(configured.name, known);
+      known.parts.add(part);
+      return { configured, ...asks, sampleRate: 1 };
+    });
+    return added.length === 0 ? base : [...base, ...added];
+  };
+  const planned = items.map((item) => {
+    const base = item.example?.plan ?? plan;
+    if (item.run.partOf !== undefined) return { ...item, plan: base };
+    return { ...item, plan: planFor(expectedOf(item.run), base, base.filter(({ when }) => when?.(item.run) !== false), (part) => placeOf(item, part)) };
+  });
+  for (const example of examplesWithoutRun) {
+    const base = example.plan ?? plan;
+    planFor(example.expect === undefined ? {} : readExpectation(example.expect).expectation, base, base, example.placeOf);
+  }
+  return {
+    items: planned,
+    switchedOn: [...on].map(([name, { parts, ...rest }]) => ({ name, ...rest, parts: [...parts] })),
+    unchecked: [...unchecked.values()],
+    warnings: [
+      ...[...notCompared].map(([part, runs]) => `No evaluator compares ${wordOf[part] ?? part} of ${runs} ${runs === 1 ? 'run' : 'runs'}: the configured ones look at the calls alone.`),
+      ...[...undecided].map(([part, runs]) => `expect.${part} of ${runs} ${runs === 1 ? 'run' : 'runs'} is measured and decides nothing: its evaluators have no threshold.`),
+    ],
+  };
+}
+
+const wordOf: { readonly [part in ExpectedPart]?: string } = { 'tool_calls.arguments': 'the expected arguments of tool calls', 'tool_calls.result': 'the expected results of tool calls' };
+
+function placeOf(item: MatchedItem, part: ExpectedPart): Omit<ConfigFault, 'problem' | 'todo'> {
+  const stated = item.example?.expect;
+  const name = refinedPart(part) ?? part;
+  if (item.example !== undefined && stated !== undefined && Object.hasOwn(stated, name)) return item.example.placeOf(part);
+  return ownPlace(item, [name], 'value');
+}
+
+/** Where a run says itself what is expected of it. */
+function ownPlace({ origin, label }: EvalItem, path: readonly (string | number)[], at: 'key' | 'value'): Omit<ConfigFault, 'problem' | 'todo'> {
+  return origin?.(path, at) ?? { file: `run ${label}`, line: 0, column: 0, source: '', key: pathText(['tracejury.expected', ...path]).replace('["tracejury.expected"]', 'tracejury.expected') };
+}
+
+/** Throws InputFaults: what a run expects of itself has to be readable, or part of it would be checked by nothing. */
+export function refuseFaultyExpectations(items: readonly EvalItem[]): void {
+  const faults = items.flatMap((item) => {
+    const { expected } = item.run;
+    return expected === undefined ? [] : readExpectation(expected).faults.map((fault) => located(item, fault, expected));
+  });
+  if (faults.length > 0) throw new InputFaults(faults[0]?.file ?? '', faults.slice(0, faultsMax), faults.map(({ key, problem }) => `${key} ${problem}`));
+}
+
+const faultsMax = 200;
+
+function located(item: EvalItem, fault: ReturnType<typeof readExpectation>['faults'][number], expected: JsonValue): ConfigFault {
+  const { at, problem, todo } = wordedFault(fault, expected);
+  return { ...ownPlace(item, fault.path, at), problem, todo };
+}
+
+/** An expectation of a run on which every evaluator that checks it gave no score. */
+export interface Unverified {
+  readonly label: string;
+  readonly part: ExpectedPart;
+  /** Evaluators that should have, and why they did not. */
+  readonly why: readonly { readonly name: string; readonly reason: string }[];
+}
+
+export function unverified(results: readonly EvalResult[]): readonly Unverified[] {
+  return results.flatMap(({ item, verdicts }) => {
+    const expected = expectedOf(item.run);
+    return statedParts(expected).flatMap((part): readonly Unverified[] => {
+      if (refinedPart(part) !== undefined) return [];
+      const own = (item.plan ?? []).filter(({ configured }) => configured.checks?.(expected).includes(part) === true).map(({ configured }) => configured.name);
+      const found = verdicts.filter(({ name }) => own.includes(name));
+      if (found.length === 0 || found.some(({ verdict }) => verdict.kind === 'scored')) return [];
+      return [{ label: item.label, part, why: found.map(({ name, verdict }) => ({ name, reason: verdict.kind === 'skipped' ? verdict.reason : verdict.kind === 'failed' ? verdict.error : '' })) }];
+    });
+  });
+}
