@@ -23,12 +23,31 @@ export interface CommandInput {
   readonly complain: (text: string) => void;
 }
 
-export interface Command {
+/** A line to copy, and what it does. */
+export interface CommandExample {
+  readonly line: string;
+  readonly does: string;
+}
+
+/** The first argument of a command that has several; `--help` behind it shows it alone. */
+export interface Subcommand {
   readonly name: string;
-  /** What follows the name in the usage text. */
   readonly usage: string;
   readonly summary: string;
+  /** Names of the command's options that are for it. */
+  readonly options: readonly string[];
+  readonly examples: readonly CommandExample[];
+}
+
+export interface Command {
+  readonly name: string;
+  /** What follows the name in the usage text; together they fit a line of 80 columns. */
+  readonly usage: string;
+  /** Whole sentences that begin with a verb. */
+  readonly summary: string;
   readonly options: { readonly [name: string]: CommandOption };
+  readonly subcommands?: readonly Subcommand[];
+  readonly examples: readonly CommandExample[];
   /** Most arguments that are not options. */
   readonly positionalsMax: number;
   /** Gives the exit code; a command that runs another one exits as that one. */

@@ -4,7 +4,7 @@ import { ConfigError } from '../config/fault.ts';
 import { nearest } from '../model/nearest.ts';
 import type { Environment } from '../config/substitution.ts';
 import { JuryError } from '../model/errors.ts';
-import { UsageError, type Command, type CommandInput } from './command.ts';
+import { UsageError, type Command, type CommandInput, type Subcommand } from './command.ts';
 import { faultsText } from './faults-text.ts';
 import { InputFaults } from './input-faults.ts';
 import { commandUsageText, usageText } from './usage.ts';
@@ -45,18 +45,22 @@ async function runCommand(line: CommandLine, command: Command, words: readonly s
   try {
     const { values, positionals } = parsed(command, words);
     if (values['help'] === true) {
-      say(commandUsageText(command));
+      say(commandUsageText(command, subcommandIn(command, positionals)));
       return 0;
     }
     if (positionals.length > command.positionalsMax) throw new UsageError(`${JSON.stringify(positionals[command.positionalsMax])} is too much.`);
     return await command.run({ options: values, positionals, env, say, complain });
   } catch (error) {
-    if (error instanceof UsageError) complain(`tracejury ${command.name}: ${error.message}\n\n${commandUsageText(command)}`);
+    if (error instanceof UsageError) complain(`tracejury ${command.name}: ${error.message}\n\n${commandUsageText(command, subcommandIn(command, words))}`);
     else if (error instanceof ConfigError || (error instanceof InputFaults && error.faults.length > 0)) complain(faultsText(error.faults));
     else if (error instanceof JuryError) complain(`tracejury ${command.name}: ${error.message} ${error.todo}`);
     else throw error;
     return 2;
   }
+}
+
+function subcommandIn({ subcommands = [] }: Command, [first]: readonly string[]): Subcommand | undefined {
+  return subcommands.find(({ name }) => name === first);
 }
 
 function parsed(command: Command, words: readonly string[]): { readonly values: CommandInput['options']; readonly positionals: readonly string[] } {

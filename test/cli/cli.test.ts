@@ -8,6 +8,7 @@ import { afterAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { evaluators } from '../../evaluators/index.ts';
 import { commands } from '../../src/cli/commands/index.ts';
+import { runCommandLine } from '../../src/cli/run.ts';
 
 interface Outcome {
   readonly code: number;
@@ -25,6 +26,13 @@ function tracejury(words: readonly string[], env: NodeJS.ProcessEnv = {}): Promi
       resolve({ code: error === null ? 0 : Number(error.code), out, err });
     });
   });
+}
+
+/** Without a process of its own. */
+async function answered(words: readonly string[]): Promise<Outcome> {
+  const [out, err]: [string[], string[]] = [[], []];
+  const code = await runCommandLine({ words, commands, version: '', env: {}, say: (text) => out.push(text), complain: (text) => err.push(text) });
+  return { code, out: out.join('\n'), err: err.join('\n') };
 }
 
 function file(name: string, text: string): string {
@@ -128,6 +136,32 @@ test('cli: --help names every command, and a command its own usage', async () =>
   const one = await tracejury(['config', '--help']);
   expect([one.code, one.err]).toEqual([0, '']);
   expect(one.out).toMatch(/^Usage: tracejury config check\|print\|schema/);
+});
+
+const pages: readonly (readonly string[])[] = [[], ...commands.flatMap(({ name, subcommands = [] }) => [[name], ...subcommands.map((one) => [name, one.name])])];
+
+for (const words of pages) {
+  test(`cli: tracejury ${[...words, '--help'].join(' ')} fits 80 columns${words.length === 0 ? '' : ' and has examples of its own'}`, async () => {
+    const { code, out } = await answered([...words, '--help']);
+    expect(code).toBe(0);
+    expect(out.split('\n').filter((line) => line.length > 80)).toEqual([]);
+    const examples = out.split('Examples:\n')[1]?.split('\n').filter((line) => /^ {6}\S/.test(line)) ?? [];
+    if (words.length > 0) expect(examples.length).toBeGreaterThan(0);
+    for (const line of examples) expect(line).toContain(['tracejury', ...words.slice(0, 1)].join(' '));
+  });
+}
+
+test('cli: --help differs by subcommand', async () => {
+  const [whole, check, forecast] = await Promise.all([['judge'], ['judge', 'check'], ['judge', 'forecast']].map(async (words) => (await answered([...words, '--help'])).out));
+  expect(whole).toContain('--against FILE');
+  expect(whole).toContain('--input-tokens NUMBER');
+  expect([check?.includes('--against FILE'), check?.includes('--input-tokens')]).toEqual([true, false]);
+  expect([forecast?.includes('--against'), forecast?.includes('--input-tokens NUMBER')]).toEqual([false, true]);
+  expect(check).toMatch(/^Usage: tracejury judge check FILE… -c FILE/);
+});
+
+test('cli: every option of a command with subcommands is for one of them', () => {
+  for (const { options, subcommands } of commands) if (subcommands !== undefined) expect([...new Set(subcommands.flatMap((one) => one.options))].sort()).toEqual(Object.keys(options).sort());
 });
 
 test('cli: --version is that of the package', async () => {

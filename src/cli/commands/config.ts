@@ -12,9 +12,15 @@ const actions: { readonly [name: string]: (input: CommandInput, file: string | u
 
 export const config: Command = {
   name: 'config',
-  usage: 'check|print|schema [FILE] [--try]',
-  summary: 'check: all faults of a configuration at once; print: the effective configuration, secrets masked; schema: the JSON Schema for editors',
-  options: { try: { type: 'boolean', summary: 'check: asks every backend of `export` whether it takes the credentials; exit 1 when one does not' } },
+  usage: 'check|print|schema [FILE]',
+  summary: 'Checks a configuration, prints it with its defaults, or prints its JSON Schema.',
+  subcommands: [
+    { name: 'check', usage: '[FILE] [--try]', summary: 'Names all faults of a configuration at once, each with line and column; exits with 1 when there is one.', options: ['try'], examples: [{ does: 'Checks a file before it is deployed:', line: 'tracejury config check tracejury.yaml' }, { does: 'Asks the backends too whether they take the credentials:', line: 'tracejury config check tracejury.yaml --try' }] },
+    { name: 'print', usage: '[FILE]', summary: 'Prints the effective configuration, with defaults filled in and secrets masked.', options: [], examples: [{ does: 'Shows what holds without a file:', line: 'tracejury config print' }] },
+    { name: 'schema', usage: '', summary: 'Prints the JSON Schema of the configuration, for editors.', options: [], examples: [{ does: 'Gives the schema to an editor:', line: 'tracejury config schema > tracejury.schema.json' }] },
+  ],
+  examples: [{ does: 'Names all faults of a file:', line: 'tracejury config check tracejury.yaml' }],
+  options: { try: { type: 'boolean', summary: 'asks every backend of `export` whether it takes the credentials; exit 1 when one does not' } },
   positionalsMax: 2,
   async run(input) {
     const [action = '', file] = input.positionals;

@@ -13,8 +13,21 @@ const formatNames = setFormats.map(({ name }) => name).join('|');
 
 export const dataset: Command = {
   name: 'dataset',
-  usage: `import FILE --from ${formatNames} [--output FILE] [--runs FILE]`,
-  summary: 'import: a test set of another library as a dataset for tracejury eval, and the runs recorded in it',
+  usage: 'import FILE --from NAME [options]',
+  summary: 'Turns a test set of another library into a dataset for tracejury eval.',
+  subcommands: [
+    {
+      name: 'import',
+      usage: 'FILE --from NAME [options]',
+      summary: 'Reads a test set of another library and writes it as a dataset, with the runs that are recorded in it.',
+      options: ['from', 'output', 'runs'],
+      examples: [
+        { does: 'Imports goldens as YAML:', line: 'tracejury dataset import goldens.json --from deepeval --output dataset.yaml' },
+        { does: 'Writes the recorded runs as well:', line: 'tracejury dataset import cases.json --from deepeval --runs runs.jsonl' },
+      ],
+    },
+  ],
+  examples: [{ does: 'Imports goldens as YAML:', line: 'tracejury dataset import goldens.json --from deepeval --output dataset.yaml' }],
   options: {
     from: { type: 'string', value: 'NAME', summary: setFormats.map(({ name, summary }) => `${name}: ${summary}`).join('; ') },
     output: { type: 'string', value: 'FILE', summary: 'where the dataset is written: .yaml, .json, else JSON lines; standard output without it' },

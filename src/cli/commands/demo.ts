@@ -26,8 +26,12 @@ const lookEveryMs = 500;
 
 export const demo: Command = {
   name: 'demo',
-  usage: '[--endpoint URL] [--console URL] [--runs N] [--seed N]',
-  summary: 'sends a mixed day of simulated agent runs to a running service and tells what became of them',
+  usage: '[options]',
+  summary: 'Sends a mixed day of simulated agent runs to a running service and shows their verdicts.',
+  examples: [
+    { does: 'Fills a service that runs on this machine:', line: 'tracejury demo' },
+    { does: 'Sends fewer runs, of another day:', line: 'tracejury demo --runs 50 --seed 7' },
+  ],
   options: {
     endpoint: { type: 'string', value: 'URL', summary: `where the service takes OTLP over HTTP; default ${defaults.endpoint}` },
     console: { type: 'string', value: 'URL', summary: `where its console is; default ${defaults.console}` },

@@ -37,8 +37,14 @@ const formats: { readonly [name: string]: (report: EvalReport) => string } = { t
 
 export const evaluate: Command = {
   name: 'eval',
-  usage: 'FILE… [-c FILE] [--dataset FILE] [--format table|json|markdown|junit] [--fail-under NAME=SHARE]…',
-  summary: 'scores recorded runs offline: OTLP, agent traces or OpenAI-format messages; exit 0 passed, 1 not, 2 bad usage or input',
+  usage: 'FILE… [options]',
+  summary: 'Scores recorded runs offline and exits with 1 when a verdict or a gate fails, or when nothing was scored. Files hold OTLP spans, agent traces or OpenAI-format messages.',
+  examples: [
+    { does: 'Scores every run of a file with the default rules:', line: 'tracejury eval runs.jsonl' },
+    { does: 'Compares runs with what a dataset expects:', line: 'tracejury eval runs.jsonl --dataset dataset.yaml' },
+    { does: 'Gates a pull request, with a report for the CI system:', line: 'tracejury eval runs.jsonl --fail-under tool_error=0.95 --format junit' },
+    { does: 'Reads standard input and lists each run:', line: 'cat spans.json | tracejury eval - --verbose' },
+  ],
   options: {
     config: { type: 'string', short: 'c', value: 'FILE', summary: 'configuration whose evaluators and judges are used; without it the default ones' },
     dataset: { type: 'string', value: 'FILE', summary: 'examples in YAML, JSON or JSON lines: what is expected of which run' },

@@ -12,7 +12,11 @@ import { columns } from '../usage.ts';
 export const evaluators: Command = {
   name: 'evaluators',
   usage: '[NAME]',
-  summary: 'the catalogue: what each evaluator checks, what it needs, its options and its threshold',
+  summary: 'Lists the evaluators; with a name shows what it checks and needs, its options and its threshold.',
+  examples: [
+    { does: 'Lists all:', line: 'tracejury evaluators' },
+    { does: 'Shows the options of one:', line: 'tracejury evaluators tool_trajectory' },
+  ],
   options: {},
   positionalsMax: 1,
   run({ positionals: [name], say }) {

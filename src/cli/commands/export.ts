@@ -23,8 +23,12 @@ const itemsAtOnceDefault = 4;
 
 export const exportScores: Command = {
   name: 'export',
-  usage: 'FILE… | --run TRACE_ID[/SPAN_ID] -c FILE [--to NAME] [--dry-run]',
-  summary: 'scores of recorded or stored runs to the backends of a configuration; --dry-run shows the requests and sends none',
+  usage: '-c FILE FILE…|--run TRACE_ID[/SPAN_ID] [options]',
+  summary: 'Sends scores of recorded or stored runs to the backends of a configuration.',
+  examples: [
+    { does: 'Shows the requests without keys, and sends nothing:', line: 'tracejury export spans.jsonl -c tracejury.yaml --dry-run' },
+    { does: 'Sends the scores of a stored trace to one backend:', line: 'tracejury export --run 4bf92f3577b34da6a3ce929d0e0e4736 -c c.yaml --to phoenix' },
+  ],
   options: {
     config: { type: 'string', short: 'c', value: 'FILE', summary: 'configuration whose evaluators and exporters are used' },
     run: { type: 'string', value: 'TRACE_ID[/SPAN_ID]', summary: 'runs of a trace in the store of the configuration, or one of them, instead of files' },

@@ -14,8 +14,12 @@ const inputsMax = 1_000;
 
 export const inspect: Command = {
   name: 'inspect',
-  usage: 'FILE… [-c FILE] [--format text|json]',
-  summary: 'what is read out of recorded spans: runs, tool calls and where they come from, and for every evaluator whether it could score',
+  usage: 'FILE… [options]',
+  summary: 'Shows what is read out of recorded spans: runs, tool calls and where they come from, and for every evaluator whether it could score.',
+  examples: [
+    { does: 'Shows what the spans of a file tell:', line: 'tracejury inspect spans.jsonl' },
+    { does: 'Shows whether the evaluators of a configuration could score them:', line: 'tracejury inspect spans.jsonl -c tracejury.yaml' },
+  ],
   options: {
     config: { type: 'string', short: 'c', value: 'FILE', summary: 'configuration whose evaluators are used; without it the default ones' },
     format: { type: 'string', value: 'text|json', summary: 'text (default) or json' },

@@ -19,7 +19,11 @@ function dataText({ store, journal }: Config): string {
 export const serve: Command = {
   name: 'serve',
   usage: '[-c FILE]',
-  summary: 'the service: takes spans in, sends scores out',
+  summary: 'Runs the service: takes spans in, scores runs, sends scores out.',
+  examples: [
+    { does: 'Listens on loopback, with every default:', line: 'tracejury serve' },
+    { does: 'Uses a configuration:', line: 'tracejury serve -c tracejury.yaml' },
+  ],
   options: { config: { type: 'string', short: 'c', value: 'FILE', summary: 'configuration; without it every default holds' } },
   positionalsMax: 0,
   async run({ options, env, say, complain }: CommandInput): Promise<ExitCode> {
