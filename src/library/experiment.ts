@@ -1,7 +1,9 @@
 /** `tracejury/experiment`: an agent over a dataset, every run scored, and a report. */
-import { evaluationContext } from '../../evaluators/context.ts';
-import type { EvaluationContext } from '../../evaluators/evaluator.ts';
 import type { ConfiguredEvaluator } from '../../evaluators/configured.ts';
+import { evaluationContext } from '../../evaluators/context.ts';
+import { coverageOf } from '../../evaluators/coverage.ts';
+import type { EvaluationContext, ExpectedPart } from '../../evaluators/evaluator.ts';
+import { refinedPart, statedParts } from '../../evaluators/expected-parts.ts';
 import type { AgentTrace, ToolDefinition } from '../model/agent-trace.ts';
 import type { Expectation } from '../model/expectation.ts';
 import type { Verdict } from '../model/verdict.ts';
@@ -10,6 +12,7 @@ import { evaluate, refuseUnanswered, type UsableEvaluator, type UsableJudge } fr
 import { exampleFaults, optionFaults } from './experiment-faults.ts';
 import { readyEvaluator } from './factory.ts';
 import { fromOpenAiTools, type OpenAiTool } from './openai-tools.ts';
+import { switchable } from './switchable.ts';
 import { reportOf, type ExampleResult, type Report } from './report.ts';
 import { sampledPlaces } from './sampled-examples.ts';
 import { machineTimers, outOfTime, withinTime, type Timers } from './timers.ts';
@@ -80,7 +83,7 @@ export function experiment<Input>(options: ExperimentOptions<Input>): Experiment
   if (twice !== undefined) throw new TypeError(`Two examples have the id ${twice}.`);
   return {
     async run() {
-      const runner = exampleRunner(options);
+      const runner = exampleRunner(options, ids);
       const places = sampledPlaces(ids, samplePercentage);
       const results: (ExampleResult | undefined)[] = dataset.map(() => undefined);
       const queue = places.values();
@@ -104,7 +107,7 @@ export function experiment<Input>(options: ExperimentOptions<Input>): Experiment
   };
 }
 
-function exampleRunner<Input>(options: ExperimentOptions<Input>): (example: Example<Input>, id: string) => Promise<ExampleResult> {
+function exampleRunner<Input>(options: ExperimentOptions<Input>, ids: readonly string[]): (example: Example<Input>, id: string) => Promise<ExampleResult> {
   const { task, judge, call, context = evaluationContext(), timeoutMs = timeoutMsDefault, timers = machineTimers } = options;
   const ready = (given: readonly UsableEvaluator[]): readonly ConfiguredEvaluator[] => {
     const made = given.map(readyEvaluator);
@@ -113,9 +116,10 @@ function exampleRunner<Input>(options: ExperimentOptions<Input>): (example: Exam
   };
   const common = ready(options.evaluators);
   const own = new Map(options.dataset.flatMap((example) => (example.evaluators === undefined ? [] : [[example, ready(example.evaluators)] as const])));
+  const plans = coveredExamples(options, ids, (example) => own.get(example) ?? common);
   return async (example, id) => {
     const { input } = example;
-    const evaluators = own.get(example) ?? common;
+    const evaluators = plans.get(id) ?? common;
     const limitMs = example.timeoutMs ?? timeoutMs;
     let trace: AgentTrace | undefined;
     const work = async (signal: AbortSignal): Promise<readonly Verdict[]> => {
@@ -131,7 +135,8 @@ function exampleRunner<Input>(options: ExperimentOptions<Input>): (example: Exam
         const evaluator = evaluators[at];
         return evaluator === undefined ? [] : [{ name: evaluator.name, evaluator: evaluator.evaluator.id, verdict }];
       });
-      return { ...named, ...ran, status: statusOf(verdicts), verdicts: found };
+      const open = partsWithoutScore(expectedOf(example), evaluators, verdicts);
+      return { ...named, ...ran, status: statusOf(verdicts, open), verdicts: found, ...(open.length === 0 ? {} : { expectationsWithoutScore: open }) };
     } catch (error) {
       return { ...named, status: 'failed', verdicts: [], error: { kind: 'task_failed', message: error instanceof Error ? error.message : String(error) } };
     }
@@ -148,11 +153,29 @@ function withTools(trace: AgentTrace, { tools }: Pick<Example<unknown>, 'tools'>
   return { ...trace, toolDefinitions: [...trace.toolDefinitions, ...fromOpenAiTools(tools).filter(({ name }) => !known.has(name))] };
 }
 
-/** One failure is enough; a broken judge is no pass. */
-function statusOf(verdicts: readonly Verdict[]): ExampleResult['status'] {
+/** The evaluators of each example by its id: its own or the common ones, and those that its expectation switches on. Throws where only a judge could check it and there is none. */
+function coveredExamples<Input>({ dataset, judge }: ExperimentOptions<Input>, ids: readonly string[], planOf: (example: Example<Input>) => readonly ConfiguredEvaluator[]): ReadonlyMap<string, readonly ConfiguredEvaluator[]> {
+  const found = dataset.map((example, at) => ({ id: ids[at] ?? '', plan: planOf(example), ...coverageOf(expectedOf(example), planOf(example), { table: switchable, canAsk: judge !== undefined }) }));
+  const unchecked = found.flatMap(({ id, unchecked: parts }) => parts.map(({ part, use }) => `${part} of example ${id} (add ${use.join(' or ')}, and a judge as { judge })`));
+  if (unchecked.length > 0) throw new TypeError(`${unchecked.length === 1 ? '1 expectation is' : `${unchecked.length} expectations are`} checked by no evaluator: ${unchecked.slice(0, uncheckedShown).join('; ')}${unchecked.length > uncheckedShown ? `; and ${unchecked.length - uncheckedShown} more` : ''}.`);
+  return new Map(found.map(({ id, plan, switchedOn }) => [id, [...plan, ...switchedOn.map((one) => one.configured)]]));
+}
+
+const uncheckedShown = 20;
+
+/** Parts of an expectation on which every evaluator that checks them gave no score. */
+function partsWithoutScore(expected: Expectation, evaluators: readonly ConfiguredEvaluator[], verdicts: readonly Verdict[]): readonly ExpectedPart[] {
+  return statedParts(expected).filter((part) => refinedPart(part) === undefined).filter((part) => {
+    const checking = verdicts.filter((_, at) => evaluators[at]?.checks?.(expected).includes(part) === true);
+    return checking.length > 0 && checking.every(({ kind }) => kind !== 'scored');
+  });
+}
+
+/** One failure is enough; a broken judge is no pass, nor is an expectation without a score. */
+function statusOf(verdicts: readonly Verdict[], withoutScore: readonly ExpectedPart[]): ExampleResult['status'] {
   if (verdicts.some((verdict) => verdict.kind === 'scored' && verdict.passed === false)) return 'failed';
   if (verdicts.some(({ kind }) => kind === 'failed')) return 'error';
-  return verdicts.some(({ kind }) => kind === 'scored') ? 'passed' : 'skipped';
+  return withoutScore.length === 0 && verdicts.some(({ kind }) => kind === 'scored') ? 'passed' : 'skipped';
 }
 
 export type { EvaluatorResult, ExampleResult, NamedVerdict, Report } from './report.ts';

@@ -1,4 +1,5 @@
 /** What came out of an experiment: each example, and the evaluators over all of them. */
+import type { ExpectedPart } from '../../evaluators/evaluator.ts';
 import type { AgentTrace } from '../model/agent-trace.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { tallyOf, type Tally } from './tally.ts';
@@ -14,11 +15,13 @@ export interface NamedVerdict {
 export interface ExampleResult {
   readonly id: string;
   readonly input: unknown;
-  /** failed: a verdict did not pass, the agent broke off, or its time was over. error: a judge gave no usable answer. skipped: nothing could be scored. */
+  /** failed: a verdict did not pass, the agent broke off, or its time was over. error: a judge gave no usable answer. skipped: nothing could be scored, or an expectation has no score. */
   readonly status: 'passed' | 'failed' | 'error' | 'skipped';
   readonly error?: { readonly kind: 'timed_out' | 'task_failed'; readonly message: string };
   readonly trace?: AgentTrace;
   readonly verdicts: readonly NamedVerdict[];
+  /** Parts of the expectation whose evaluators gave no score; absent: each has one. */
+  readonly expectationsWithoutScore?: readonly ExpectedPart[];
 }
 
 export interface EvaluatorResult extends Tally {

@@ -2,6 +2,7 @@
 import type {} from 'vitest';
 import type { ConfiguredEvaluator, ConfiguredJudge } from '../../evaluators/configured.ts';
 import type { AnyEvaluator } from '../../evaluators/evaluator.ts';
+import { statedParts } from '../../evaluators/expected-parts.ts';
 import type { AgentTrace } from '../model/agent-trace.ts';
 import type { Expectation } from '../model/expectation.ts';
 import { unreachable } from '../model/ids.ts';
@@ -15,6 +16,11 @@ export interface ToPassWith extends EvaluateWith {
   readonly expect?: Expectation;
 }
 
+export interface NoFailuresWith {
+  /** What has no score counts as no failure: nothing scored, expectations without a score, and judges that broke off. */
+  readonly allowUnscored?: boolean;
+}
+
 export interface TracejuryMatchers<R = unknown> {
   /**
    * The run passes the evaluator: it was scored, and the score reaches the threshold. What was skipped or failed has not passed, and
@@ -22,8 +28,11 @@ export interface TracejuryMatchers<R = unknown> {
    */
   toPass(evaluator: ConfiguredJudge, run: ToPassWith & { readonly judge: UsableJudge }): Promise<void>;
   toPass(evaluator: ConfiguredEvaluator | AnyEvaluator, run?: ToPassWith): R;
-  /** No example failed. Skipped ones, and those whose judge broke off, are named but do not count. */
-  toHaveNoFailures(): R;
+  /**
+   * No example failed, every judge gave its verdict, every expectation has a score, and something was scored. `.not` wants an example that
+   * failed: where nothing did and something has no score, neither holds.
+   */
+  toHaveNoFailures(options?: NoFailuresWith): R;
 }
 
 declare module 'vitest' {
@@ -46,10 +55,18 @@ interface MatcherState {
 function toPass(this: MatcherState, received: unknown, evaluator: ConfiguredEvaluator | AnyEvaluator, { expect, ...run }: ToPassWith = {}): Matched | Promise<Matched> {
   const trace = agentTraceIn(received);
   const ready = readyEvaluator(evaluator);
+  if (expect !== undefined) refuseUnchecked(ready, expect);
   const expected = expect === undefined ? {} : { expect };
   const matched = (verdict: Verdict | undefined): Matched => matchedVerdict({ name: ready.name, evaluator: ready.evaluator.id, verdict: verdict ?? noVerdict }, this.isNot === true);
   if (ready.kind === 'rule') return matched(ruleVerdict(ready, trace, { ...expected, ...run }));
   return evaluate(trace, expected, [ready], run).then(([verdict]) => matched(verdict));
+}
+
+/** What is expected here is meant for this evaluator: one that looks at none of it would pass whatever is expected. */
+function refuseUnchecked({ name, checks }: ConfiguredEvaluator, expected: Expectation): void {
+  const [stated, checked] = [statedParts(expected), checks?.(expected)];
+  if (stated.length === 0 || checked === undefined || stated.some((part) => checked.includes(part))) return;
+  throw new TypeError(`${name} checks nothing of what is expected: ${stated.map((part) => `expect.${part}`).join(', ')}.`);
 }
 
 const noVerdict: Verdict = { kind: 'failed', error: 'no_verdict', explanation: 'The evaluator gave no verdict.', details: {} };
@@ -62,21 +79,29 @@ function matchedVerdict(named: NamedVerdict, isNot: boolean): Matched {
   return { pass: isNot, message: () => `expected a pass or fail of ${verdictText(named)}` };
 }
 
-function toHaveNoFailures(this: MatcherState, received: unknown): Matched {
+function toHaveNoFailures(this: MatcherState, received: unknown, { allowUnscored = false }: NoFailuresWith = {}): Matched {
   const report = reportIn(received);
   const failed = report.examples.filter(({ status }) => status === 'failed');
   const notCounted = [...(report.errors > 0 ? [`${report.errors} without a usable judge`] : []), ...(report.skipped > 0 ? [`${report.skipped} skipped`] : [])];
   const sum = `${failed.length} of ${report.examples.length} examples failed${notCounted.length === 0 ? '' : ` (${notCounted.join(', ')})`}`;
-  if (failed.length === 0) return { pass: true, message: () => `expected failures, but ${sum}` };
-  return { pass: false, message: () => [sum, ...failed.slice(0, examplesShown).map(exampleText), ...(failed.length > examplesShown ? [`… and ${failed.length - examplesShown} more`] : [])].join('\n\n') };
+  if (failed.length > 0) return { pass: false, message: () => [sum, ...listed(failed)].join('\n\n') };
+  const open = report.examples.filter(({ status, expectationsWithoutScore = [] }) => status === 'error' || expectationsWithoutScore.length > 0);
+  const nothing = report.examples.every(({ status }) => status === 'skipped');
+  if (allowUnscored || (open.length === 0 && !nothing)) return { pass: true, message: () => `expected failures, but ${sum}` };
+  // Nothing failed, and nothing shows that all is well: neither the matcher nor its opposite holds.
+  return { pass: this.isNot === true, message: () => [`${sum}, but ${nothing ? 'nothing was scored' : `${open.length} of ${report.examples.length} examples ${open.length === 1 ? 'has' : 'have'} no score where one is wanted`}`, ...listed(nothing ? report.examples : open)].join('\n\n') };
+}
+
+function listed(examples: readonly ExampleResult[]): readonly string[] {
+  return [...examples.slice(0, examplesShown).map(exampleText), ...(examples.length > examplesShown ? [`… and ${examples.length - examplesShown} more`] : [])];
 }
 
 const examplesShown = 20;
 const partsShown = 5;
 
-function exampleText({ id, error, verdicts }: ExampleResult): string {
-  const lines = verdicts.filter(({ verdict }) => verdict.kind === 'scored' && verdict.passed === false).map(verdictText);
-  return [`example ${id}`, ...(error === undefined ? [] : [`${error.kind}: ${error.message}`]), ...lines].join('\n  ');
+function exampleText({ id, status, error, verdicts, expectationsWithoutScore = [] }: ExampleResult): string {
+  const lines = verdicts.filter(({ verdict }) => (status === 'failed' ? verdict.kind === 'scored' && verdict.passed === false : verdict.kind !== 'scored')).map(verdictText);
+  return [`example ${id}`, ...expectationsWithoutScore.map((part) => `expect.${part} has no score`), ...(error === undefined ? [] : [`${error.kind}: ${error.message}`]), ...lines].join('\n  ');
 }
 
 function verdictText({ name, verdict }: NamedVerdict): string {

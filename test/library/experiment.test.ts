@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
+import { evaluators } from '../../evaluators/index.ts';
 import { agentTrace, toolCall, type AgentTrace } from '../../src/library/agent-trace.ts';
 import { taskCompletion, toolCallValidity, toolEfficiency, toolError, toolTrajectory } from '../../src/library/evaluators.ts';
 import { experiment, type Example, type Progress } from '../../src/library/experiment.ts';
+import { switchable } from '../../src/library/switchable.ts';
 import type { Timers } from '../../src/library/timers.ts';
 import type { Subject } from '../../evaluators/evaluator.ts';
 
@@ -173,4 +175,34 @@ for (const { name, run, says } of refused) {
 
 test('experiment: a dataset without examples gives an empty report', async () => {
   expect(await experiment({ dataset: [], task: agent, evaluators: [toolCallValidity()] }).run()).toEqual({ total: 0, passed: 0, failed: 0, errors: 0, skipped: 0, examples: [], evaluators: [] });
+});
+
+const answering = (finalResponse?: string): AgentTrace => agentTrace({ input: 'x', toolCalls: [toolCall('book', { day: 1 }, { result: 'ok' })], ...(finalResponse === undefined ? {} : { finalResponse }) });
+
+test('experiment: what is expected and no evaluator checks switches one on, for the examples that expect it', async () => {
+  const examples: readonly Example[] = [{ id: 'right', input: '', expect: { output: 'Yes.', toolCalls: [{ name: 'book' }] } }, { id: 'wrong', input: '', expect: { output: 'No.' } }, { id: 'free', input: '' }];
+  const report = await experiment({ dataset: examples, task: () => answering('Yes.'), evaluators: [toolError()] }).run();
+  expect(report.examples.map(({ id, status, verdicts }) => [id, status, verdicts.map(({ name }) => name)])).toEqual([
+    ['right', 'passed', ['tool_error', 'tool_trajectory', 'exact_match']],
+    ['wrong', 'failed', ['tool_error', 'exact_match']],
+    ['free', 'passed', ['tool_error']],
+  ]);
+});
+
+test('experiment: what only a judge could check is refused without one, and asked with one', async () => {
+  const examples: readonly Example[] = [{ id: 'a', input: '', expect: { tasks: ['book'], context: ['It is June.'] } }, { input: '', expect: { plan: ['look'] } }];
+  const run = (): Promise<unknown> => experiment({ dataset: examples, task: agent, evaluators: [toolError()] }).run();
+  await expect(run()).rejects.toThrow('3 expectations are checked by no evaluator: tasks of example a (add task_completion, and a judge as { judge }); context of example a (add hallucination');
+  const judge = { ask: () => Promise.resolve({ kind: 'failed', error: 'offline' } as const) };
+  const report = await experiment({ dataset: examples.slice(0, 1), task: () => answering('Yes.'), evaluators: [toolError()], judge }).run();
+  expect(report.examples.map(({ status, expectationsWithoutScore, verdicts }) => [status, expectationsWithoutScore, verdicts.map(({ name }) => name)])).toEqual([['error', ['tasks', 'context'], ['tool_error', 'task_completion', 'hallucination']]]);
+});
+
+test('experiment: an expectation whose evaluator was skipped is no pass', async () => {
+  const report = await experiment({ dataset: [{ input: '', expect: { output: 'Yes.' } }], task: () => answering(), evaluators: [toolError()] }).run();
+  expect(report).toMatchObject({ passed: 0, skipped: 1, examples: [{ status: 'skipped', expectationsWithoutScore: ['output'] }] });
+});
+
+test('experiment: what may be switched on is what the table of evaluators says', () => {
+  expect(switchable.map(({ id }) => id).sort()).toEqual(evaluators.filter(({ switchedOnBy }) => switchedOnBy !== undefined).map(({ id }) => id).sort());
 });

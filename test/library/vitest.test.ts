@@ -4,6 +4,7 @@ import { scriptedJudge } from '../../src/judges/scripted.ts';
 import { agentTrace, toolCall } from '../../src/library/agent-trace.ts';
 import { taskCompletion, toolCallValidity, toolEfficiency, toolError, toolTrajectory } from '../../src/library/evaluators.ts';
 import { experiment } from '../../src/library/experiment.ts';
+import type { Report } from '../../src/library/report.ts';
 import { matchers } from '../../src/library/vitest.ts';
 import { parseSpanId } from '../../src/model/ids.ts';
 
@@ -56,6 +57,29 @@ test('toHaveNoFailures: the message names the example, the evaluator and the evi
   expect(message).not.toContain('example fine');
   expect(report).not.toHaveNoFailures();
   expect(await experiment({ dataset: dataset.slice(0, 1), task, evaluators: [toolError()] }).run()).toHaveNoFailures();
+});
+
+const silent = agentTrace({ input: 'hello' });
+const broken = { ask: () => Promise.resolve({ kind: 'failed', error: 'offline' } as const) };
+const unscored: readonly { readonly name: string; readonly report: () => Promise<Report>; readonly says: string }[] = [
+  { name: 'nothing was scored', report: () => experiment({ dataset: [{ input: 'x' }], task: () => silent, evaluators: [toolError()] }).run(), says: '0 of 1 examples failed (1 skipped), but nothing was scored\n\nexample 1\n  tool_error: skipped (no_tool_calls)' },
+  { name: 'there is no example', report: () => experiment({ dataset: [], task: () => silent, evaluators: [toolError()] }).run(), says: '0 of 0 examples failed, but nothing was scored' },
+  { name: 'a judge broke off', report: () => experiment({ dataset: [{ input: 'x' }], task: () => good, evaluators: [toolError(), taskCompletion()], judge: broken }).run(), says: 'but 1 of 1 examples has no score where one is wanted\n\nexample 1\n  task_completion: no verdict (offline)' },
+  { name: 'an expectation has no score', report: () => experiment({ dataset: [{ input: 'x', expect: { output: 'Done.' } }, { input: 'y' }], task: (input) => (input === 'x' ? agentTrace({ toolCalls: [toolCall('book', {}, { result: 'ok' })] }) : good), evaluators: [toolError()] }).run(), says: 'example 1\n  expect.output has no score\n  exact_match: skipped (no_final_response)' },
+];
+
+for (const { name, report, says } of unscored) {
+  test(`toHaveNoFailures: where ${name} neither it nor its opposite holds, unless that is allowed`, async () => {
+    const found = await report();
+    expect(messageOf(() => expect(found).toHaveNoFailures())).toContain(says);
+    expect(messageOf(() => expect(found).not.toHaveNoFailures())).toContain(says);
+    expect(found).toHaveNoFailures({ allowUnscored: true });
+  });
+}
+
+test('toPass: an expectation of which the evaluator checks nothing is refused', () => {
+  expect(messageOf(() => expect(good).toPass(toolError(), { expect: { output: 'Done.', toolCalls: [] } }))).toContain('tool_error checks nothing of what is expected: expect.tool_calls, expect.output.');
+  expect(good).toPass(toolTrajectory(), { expect: { output: 'Other.', toolCalls: [{ name: 'book' }] } });
 });
 
 /** Where the type of a matcher is wrong, this does not compile. */
