@@ -45,7 +45,7 @@ export function columns(rows: readonly (readonly [string, string])[]): readonly 
 }
 
 function examples(all: readonly CommandExample[]): readonly string[] {
-  return all.length === 0 ? [] : ['', 'Examples:', ...all.flatMap(({ line, does }) => [...wrapped(does, 2), `      ${line}`])];
+  return all.length === 0 ? [] : ['', 'Examples:', ...all.flatMap(({ line, does }) => [...wrapped(does, 2), `    ${line}`])];
 }
 
 function wrappedColumns(rows: readonly (readonly [string, string])[]): readonly string[] {

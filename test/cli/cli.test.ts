@@ -145,7 +145,7 @@ for (const words of pages) {
     const { code, out } = await answered([...words, '--help']);
     expect(code).toBe(0);
     expect(out.split('\n').filter((line) => line.length > 80)).toEqual([]);
-    const examples = out.split('Examples:\n')[1]?.split('\n').filter((line) => /^ {6}\S/.test(line)) ?? [];
+    const examples = out.split('Examples:\n')[1]?.split('\n').filter((line) => /^ {4}\S/.test(line)) ?? [];
     if (words.length > 0) expect(examples.length).toBeGreaterThan(0);
     for (const line of examples) expect(line).toContain(['tracejury', ...words.slice(0, 1)].join(' '));
   });

@@ -27,7 +27,7 @@ export const exportScores: Command = {
   summary: 'Sends scores of recorded or stored runs to the backends of a configuration.',
   examples: [
     { does: 'Shows the requests without keys, and sends nothing:', line: 'tracejury export spans.jsonl -c tracejury.yaml --dry-run' },
-    { does: 'Sends the scores of a stored trace to one backend:', line: 'tracejury export --run 4bf92f3577b34da6a3ce929d0e0e4736 -c c.yaml --to phoenix' },
+    { does: 'Sends the scores of a stored trace:', line: 'tracejury export --run 4bf92f3577b34da6a3ce929d0e0e4736 -c tracejury.yaml' },
   ],
   options: {
     config: { type: 'string', short: 'c', value: 'FILE', summary: 'configuration whose evaluators and exporters are used' },
