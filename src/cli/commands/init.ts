@@ -12,8 +12,12 @@ const modelDefault = 'gpt-5-mini';
 
 export const init: Command = {
   name: 'init',
-  usage: '[--agent A] [--judge URL] [--model M] [--backend NAME] [--output FILE] [--force]',
-  summary: 'writes a commented configuration; asks on a terminal, takes flags elsewhere',
+  usage: '[--agent A] [--judge URL] [--backend NAME] [options]',
+  summary: 'Writes a commented configuration; asks on a terminal, takes flags elsewhere.',
+  examples: [
+    { does: 'Asks three questions on a terminal:', line: 'tracejury init' },
+    { does: 'Writes scores into Phoenix, with a model on this machine as the judge:', line: 'tracejury init --judge http://127.0.0.1:11434/v1 --model m --backend phoenix' },
+  ],
   options: {
     agent: { type: 'string', value: 'A', summary: 'agent whose runs the judge is asked about; default every agent' },
     judge: { type: 'string', value: 'URL', summary: `model endpoint that speaks OpenAI chat completions, such as ${openAiUrl}; default no judge` },

@@ -15,7 +15,11 @@ const portMax = 65_535;
 export const record: Command = {
   name: 'record',
   usage: '[--output FILE] [--port N] -- COMMAND [ARGUMENT]…',
-  summary: 'runs a command with an OTLP receiver beside it and writes its spans to a file',
+  summary: 'Runs a command with an OTLP receiver beside it and writes its spans to a file.',
+  examples: [
+    { does: 'Records one run of an agent:', line: 'tracejury record -- python agent.py' },
+    { does: 'Records the agents that a test suite runs:', line: 'tracejury record --output spans.jsonl -- pytest' },
+  ],
   options: {
     output: { type: 'string', value: 'FILE', summary: `where the spans go, one OTLP request in JSON a line; default ${outputDefault}. An existing file is replaced` },
     port: { type: 'string', value: 'N', summary: 'port of OTLP over HTTP, for agents that read no variable; default any free one' },

@@ -19,8 +19,12 @@ const lookEveryMs = 1_000;
 
 export const runs: Command = {
   name: 'runs',
-  usage: '[--fail] [--agent A] [--follow] [--limit N] [--format text|json] [-c FILE]',
-  summary: 'stored runs with their verdicts, newest first; --follow shows runs as they close',
+  usage: '[--fail] [--agent A] [--follow] [options]',
+  summary: 'Shows stored runs with their verdicts, newest first, or as they close.',
+  examples: [
+    { does: 'Shows the newest runs that failed a verdict:', line: 'tracejury runs --fail' },
+    { does: 'Shows the runs of one agent as they close:', line: 'tracejury runs --agent travel-agent --follow' },
+  ],
   options: {
     fail: { type: 'boolean', summary: 'only runs that failed a verdict' },
     agent: { type: 'string', value: 'A', summary: 'only runs of this agent' },
