@@ -2,16 +2,14 @@
  * Reads what a judge answered. Structured output makes most answers plain JSON in the schema asked for; this reader forgives what
  * models do besides (fences, prose, a comma too many, "true" for true), but never guesses a verdict that is not there.
  */
-import { isJsonArray, isJsonObject, member, parseJson } from '../src/model/json.ts';
+import { isJsonArray, isJsonObject, member } from '../src/model/json.ts';
 import type { JsonObject, JsonValue } from '../src/model/json.ts';
-import { balancedEnd } from './brackets.ts';
+import { bareText, piecesOf, standsIn } from './answer-pieces.ts';
 import type { JsonSchema, Question } from './evaluator.ts';
-import { relaxedJson } from './relaxed-json.ts';
+import { canonicalText } from './matching/equality.ts';
 
 /** Longer answers are not read: no question of ours asks for that much. */
 export const answerTextMax = 500_000;
-/** Bracketed pieces of prose that are tried before giving up. */
-const piecesMax = 50;
 
 export type ReadAnswer =
   | {
@@ -22,42 +20,87 @@ export type ReadAnswer =
     }
   | { readonly kind: 'failed'; readonly error: string };
 
-/** The whole text, else the first fenced block, else the first bracketed piece that fits the schema. */
-export function readAnswer(text: string, schema: JsonSchema, check?: Question['check']): ReadAnswer {
-  if (text.trim() === '') return { kind: 'failed', error: 'the answer is empty' };
-  if (text.length > answerTextMax) return { kind: 'failed', error: `the answer is longer than ${answerTextMax} characters` };
-  let problem = 'the answer holds no JSON';
-  for (const piece of pieces(text)) {
-    if (piece === undefined) return { kind: 'failed', error: 'the answer is cut off' };
-    const value = parseJson(piece) ?? relaxedJson(piece);
-    if (value === undefined) continue;
-    const fitted = fittedRoot(value, schema);
-    if (fitted.kind === 'misfit') {
-      problem = fitted.problem;
-      continue;
-    }
-    const fault = fitted.faults[0] ?? check?.(fitted.value);
-    return { kind: 'answered', value: fitted.value, ...(fault === undefined ? {} : { fault }) };
-  }
-  return { kind: 'failed', error: problem };
+/** How strictly an answer is read. What is absent is not asked for. */
+interface Strictness {
+  /** Members that a schema does not name are refused. */
+  readonly membersOfSchema?: true;
+  /** The texts that the judge was shown: what stands in them is not its own verdict. */
+  readonly material?: readonly string[];
 }
 
-/** Undefined stands for a piece that is never closed: nothing after it can be trusted to be whole. */
-function* pieces(text: string): Generator<string | undefined> {
-  if (/^\s*[[{]/.test(text)) yield text;
-  const fenced = /```[A-Za-z]*[ \t]*\r?\n?([\s\S]*?)```/.exec(text)?.[1];
-  if (fenced !== undefined) yield fenced;
-  let at = text.search(/[[{]/);
-  for (let tried = 0; at !== -1 && tried < piecesMax; tried++) {
-    const end = balancedEnd(text, at) ?? balancedEnd(text, at, true);
-    if (end === undefined) {
-      yield undefined;
-      return;
+/** The only verdict that there is: the whole text, or a piece of it. Two that differ are none. */
+export function readAnswer(text: string, schema: JsonSchema, check?: Question['check'], { membersOfSchema, material = [] }: Strictness = {}): ReadAnswer {
+  if (text.trim() === '') return { kind: 'failed', error: 'the answer is empty' };
+  if (text.length > answerTextMax) return { kind: 'failed', error: `the answer is longer than ${answerTextMax} characters` };
+  const { pieces, isCut, isCutObject, tooMany } = piecesOf(text);
+  if (tooMany) return { kind: 'failed', error: 'the answer holds too many pieces of JSON' };
+  let problem = 'the answer holds no JSON';
+  /** Written bare once. */
+  let shown: readonly string[] | undefined;
+  let found: Extract<Fitted, { readonly kind: 'fits' }> | undefined;
+  for (const piece of pieces) {
+    const one = fittedRoot(piece.value, schema);
+    if (one.kind === 'misfit') {
+      problem = one.problem;
+      continue;
     }
-    yield text.slice(at, end);
-    const next = text.slice(end).search(/[[{]/);
-    at = next === -1 ? -1 : end + next;
+    shown ??= material.map(bareText);
+    if (standsIn(piece.text, shown)) {
+      problem = 'the answer only repeats a verdict that stands in the material';
+      continue;
+    }
+    if (piece.namesTwice) return { kind: 'failed', error: 'the answer names a member twice' };
+    const surplus = membersOfSchema === true ? surplusMember(piece.value, schema) : undefined;
+    if (surplus !== undefined) return { kind: 'failed', error: surplus };
+    if (found !== undefined && canonicalText(found.value) !== canonicalText(one.value)) return { kind: 'failed', error: 'the answer holds two verdicts that differ' };
+    found ??= one;
   }
+  if (found === undefined) return { kind: 'failed', error: isCut ? 'the answer is cut off' : problem };
+  if (isCutObject) return { kind: 'failed', error: 'the answer is cut off' };
+  const fault = found.faults[0] ?? check?.(found.value);
+  return { kind: 'answered', value: found.value, ...(fault === undefined ? {} : { fault }) };
+}
+
+/** As `fittedRoot` takes them, a list or an entry alone stands for the object around it, and another name for the list is none too many. */
+function surplusMember(value: JsonValue, schema: JsonSchema): string | undefined {
+  const list = soleList(schema);
+  if (list === undefined || (isJsonObject(value) && Object.hasOwn(value, list.name))) return surplusIn(value, schema, 'the answer');
+  if (!isJsonObject(value)) return surplusIn(value, { type: 'array', items: list.items }, 'the answer');
+  const other = otherNames(value, list.items);
+  const [name] = other;
+  if (name === undefined || other.length > 1) return surplusIn(value, list.items, 'the answer');
+  return surplusIn(Object.fromEntries(Object.entries(value).map(([key, one]) => [key === name ? list.name : key, one])), schema, 'the answer');
+}
+
+/** Of the members that hold a list of such entries. */
+function otherNames(value: JsonObject, items: JsonObject): readonly string[] {
+  return Object.keys(value).filter((name) => {
+    const one = member(value, name);
+    return isJsonArray(one) && one.length > 0 && one.every((entry) => isItem(entry, items));
+  });
+}
+
+/** Names of members that are no part of the schema are the judge's words, and perhaps the run's: they are not repeated. */
+function surplusIn(value: JsonValue, schema: JsonObject, path: string): string | undefined {
+  const items = member(schema, 'items');
+  if (isJsonArray(value) && isJsonObject(items)) return firstOf(value.entries(), ([at, item]) => surplusIn(item, items, `${path}[${at}]`));
+  const properties = member(schema, 'properties');
+  if (!isJsonObject(value) || !isJsonObject(properties)) return undefined;
+  const others = member(schema, 'additionalProperties');
+  const isOpen = others === true || isJsonObject(others) || Object.hasOwn(schema, 'patternProperties');
+  return firstOf(Object.entries(value), ([name, one]) => {
+    const inner = member(properties, name);
+    if (inner === undefined) return isOpen ? undefined : `${path} has a member that its schema does not name`;
+    return isJsonObject(inner) ? surplusIn(one, inner, name) : undefined;
+  });
+}
+
+function firstOf<Item>(items: Iterable<Item>, find: (item: Item) => string | undefined): string | undefined {
+  for (const item of items) {
+    const found = find(item);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 type Fitted = { readonly kind: 'fits'; readonly value: JsonValue; readonly faults: readonly string[] } | { readonly kind: 'misfit'; readonly problem: string };
@@ -68,9 +111,9 @@ function fittedRoot(value: JsonValue, schema: JsonSchema): Fitted {
   if (list === undefined || (isJsonObject(value) && Object.hasOwn(value, list.name))) return fitted(value, schema, 'the answer', true);
   if (isJsonArray(value)) return fitted({ [list.name]: value }, schema, 'the answer', true);
   if (!isJsonObject(value)) return { kind: 'misfit', problem: 'the answer is not an object' };
-  const lists = Object.values(value).filter((item) => isJsonArray(item) && item.length > 0 && item.every((entry) => isItem(entry, list.items)));
+  const lists = otherNames(value, list.items);
   const [only] = lists;
-  if (only !== undefined && lists.length === 1) return fitted({ ...value, [list.name]: only }, schema, 'the answer', true);
+  if (only !== undefined && lists.length === 1) return fitted({ ...value, [list.name]: member(value, only) ?? null }, schema, 'the answer', true);
   return isItem(value, list.items) ? fitted({ [list.name]: [value] }, schema, 'the answer', true) : fitted(value, schema, 'the answer', true);
 }
 

@@ -11,6 +11,7 @@ import type { BatchingJudge } from './batch-side.ts';
 import { endpointOf } from './call-record.ts';
 import type { Completion } from './completion.ts';
 import type { JudgeSettings } from './settings.ts';
+import { believed, isBelievable } from './till.ts';
 
 /** The budget of the evaluator that asks, as it pays for what goes in a batch, and for what goes by itself. */
 export interface Purse {
@@ -124,7 +125,7 @@ export function batchFlights({ settings, use, store, mayLie, till, flights, newI
       if (typeof granted !== 'function') refused.push({ kind: 'answer', waiting, answer: { kind: 'failed', error: granted.refused } });
       else {
         chosen.set(waiting.key, waiting);
-        settle.set(waiting.key, granted);
+        settle.set(waiting.key, (used) => granted(typeof used === 'object' && !isBelievable(used, most, false) ? 'unknown' : used));
         lines.push(text);
       }
     }
@@ -186,10 +187,11 @@ export function batchFlights({ settings, use, store, mayLie, till, flights, newI
 
   async function endOf(flight: Flight, waiting: Waiting, result: LineResult | undefined, look: BatchLook): Promise<BatchEnd> {
     if (result?.kind !== 'completion') return { kind: 'direct', waiting, reason: result?.kind ?? (look.state === 'ended' ? 'missing' : look.state === 'failed' ? 'failed' : 'expired') };
-    const { completion } = result;
+    const most = await use(async ({ batches }) => batches.most(waiting.question));
+    const completion = believed(result.completion, most, () => telemetry.add('tracejury.judge.usage.disbelieved', 1, { 'tracejury.judge': settings().name }));
     noted(flight, waiting, completion);
     const tokens = tokensOf(completion);
-    const text = textOf(result);
+    const text = completion.kind === 'text' ? completion.text : undefined;
     const read = text === undefined ? undefined : await use(async ({ batches }) => batches.read(waiting.question, text));
     const used = tokens === undefined ? {} : { tokens };
     if (read === undefined) return { kind: 'direct', waiting, reason: 'unusable', ...used };

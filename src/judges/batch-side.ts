@@ -1,5 +1,4 @@
 /** What a judge gives to whoever puts its questions together: the way to its endpoint, the lines of files, and what answers mean. */
-import { readAnswer } from '../../evaluators/answers.ts';
 import type { Question } from '../../evaluators/evaluator.ts';
 import type { Tokens } from '../model/budget.ts';
 import type { JsonObject, JsonValue } from '../model/json.ts';
@@ -7,12 +6,14 @@ import { batchApi, type BatchApi } from './batch-api.ts';
 import { batchLine } from './batch-lines.ts';
 import { chatBody, type AnswerFormat } from './completion.ts';
 import type { Judge } from './judge.ts';
-import { mostOf, openingOf, schemaNameOf } from './opening.ts';
+import { mostOf, openingOf, ownAnswer, schemaNameOf } from './opening.ts';
 import type { JudgeSettings } from './settings.ts';
 
 export interface BatchSide {
   readonly api: BatchApi;
   line(question: Question, custom: string): { readonly text: string; readonly most: Tokens };
+  /** The most that a question uses, by our own count. */
+  most(question: Question): Tokens;
   /** Undefined: it cannot be used. */
   read(question: Question, text: string): { readonly value: JsonValue; readonly truncated: boolean } | undefined;
 }
@@ -38,8 +39,9 @@ export function batchSide({ settings, nonce, format, signal }: BatchSideOptions)
       const body = chatBody(settings, { messages, format: format(), schema: question.answerSchema, schemaName: schemaNameOf(question) });
       return { text: batchLine(custom, body as unknown as JsonObject), most: mostOf(settings, question, messages) };
     },
+    most: (question) => mostOf(settings, question, openingOf(question, '').messages),
     read(question, text) {
-      const read = readAnswer(text, question.answerSchema, question.check);
+      const read = ownAnswer(question, text);
       return read.kind === 'answered' && read.fault === undefined ? { value: read.value, truncated: openingOf(question, '').truncated } : undefined;
     },
   };

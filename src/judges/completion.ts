@@ -5,7 +5,7 @@ import type { Tokens } from '../model/budget.ts';
 import type { ResponseNote } from './call-record.ts';
 import { connectionCode } from './connection-fault.ts';
 import { field } from './field.ts';
-import { isCount, openAiClient, troubleOf, type Failed, type Refused } from './openai-client.ts';
+import { openAiClient, troubleOf, type Failed, type Refused } from './openai-client.ts';
 import type { Busy } from './patience.ts';
 import type { JudgeParts, JudgeSettings } from './settings.ts';
 
@@ -67,16 +67,39 @@ function contentOf(body: unknown): Completion {
   const counted = tokensOf(field(body, 'usage'));
   const charged = counted === undefined ? ({ mayCost: true } as const) : { tokens: counted };
   const choices = field(body, 'choices');
-  const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
+  const all: readonly unknown[] = Array.isArray(choices) ? choices : [];
+  const [choice, ...others] = all;
   const message = field(choice, 'message');
-  const content = field(message, 'content');
+  const content = textOf(field(message, 'content'));
   const refusal = field(message, 'refusal');
   const finish = field(choice, 'finish_reason');
   if (typeof refusal === 'string' && refusal !== '') return { kind: 'failed', error: 'judge_refused: the model declined to answer', ...charged };
-  if (finish === 'content_filter') return { kind: 'failed', error: 'judge_refused: a content filter stopped the answer', ...charged };
-  if (finish === 'length') return { kind: 'failed', error: 'judge_answer_cut: the answer reached the token limit', ...charged };
-  if (typeof content !== 'string') return { kind: 'failed', error: 'judge_answer_invalid: the endpoint sent no message text', ...charged };
+  const stop = typeof finish === 'string' ? stops[finish.toLowerCase()] : undefined;
+  if (stop !== undefined) return { kind: 'failed', error: stop, ...charged };
+  if (others.some((one) => textOf(field(field(one, 'message'), 'content')) !== content)) return { kind: 'failed', error: 'judge_answer_invalid: the endpoint sent several answers that differ', ...charged };
+  const calls = field(message, 'tool_calls');
+  if (Array.isArray(calls) && calls.length > 0) return { kind: 'failed', error: 'judge_answer_invalid: the model called a tool, and none was offered', ...charged };
+  if (content === undefined) return { kind: 'failed', error: 'judge_answer_invalid: the endpoint sent no message text', ...charged };
   return { kind: 'text', text: content, tokens: counted };
+}
+
+/** Why no answer is whole, by the word for the end of it: those of OpenAI and what other endpoints have instead. */
+const stops: { readonly [finish: string]: string | undefined } = Object.assign(Object.create(null), {
+  ...Object.fromEntries(['length', 'max_tokens', 'max_output_tokens', 'model_length', 'model_context_window_exceeded'].map((word) => [word, 'judge_answer_cut: the answer reached the token limit'])),
+  ...Object.fromEntries(['content_filter', 'safety', 'recitation', 'blocklist', 'prohibited_content', 'spii', 'refusal'].map((word) => [word, 'judge_refused: a content filter stopped the answer'])),
+  ...Object.fromEntries(['error', 'abort', 'cancelled', 'malformed_function_call'].map((word) => [word, 'judge_answer_invalid: the endpoint gave the answer up'])),
+}) as { readonly [finish: string]: string | undefined };
+
+/** A message is a text, or a list of parts: of these the texts, and not what the model thought. */
+function textOf(content: unknown): string | undefined {
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return undefined;
+  const texts = content.flatMap((part: unknown) => {
+    const text = field(part, 'text');
+    const type = field(part, 'type');
+    return typeof text === 'string' && (type === 'text' || type === 'output_text') ? [text] : [];
+  });
+  return texts.length === 0 ? undefined : texts.join('');
 }
 
 const noteCharsMax = 200;
@@ -89,8 +112,9 @@ function noteOf(body: unknown): ResponseNote {
   return { ...(id === undefined ? {} : { id }), ...(model === undefined ? {} : { model }), ...(finishReason === undefined ? {} : { finishReason }) };
 }
 
+/** As told: whether they can be believed is seen where it is known what was sent. */
 function tokensOf(usage: unknown): Tokens | undefined {
   const input = field(usage, 'prompt_tokens');
   const output = field(usage, 'completion_tokens');
-  return isCount(input) && isCount(output) ? { input, output } : undefined;
+  return typeof input === 'number' && typeof output === 'number' ? { input, output } : undefined;
 }

@@ -3,13 +3,15 @@
  * own evaluator's budget takes nobody's place.
  */
 import type { Till, Tokens } from '../model/budget.ts';
-import { paid } from './till.ts';
+import { believed, paid } from './till.ts';
 import type { Turnstile } from './turnstile.ts';
 
 export interface DoorOptions {
   readonly gate: Pick<Turnstile, 'through' | 'paced'>;
   /** Of the judge. */
   readonly till: Till | undefined;
+  /** A reply tells a usage that cannot be. */
+  readonly onDisbelief: () => void;
   /** Nothing is sent after it. */
   readonly signal: AbortSignal;
 }
@@ -27,7 +29,7 @@ export interface Door {
 
 export const turnedAway = { kind: 'failed', error: 'judge_overloaded: too many questions are waiting' } as const;
 
-export function door({ gate, till, signal }: DoorOptions): Door {
+export function door({ gate, till, onDisbelief, signal }: DoorOptions): Door {
   return {
     through: (purse, most, send) =>
       paid(
@@ -37,7 +39,7 @@ export function door({ gate, till, signal }: DoorOptions): Door {
           const reply = await gate.through(async () => {
             await gate.paced();
             if (signal.aborted) return { kind: 'failed', error: 'judge_stopped: the service is stopping', unsent: true } as const;
-            return await paid(till, most, send, signal);
+            return await paid(till, most, async () => believed(await send(), most, onDisbelief), signal);
           });
           return reply ?? { ...turnedAway, unsent: true };
         },

@@ -2,7 +2,7 @@
 import { readVectors, type Vector } from '../../evaluators/matching/vectors.ts';
 import type { JsonValue } from '../model/json.ts';
 import { field } from './field.ts';
-import { isCount, openAiClient, troubleOf, type Failed, type Refused } from './openai-client.ts';
+import { openAiClient, troubleOf, type Failed, type Refused } from './openai-client.ts';
 import type { Tokens } from '../model/budget.ts';
 import type { Busy } from './patience.ts';
 import type { JudgeSettings } from './settings.ts';
@@ -32,7 +32,7 @@ function embeddedOf(body: unknown, texts: number): Embedded {
   const read = readVectors(Array.isArray(data) ? inOrder(data).map((entry) => field(entry, 'embedding') as JsonValue) : undefined, texts);
   if (read.kind === 'faulty') return { kind: 'failed', error: `judge_answer_invalid: ${read.fault}`, mayCost: true };
   const inputTokens = field(field(body, 'usage'), 'prompt_tokens');
-  return { kind: 'vectors', vectors: read.vectors, tokens: isCount(inputTokens) ? { input: inputTokens, output: 0 } : undefined };
+  return { kind: 'vectors', vectors: read.vectors, tokens: typeof inputTokens === 'number' ? { input: inputTokens, output: 0 } : undefined };
 }
 
 /** By the index that each names, where all do. */

@@ -46,10 +46,6 @@ export async function openAiClient(settings: JudgeSettings, bytesMax: number): P
   });
 }
 
-export function isCount(value: unknown): value is number {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
-}
-
 /** The endpoint's own message is left out: it may quote the run or the key. */
 export async function troubleOf(error: unknown): Promise<Trouble> {
   const { APIConnectionError, APIConnectionTimeoutError, APIError } = await import('openai');

@@ -1,5 +1,4 @@
 /** A judge behind any endpoint that speaks OpenAI's chat completions or embeddings: hosted models, vLLM, Ollama, LiteLLM and the like. */
-import { readAnswer } from '../../evaluators/answers.ts';
 import type { Answer, Question } from '../../evaluators/evaluator.ts';
 import type { Till, Tokens } from '../model/budget.ts';
 import type { JsonValue } from '../model/json.ts';
@@ -9,7 +8,7 @@ import { type AnswerFormat, answerFormats, chatCompletions, type Completion, typ
 import { door, turnedAway } from './door.ts';
 import { embedder } from './embedder.ts';
 import { untilSettled, type Patience } from './patience.ts';
-import { mostOf, openingOf, schemaNameOf } from './opening.ts';
+import { mostOf, openingOf, ownAnswer, schemaNameOf } from './opening.ts';
 import { correctionText } from './prompt.ts';
 import type { JudgeParts, JudgeSettings } from './settings.ts';
 import { turnstile } from './turnstile.ts';
@@ -47,7 +46,8 @@ export function openAiCompatibleJudge(settings: JudgeSettings, parts: JudgeParts
     parts.telemetry.add('tracejury.judge.requests', 1, { 'tracejury.judge': settings.name, 'tracejury.outcome': outcome });
   }
 
-  const entrance = door({ gate, till: parts.till, signal: stopping.signal });
+  const onDisbelief = (): void => parts.telemetry.add('tracejury.judge.usage.disbelieved', 1, { 'tracejury.judge': settings.name });
+  const entrance = door({ gate, till: parts.till, onDisbelief, signal: stopping.signal });
   const patience: Patience = { attemptsMax, onRetry: () => count('retried'), signal: stopping.signal, stopped: 'judge_stopped: the service is stopping', ...parts };
   const embed = embedder({ settings, telemetry: parts.telemetry, patience, through: entrance.through });
 
@@ -92,7 +92,7 @@ export function openAiCompatibleJudge(settings: JudgeSettings, parts: JudgeParts
         error = completion.error;
         break;
       }
-      const read = readAnswer(completion.text, question.answerSchema, question.check);
+      const read = ownAnswer(question, completion.text);
       if (read.kind === 'answered') usable = { value: read.value };
       const fault = read.kind === 'answered' ? read.fault : read.error;
       if (fault === undefined) break;

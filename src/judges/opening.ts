@@ -1,4 +1,5 @@
-/** How a question begins at a model, whether it goes alone or in a batch, and the most that its answer may take. */
+/** How a question begins at a model and how its answer is read, whether it goes alone or in a batch, and the most that its answer may take. */
+import { readAnswer, type ReadAnswer } from '../../evaluators/answers.ts';
 import type { Question } from '../../evaluators/evaluator.ts';
 import type { Tokens } from '../model/budget.ts';
 import { jsonText } from '../model/json.ts';
@@ -16,6 +17,11 @@ export interface Opening {
 export function openingOf(question: Question, nonce: string): Opening {
   const { system, user, truncated } = promptOf(question, { nonce, ...promptBounds });
   return { messages: [{ role: 'system', content: system }, { role: 'user', content: user }], truncated };
+}
+
+/** The judge's own verdict: nothing that it quotes, and nothing that its schema does not name. */
+export function ownAnswer({ answerSchema, check, data }: Question, text: string): ReadAnswer {
+  return readAnswer(text, answerSchema, check, { membersOfSchema: true, material: data.map((block) => block.text) });
 }
 
 export function schemaNameOf({ id }: Question): string {

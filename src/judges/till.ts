@@ -48,6 +48,29 @@ function usedBy({ kind, tokens, mayCost, unsent }: { readonly kind: string } & C
   return mayCost === true || kind === 'text' || kind === 'vectors' ? 'unknown' : 'nothing';
 }
 
+/** Endpoints add messages of their own, and some count thoughts beside the limit of the answer. */
+const mostTimes = 2;
+const mostMore = 1_000;
+/** Tokens of one answer where nothing bounds it. */
+const answerTokensMax = 1_000_000;
+
+/**
+ * Whether a request that uses `most` by our own count can have used what the endpoint tells. A mistyped or hostile number must neither end the budget of the day nor make the
+ * judge free.
+ */
+export function isBelievable({ input, output }: Tokens, most: Tokens, answers: boolean): boolean {
+  const outputMax = most.output === 0 ? answerTokensMax : most.output * mostTimes + mostMore;
+  return Number.isSafeInteger(input) && Number.isSafeInteger(output) && input > 0 && input <= most.input * mostTimes + mostMore && output >= (answers ? 1 : 0) && output <= outputMax;
+}
+
+/** A reply without the usage that cannot be believed: it then costs the most that it may have cost. */
+export function believed<Reply extends { readonly kind: string; readonly tokens?: Tokens | undefined }>(reply: Reply, most: Tokens, onDisbelief: () => void): Reply {
+  const { tokens, ...others } = reply;
+  if (tokens === undefined || isBelievable(tokens, most, reply.kind === 'text')) return reply;
+  onDisbelief();
+  return { ...others, ...(reply.kind === 'text' || reply.kind === 'vectors' ? { tokens: undefined } : { mayCost: true }) } as unknown as Reply;
+}
+
 /** Beside the texts: roles, marks between messages, the envelope of a schema. */
 const tokensAround = 200;
 

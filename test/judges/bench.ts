@@ -15,6 +15,8 @@ export interface Bench {
   readonly slept: readonly number[];
   /** The points of a counter by outcome. */
   readonly counts: (metric: string) => { readonly [outcome: string]: number };
+  /** Answers whose usage was not believed. */
+  readonly disbelieved: () => number;
 }
 
 /** Closed when the test that asked for it is over. */
@@ -35,5 +37,6 @@ export async function benchAt(server: ChatServer, settings: Partial<JudgeSetting
     await server.close().catch(() => undefined);
   });
   const points = (metric: string) => telemetry.snapshot().find(({ name }) => name === metric)?.points ?? [];
-  return { judge, server, slept, counts: (metric) => Object.fromEntries(points(metric).map((point) => [point.labels['tracejury.outcome'] ?? '', point.kind === 'number' ? point.value : 0])) };
+  const disbelieved = (): number => points('tracejury.judge.usage.disbelieved').reduce((sum, point) => sum + (point.kind === 'number' ? point.value : 0), 0);
+  return { judge, server, slept, disbelieved, counts: (metric) => Object.fromEntries(points(metric).map((point) => [point.labels['tracejury.outcome'] ?? '', point.kind === 'number' ? point.value : 0])) };
 }

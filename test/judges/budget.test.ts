@@ -43,6 +43,36 @@ const cases: readonly { readonly name: string; readonly script: readonly Play[];
   { name: 'a refusal by the model tells its tokens', script: [says(good, { finish_reason: 'content_filter' })], used: [told] },
   { name: 'a huge answer may have cost the most', script: [(response) => void response.end(Buffer.alloc(3 * 1024 * 1024, 32))], used: ['unknown'] },
 ];
+const told1 = (prompt_tokens: unknown, completion_tokens: unknown): Play => says(good, {}, { prompt_tokens, completion_tokens });
+const unbelievable: readonly (readonly [name: string, play: Play])[] = [
+  ['1e300 tokens', told1(1e300, 1e300)],
+  ['a million billions of tokens', told1(1e15, 10)],
+  ['far more tokens than were sent', told1(100_000, 10)],
+  ['far more tokens than an answer may have', told1(100, 50_000)],
+  ['tokens below zero', told1(-100, 10)],
+  ['half a token', told1(100.5, 10)],
+  ['no tokens', told1(0, 0)],
+  ['no tokens for its answer', told1(100, 0)],
+  ['no tokens for what it was sent', told1(0, 10)],
+  ['tokens as text', told1('1e300', '10')],
+];
+for (const [name, play] of unbelievable) {
+  test(`budget: an answer that tells ${name} is taken, and costs what was reserved`, async () => {
+    const money = till();
+    const { judge, disbelieved } = await bench([play], { answerTokensMax: 500 }, money.own);
+    const answer = await judge.ask(question);
+    expect(answer).toMatchObject({ kind: 'answered', value: { yes: true } });
+    expect({ used: money.used, tokens: answer.tokens, disbelieved: disbelieved() }).toEqual({ used: ['unknown'], tokens: undefined, disbelieved: name === 'tokens as text' ? 0 : 1 });
+  });
+}
+
+test('budget: a refusal that tells a nonsensical usage costs what was reserved', async () => {
+  const money = till();
+  const { judge } = await bench([says(good, { finish_reason: 'content_filter' }, { prompt_tokens: 1e300, completion_tokens: 1 })], { answerTokensMax: 500 }, money.own);
+  await judge.ask(question);
+  expect(money.used).toEqual(['unknown']);
+});
+
 for (const { name, script, settings, used } of cases) {
   test(`budget: ${name}`, async () => {
     const money = till();

@@ -61,7 +61,7 @@ async function playing(script: readonly Play[], tls?: https.ServerOptions): Prom
 }
 
 /** A completion with this text. */
-export function says(content: string | null, choice: object = {}): Play {
+export function says(content: string | null, choice: object = {}, usage: object = { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 }): Play {
   return (response) => {
     response.setHeader('content-type', 'application/json');
     response.end(
@@ -71,7 +71,7 @@ export function says(content: string | null, choice: object = {}): Play {
         created: 0,
         model: 'm',
         choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content, refusal: null }, ...choice }],
-        usage: { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 },
+        usage,
       }),
     );
   };
