@@ -12,7 +12,7 @@ import { defaultGroupLimits } from './pipeline/group-limits.ts';
 import { pipeline } from './pipeline/pipeline.ts';
 import type { TaskGroups } from './pipeline/task-groups.ts';
 import { openConnections } from './receivers/connections.ts';
-import { inFlightBytes, type DoorLeases } from './receivers/in-flight.ts';
+import { inFlightBytes, type DoorLease, type DoorLeases } from './receivers/in-flight.ts';
 import { otlpGrpcReceiver } from './receivers/otlp-grpc.ts';
 import { tlsOptions } from './receivers/tls.ts';
 import type { FileLayer } from './journals/disk/file-layer.ts';
@@ -32,6 +32,7 @@ import type { Ingest, Receiver } from './receivers/receiver.ts';
 import { annotatedIngest } from './serving/annotated-ingest.ts';
 import { annotating, type Annotating } from './serving/annotating.ts';
 import { connectionShares, machineDescriptors, type ConnectionShares, type Descriptors } from './serving/descriptors.ts';
+import { consoleBody } from './serving/console-body.ts';
 import { driftWatch } from './serving/drift-watch.ts';
 import { figures } from './serving/figures.ts';
 import { judgeBench } from './serving/judge-bench.ts';
@@ -212,7 +213,7 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
       lookups = reopener({ store, flow, telemetry, clock, sleep, closing: () => inForce.config.closing, wake: ticker.wake, onFault: told('the store could not be asked') });
       pressed.start();
       forward.start();
-      web = consoleOf(config, state, { connectionsMax: connections.console, telemetry, logger, store, exporters: { standings: () => [...boxes.standings(), ...forward.standings(), ...pushing.standings()], recount: boxes.recount }, annotate: says.take, unannotate: says.remove, budgets: () => bench.budgets(inForce.config.evaluators), metricsPage: () => openMetricsPieces(metricsNow(telemetry, inForce.rules.groups)) });
+      web = consoleOf(config, state, { connectionsMax: connections.console, lease: leases({ keepFreeBytes: config.limits.memoryBytes * grpcReserveShare }), telemetry, logger, store, exporters: { standings: () => [...boxes.standings(), ...forward.standings(), ...pushing.standings()], recount: boxes.recount }, annotate: says.take, unannotate: says.remove, budgets: () => bench.budgets(inForce.config.evaluators), metricsPage: () => openMetricsPieces(metricsNow(telemetry, inForce.rules.groups)) });
       pushing.place(inForce.config.exporters);
       packing.start();
       logger.info({ descriptors: descriptors.max, open: descriptors.open, reserved: connections.reserved, http: connections.http, grpc: connections.grpc, console: connections.console }, 'connections are bounded by the descriptor limit');
@@ -249,6 +250,7 @@ function receiversOf(config: Config, leases: DoorLeases, connections: Connection
 
 interface ConsoleParts {
   readonly connectionsMax: number;
+  readonly lease: DoorLease;
   readonly telemetry: MetricRegistry;
   readonly logger: Logger;
   readonly store: Store;
@@ -259,7 +261,7 @@ interface ConsoleParts {
   readonly metricsPage: ConsoleOptions['metricsPage'];
 }
 
-function consoleOf(config: Config, state: { readonly ready: boolean; readonly stopping: boolean }, { connectionsMax, telemetry, logger, store, exporters, annotate, unannotate, budgets, metricsPage }: ConsoleParts): ReturnType<typeof consoleListener> {
+function consoleOf(config: Config, state: { readonly ready: boolean; readonly stopping: boolean }, { connectionsMax, lease, telemetry, logger, store, exporters, annotate, unannotate, budgets, metricsPage }: ConsoleParts): ReturnType<typeof consoleListener> {
   const { console: { host, port }, tls } = config.listen;
   const tokens = (permission: 'read' | 'operate' | 'annotate'): readonly string[] => config.listen.tokens.filter(({ may }) => may.includes(permission)).map(({ value }) => value);
   return consoleListener({
@@ -273,6 +275,7 @@ function consoleOf(config: Config, state: { readonly ready: boolean; readonly st
     notReady: () => (state.stopping ? 'The service is stopping.' : state.ready ? undefined : 'The service is starting.'),
     metricsPage,
     metricsContentType: openMetricsContentType,
+    readBody: consoleBody(lease),
     connections: openConnections({ transport: 'console', max: connectionsMax, telemetry, clock }),
     api: { store, clock, exporters, annotate, unannotate, budgets, spans: async ({ tenant, traceId }) => await keptSpans(await store.spans(tenant, traceId)), evaluability: () => evaluabilityRows(telemetry.snapshot()) },
     onFault: (error) => logger.error({ error: error.stack ?? error.message }, 'an answer of the console could not be made'),

@@ -16,6 +16,8 @@ export interface Connections {
   begin(peer: Peer): () => void;
   /** The connection's sender has shown that it may send. */
   admitted(peer: Peer): void;
+  /** Counts a connection that is ended for what its client did. */
+  ended(reason: string): void;
   /** How the connection is ended where closing its socket would be rude. */
   endedBy(peer: Peer, end: () => void): void;
   /** Closes the sockets on which no request is under way: silent ones, kept-open ones, and those in the middle of their headers. */
@@ -47,6 +49,8 @@ interface Connection {
 
 /** A client that has just said something is about to say more. */
 const graceMs = 2_000;
+/** Requests under way on one connection: written one behind the other without waiting for answers, they would all be held at once. */
+const pipelinedMax = 128;
 /** Refused clients that are left the time to read why. */
 const lingeringMax = 16;
 const lingerMs = 1_000;
@@ -159,10 +163,18 @@ export function openConnections({ transport, max, telemetry, clock, fullAnswer }
   return {
     watch(server) {
       watchSockets(server);
-      server.on('request', ({ socket }, response) => response.once('close', begin(socket)));
+      server.on('request', ({ socket }, response) => {
+        const connection = of(socket);
+        if (connection !== undefined && connection.requests >= pipelinedMax && !socket.destroyed) {
+          ended('pipelined');
+          socket.destroy();
+        }
+        response.once('close', begin(socket));
+      });
     },
     watchSockets,
     begin,
+    ended,
     admitted(peer) {
       const connection = of(peer);
       if (connection !== undefined) connection.isAdmitted = true;

@@ -1,5 +1,5 @@
 /** The console listener: health, metrics, and a first page that says where things are. */
-import type { Server as HttpServer } from 'node:http';
+import type { IncomingMessage, Server as HttpServer } from 'node:http';
 import type { Socket } from 'node:net';
 import { Server, type SecureContextOptions, type TlsOptions } from 'node:tls';
 import { fastify, type FastifyError } from 'fastify';
@@ -8,6 +8,7 @@ import { apiPrefix, failure, serveApi } from './api/serve-api.ts';
 import type { ApiParts } from './api/routes.ts';
 import { consoleServer } from './console-server.ts';
 import { inPieces } from './in-pieces.ts';
+import { defaultResponseBounds, responseGate, type ResponseBounds } from './response-gate.ts';
 
 export interface ConsoleOptions extends AccessOptions {
   readonly port: number;
@@ -21,7 +22,10 @@ export interface ConsoleOptions extends AccessOptions {
   readonly onFault: (error: Error) => void;
   readonly metricsContentType: string;
   /** Bounds its connections; told which of them belong to clients that may read. */
-  readonly connections?: { readonly watch: (server: HttpServer) => void; readonly admitted: (peer: Socket) => void; readonly closeIdle: () => void };
+  readonly connections?: { readonly watch: (server: HttpServer) => void; readonly admitted: (peer: Socket) => void; readonly closeIdle: () => void; readonly ended: (reason: string) => void };
+  readonly responses?: Partial<ResponseBounds>;
+  /** Reads a body of at most so many bytes; what it rejects with has a `statusCode`. */
+  readonly readBody: (request: IncomingMessage, bytesMax: number) => Promise<Buffer>;
   readonly api: ApiParts;
 }
 
@@ -38,6 +42,8 @@ const bodyBytesMax = 1_024;
 /** Of one part of a path: session ids are as long as their SDK makes them. */
 const paramCharsMax = 1_000;
 
+const busy = failure('busy', 'Too many requests are under way.', 'Try again soon, and read answers as they come.');
+
 export function consoleListener(options: ConsoleOptions): ConsoleListener {
   const app = fastify({
     serverFactory(handler) {
@@ -51,17 +57,26 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
     ajv: { customOptions: { removeAdditional: false } },
   });
   const access = accessControl(options);
+  const gate = responseGate({ ...defaultResponseBounds, ...options.responses }, () => performance.now(), (reason) => options.connections?.ended(reason));
 
   app.addHook('onRequest', async (request, reply) => {
+    if (!(await gate.inTurn(request.raw, reply.raw))) return reply.hijack();
     reply.headers({ 'x-content-type-options': 'nosniff', 'cache-control': 'no-store', 'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'", 'referrer-policy': 'no-referrer' });
     if (isHealth(request.url)) return undefined;
     const denied = access(request);
     if (denied === undefined) {
       options.connections?.admitted(request.raw.socket);
-      return undefined;
+      const room = await gate.room(request.raw, reply.raw);
+      if (room === 'gone') return reply.hijack();
+      return room === 'go' ? undefined : reply.code(503).header('retry-after', '1').send(busy);
     }
     if (denied.status === 401) reply.header('www-authenticate', 'Bearer');
     return reply.code(denied.status).send(denied.body);
+  });
+  const parsed = app.getDefaultJsonParser('error', 'error');
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', (request, payload: IncomingMessage, done) => {
+    options.readBody(payload, request.routeOptions.bodyLimit ?? bodyBytesMax).then((body) => void parsed(request, body.toString(), done), done);
   });
   app.get('/livez', async () => ({ status: 'ok' }));
   app.get('/readyz', async (_request, reply) => {
@@ -83,6 +98,7 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
   app.setErrorHandler<FastifyError>(async (error, _request, reply) => {
     if (error.validation !== undefined) return reply.code(400).send(failure('bad_request', queryFault(error), `${apiPrefix}/openapi.json tells what is taken.`));
     if (error.statusCode === 413) return reply.code(413).send(failure('too_large', 'The body is too large.', `Send less at once; ${apiPrefix}/openapi.json tells what is taken.`));
+    if (error.statusCode === 429) return reply.code(503).header('retry-after', '1').send(busy);
     if ((error.statusCode ?? 500) < 500) return reply.code(400).send(failure('bad_request', 'The request could not be read.', `${apiPrefix}/openapi.json tells what is taken, and whether that is JSON.`));
     options.onFault(error);
     // A page whose first piece breaks has named its own type by now.

@@ -19,6 +19,7 @@ async function listening(metricsPage: () => Iterable<string>): Promise<{ readonl
     metricsPage,
     metricsContentType: 'text/plain',
     onFault: (error) => faults.push(error),
+    readBody: async () => Buffer.alloc(0),
     api: { store: memoryStore(), clock: manualClock(0), spans: async () => undefined, exporters: { standings: () => [], recount: async () => undefined }, annotate: async () => [], unannotate: async () => false, budgets: () => [], evaluability: () => [] },
   });
   listeners.push(listener);

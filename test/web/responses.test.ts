@@ -1,0 +1,109 @@
+/** Clients that ask for much and read nothing of it, over real sockets. */
+import { connect, type Socket } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import { manualClock } from '../../src/model/clock.ts';
+import { inFlightBytes } from '../../src/receivers/in-flight.ts';
+import { consoleBody } from '../../src/serving/console-body.ts';
+import { memoryStore } from '../../src/stores/memory.ts';
+import { noTelemetry } from '../../src/telemetry/telemetry.ts';
+import { consoleListener, type ConsoleOptions } from '../../src/web/console.ts';
+import { eventually } from '../service/running.ts';
+
+const ending: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ending.splice(0).reverse()) await end();
+});
+
+interface Listening {
+  readonly port: number;
+  /** Pages that were begun and not ended, and the most of them at a time. */
+  readonly pages: { begun: number; open: number; most: number };
+  readonly ended: string[];
+}
+
+/** Its metrics page is larger than what a socket takes unread. */
+async function listening(responses: ConsoleOptions['responses'] = {}): Promise<Listening> {
+  const pages = { begun: 0, open: 0, most: 0 };
+  const ended: string[] = [];
+  const page = function* (): Generator<string> {
+    pages.begun++;
+    pages.most = Math.max(pages.most, ++pages.open);
+    try {
+      for (let at = 0; at < 200; at++) yield 'x'.repeat(64 * 1024);
+    } finally {
+      pages.open--;
+    }
+  };
+  const listener = consoleListener({
+    host: '127.0.0.1', port: 0, readTokens: [], operateTokens: [], annotateTokens: [],
+    notReady: () => undefined,
+    metricsPage: page,
+    metricsContentType: 'text/plain',
+    onFault: () => undefined,
+    connections: { watch: () => undefined, admitted: () => undefined, closeIdle: () => undefined, ended: (reason) => ended.push(reason) },
+    responses,
+    readBody: consoleBody(inFlightBytes({ bytesMax: 1024 * 1024, telemetry: noTelemetry })({ keepFreeBytes: 0 })),
+    api: { store: memoryStore(), clock: manualClock(0), spans: async () => undefined, exporters: { standings: () => [], recount: async () => undefined }, annotate: async () => [], unannotate: async () => false, budgets: () => [], evaluability: () => [] },
+  });
+  const { address } = await listener.listen();
+  ending.push(() => listener.stop());
+  return { port: Number(new URL(address).port), pages, ended };
+}
+
+/** Sends the text and reads nothing. */
+async function unread(port: number, text: string): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1').on('error', () => undefined).pause();
+  ending.push(() => socket.destroy());
+  await new Promise((resolve) => socket.write(text, resolve));
+  return socket;
+}
+
+const ask = 'GET /metrics HTTP/1.1\r\nhost: localhost\r\n\r\n';
+
+test('responses: requests of one connection are answered one after the other', async () => {
+  const { port, pages } = await listening();
+  const socket = await unread(port, ask.repeat(10));
+  await eventually(() => pages.begun > 0 || undefined, 'a page');
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(pages).toMatchObject({ begun: 1, open: 1 });
+  socket.resume();
+  await eventually(() => pages.begun === 10 || undefined, 'all pages');
+  expect(pages.most).toBe(1);
+});
+
+test('responses: a connection with more requests than may wait is ended and counted', async () => {
+  const { port, pages, ended } = await listening();
+  await unread(port, ask.repeat(1_000));
+  await eventually(() => ended.length > 0 || undefined, 'the end of the connection');
+  expect(ended).toEqual(['pipelined']);
+  await eventually(() => pages.open === 0 || undefined, 'no page under way');
+});
+
+test('responses: over all connections so many are under way at a time, and who does not read makes room for who does', async () => {
+  const { port, pages, ended } = await listening({ answersMax: 4, stallMs: 100 });
+  for (let at = 0; at < 12; at++) await unread(port, ask);
+  const answer = await fetch(`http://127.0.0.1:${port}/metrics`);
+  expect([answer.status, (await answer.text()).length]).toEqual([200, 200 * 64 * 1024]);
+  expect(pages.most).toBeLessThanOrEqual(4);
+  expect(ended.length).toBeGreaterThan(8);
+  expect(new Set(ended)).toEqual(new Set(['unread']));
+});
+
+test('responses: where too many wait, the others are told to come back, and health is answered', async () => {
+  const { port } = await listening({ answersMax: 1, waitingMax: 1, waitMs: 60_000, stallMs: 60_000 });
+  await unread(port, ask);
+  await unread(port, ask);
+  const busy = await eventually(async () => {
+    const answer = await fetch(`http://127.0.0.1:${port}/`, { signal: AbortSignal.timeout(200) }).catch(() => undefined);
+    return answer?.status === 503 ? answer : undefined;
+  }, 'an answer that there is no room');
+  expect([busy.headers.get('retry-after'), await busy.json()]).toMatchObject(['1', { error: { code: 'busy' } }]);
+  expect((await fetch(`http://127.0.0.1:${port}/livez`)).status).toBe(200);
+});
+
+test('responses: an answer that is never read is ended in time', async () => {
+  const { port, pages, ended } = await listening({ answersMax: 1, answerMs: 100 });
+  await unread(port, ask);
+  await eventually(() => (ended.length === 1 && pages.open === 0) || undefined, 'the end of the page');
+  expect(ended).toEqual(['unread']);
+});
