@@ -3,9 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { pino, type Logger } from 'pino';
 import { collectors } from '../collectors/index.ts';
 import { evaluationContext } from '../evaluators/context.ts';
+import { isLoopback } from './config/address.ts';
 import type { Config } from './config/config.ts';
 import type { Prints } from './config/prints.ts';
 import type { ScoredRun } from './exporters/exporter.ts';
+import { hostRule, type HostRule } from './model/http-hosts.ts';
 import { roughBytes } from './model/weight.ts';
 import { contentNotices } from './pipeline/content-notices.ts';
 import { defaultGroupLimits } from './pipeline/group-limits.ts';
@@ -243,9 +245,15 @@ function receiversOf(config: Config, leases: DoorLeases, connections: Connection
   const { bodyBytes, inflatedBytes, memoryBytes } = config.limits;
   const shared = { ...parts, clock, limits: { bodyBytes, inflatedBytes }, tokens: config.listen.tokens.filter(({ may }) => may.includes('ingest')), ...(config.listen.tls === undefined ? {} : { tls: config.listen.tls }) };
   return {
-    http: otlpHttpReceiver({ ...shared, ...config.listen.otlpHttp, lease: leases({ keepFreeBytes: memoryBytes * grpcReserveShare }), bounds: { connectionsMax: connections.http } }),
-    grpc: otlpGrpcReceiver({ ...shared, ...config.listen.otlpGrpc, lease: leases({ keepFreeBytes: 0 }), bounds: { connectionsMax: connections.grpc } }),
+    http: otlpHttpReceiver({ ...shared, ...config.listen.otlpHttp, hosts: hostsOf(config, 'otlpHttp', 'ingest'), lease: leases({ keepFreeBytes: memoryBytes * grpcReserveShare }), bounds: { connectionsMax: connections.http } }),
+    grpc: otlpGrpcReceiver({ ...shared, ...config.listen.otlpGrpc, hosts: hostsOf(config, 'otlpGrpc', 'ingest'), lease: leases({ keepFreeBytes: 0 }), bounds: { connectionsMax: connections.grpc } }),
   };
+}
+
+/** Over TLS a name of a stranger fails at our certificate, unless people have learnt to click that away, as on loopback. */
+function hostsOf({ listen }: Config, listener: 'otlpHttp' | 'otlpGrpc' | 'console', permission: 'ingest' | 'read'): HostRule {
+  const asksToken = listen.tokens.some(({ may }) => may.includes(permission));
+  return hostRule({ listensOn: listen[listener].host, isOpen: !asksToken && (listen.tls === undefined || (listener === 'console' && isLoopback(listen.console.host))), allowedHosts: listen.allowedHosts ?? [], allowedOrigins: listen.allowedOrigins ?? [], loopbackOnly: listener === 'console' });
 }
 
 interface ConsoleParts {
@@ -269,6 +277,7 @@ function consoleOf(config: Config, state: { readonly ready: boolean; readonly st
     port,
     // People come with a browser and a token: of them no certificate is asked.
     ...(tls === undefined ? {} : { tls: tlsOptions({ cert: tls.cert, key: tls.key }) }),
+    hosts: hostsOf(config, 'console', 'read'),
     readTokens: tokens('read'),
     operateTokens: tokens('operate'),
     annotateTokens: tokens('annotate'),

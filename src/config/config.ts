@@ -32,6 +32,9 @@ export interface Config {
     /** For all listeners; client certificates are asked for by those of OTLP alone. */
     readonly tls?: Tls;
     readonly insecure: boolean;
+    /** Absent: the rule of listeners that nobody has named. */
+    readonly allowedHosts?: readonly string[];
+    readonly allowedOrigins?: readonly string[];
     readonly tokens: readonly Token[];
   };
   readonly limits: {

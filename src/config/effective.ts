@@ -48,7 +48,7 @@ export function effectiveConfig({ value, members, entryIndexes, env, tools, drif
   const ofEntry = (...path: Path): ClientTls | undefined => clientTls.get(pathText(path));
   const [listen, limits, closing] = [objectAt(value, 'listen'), objectAt(value, 'limits'), objectAt(value, 'closing')];
   return {
-    listen: { otlpHttp: address(listen, 'otlp_http'), otlpGrpc: address(listen, 'otlp_grpc'), console: address(listen, 'console'), ...(tls === undefined ? {} : { tls }), insecure: member(listen, 'insecure') === true, tokens: listAt(listen, 'tokens').map(token) },
+    listen: { otlpHttp: address(listen, 'otlp_http'), otlpGrpc: address(listen, 'otlp_grpc'), console: address(listen, 'console'), ...(tls === undefined ? {} : { tls }), insecure: member(listen, 'insecure') === true, ...names(listen, 'allowed_hosts', 'allowedHosts'), ...names(listen, 'allowed_origins', 'allowedOrigins'), tokens: listAt(listen, 'tokens').map(token) },
     limits: {
       bodyBytes: quantity('bytes', limits, 'body_bytes'),
       inflatedBytes: quantity('bytes', limits, 'inflated_bytes'),
@@ -241,6 +241,10 @@ function store(written: JsonObject): Config['store'] {
     annotationsWaitMs: quantity('duration', keep, 'annotations'),
     judgeJobs: { ageMs: quantity('duration', keep, 'judge_age'), rows: number(keep, 'judge_rows') },
   };
+}
+
+function names(listen: JsonObject, key: string, name: 'allowedHosts' | 'allowedOrigins'): { readonly [key in typeof name]?: readonly string[] } {
+  return member(listen, key) === undefined ? {} : { [name]: listAt(listen, key).filter((item) => typeof item === 'string') };
 }
 
 function token(written: JsonValue): Config['listen']['tokens'][number] {

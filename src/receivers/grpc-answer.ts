@@ -8,6 +8,7 @@ import type { Refusal } from './refusal.ts';
 const names: ReadonlyMap<number, string> = new Map([
   [3, 'INVALID_ARGUMENT'],
   [4, 'DEADLINE_EXCEEDED'],
+  [7, 'PERMISSION_DENIED'],
   [8, 'RESOURCE_EXHAUSTED'],
   [12, 'UNIMPLEMENTED'],
   [13, 'INTERNAL'],

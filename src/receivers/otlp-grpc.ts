@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import type { Clock } from '../model/clock.ts';
 import { JuryError } from '../model/errors.ts';
+import type { HostRule } from '../model/http-hosts.ts';
 import type { Tenant } from '../model/ids.ts';
 import { keyShapes } from '../otlp/key-shapes.ts';
 import { exportResponse, type OtlpSignal } from '../otlp/responses.ts';
@@ -14,7 +15,7 @@ import { defaultGrpcBounds, grpcServer, type GrpcBounds } from './grpc-server.ts
 import type { DoorLease, Lease } from './in-flight.ts';
 import { senderOf, type Ingest, type Receiver, type ReceiverLogger } from './receiver.ts';
 import { refusalLog } from './refusal-log.ts';
-import { methodNotAllowed, noRoom, notHttp2, notInTime, noSuchService, notOpen, refusalFor, refusalOf, retryAfterSeconds, unauthenticated, type Refusal } from './refusal.ts';
+import { foreignHost, foreignOrigin, methodNotAllowed, noRoom, notHttp2, notInTime, noSuchService, notOpen, refusalFor, refusalOf, retryAfterSeconds, unauthenticated, type Refusal } from './refusal.ts';
 import { takeLogs, takeTraces } from './take.ts';
 import type { Tls } from './tls.ts';
 import { tenantByToken, type Token } from './tokens.ts';
@@ -30,6 +31,8 @@ export interface OtlpGrpcOptions {
   readonly lease: DoorLease;
   /** Empty: everybody may send. */
   readonly tokens: readonly Token[];
+  /** Absent: calls to any name are taken. */
+  readonly hosts?: HostRule;
   readonly ingest: Ingest;
   readonly telemetry: Telemetry;
   readonly logger: ReceiverLogger;
@@ -125,7 +128,7 @@ function isWaiting(stream: ServerHttp2Stream): boolean {
   return !stream.headersSent && !stream.closed && !stream.destroyed;
 }
 
-function openDoor({ limits, telemetry, ingest, lease, tokens }: OtlpGrpcOptions, state: State, warn: (refusal: Refusal) => void): Door {
+function openDoor({ limits, telemetry, ingest, lease, tokens, hosts }: OtlpGrpcOptions, state: State, warn: (refusal: Refusal) => void): Door {
   const tenantOf = tenantByToken(tokens);
   const shapes = keyShapes();
   const count = (signal: OtlpSignal | 'other', status: string, reason: string): void =>
@@ -135,6 +138,9 @@ function openDoor({ limits, telemetry, ingest, lease, tokens }: OtlpGrpcOptions,
     admit(headers, address) {
       if (headers[':method'] !== 'POST') return methodNotAllowed;
       if (!/^application\/grpc(?:\+proto)?(?:;|$)/i.test(headers['content-type'] ?? '')) return refusalOf(new JuryError('OTLP_MEDIA_TYPE', ''));
+      const authority = headers[':authority'] ?? headers.host;
+      if (authority !== undefined && hosts?.allowsHost(authority) === false) return foreignHost(authority);
+      if (headers.origin !== undefined && hosts?.allowsOrigin(headers.origin, authority) === false) return foreignOrigin(headers.origin);
       const signal = signals.get(headers[':path'] ?? '');
       if (signal === undefined) return noSuchService(headers[':path'] ?? '');
       const tenant = tenantOf(headers.authorization);

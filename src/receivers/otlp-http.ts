@@ -3,6 +3,7 @@ import type { TLSSocket } from 'node:tls';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Clock } from '../model/clock.ts';
 import { JuryError } from '../model/errors.ts';
+import type { HostRule } from '../model/http-hosts.ts';
 import type { Tenant } from '../model/ids.ts';
 import { keyShapes } from '../otlp/key-shapes.ts';
 import type { OtlpEncoding } from '../otlp/read.ts';
@@ -15,7 +16,7 @@ import type { DoorLease, Lease } from './in-flight.ts';
 import { answerUnparsed, defaultHttpBounds, endAnswered, otlpHttpServer, restLimits, stopTimeoutMs, wholeAnswer, type HttpBounds } from './otlp-http-server.ts';
 import { senderOf, type Ingest, type Receiver, type ReceiverLogger } from './receiver.ts';
 import { refusalLog } from './refusal-log.ts';
-import { methodNotAllowed, noConnection, noRoom, noSuchPath, notOpen, parserRefusal, refusalFor, refusalOf, retryAfterSeconds, unauthenticated, type Refusal } from './refusal.ts';
+import { foreignHost, foreignOrigin, methodNotAllowed, noConnection, noRoom, noSuchPath, notOpen, parserRefusal, refusalFor, refusalOf, retryAfterSeconds, unauthenticated, type Refusal } from './refusal.ts';
 import { takeLogs, takeTraces } from './take.ts';
 import { handshakeEnd, renewTls, type Tls } from './tls.ts';
 import { tenantByToken, type Token } from './tokens.ts';
@@ -37,6 +38,8 @@ export interface OtlpHttpOptions {
   readonly lease: DoorLease;
   /** Empty: everybody may send. */
   readonly tokens: readonly Token[];
+  /** Absent: requests to any name and from any page are taken. */
+  readonly hosts?: HostRule;
   readonly ingest: Ingest;
   readonly telemetry: Telemetry;
   readonly logger: ReceiverLogger;
@@ -80,7 +83,7 @@ export function otlpHttpReceiver(options: OtlpHttpOptions): Receiver {
   });
   const warn = refusalLog(options);
   const door = openDoor(options, state, warn);
-  routes(app, door, options.ingest, connections);
+  routes(app, door, options, connections);
   let stopped: Promise<void> | undefined;
   return {
     async listen() {
@@ -136,9 +139,11 @@ const encodings: ReadonlyMap<string, OtlpEncoding> = new Map([
 
 const nothing = Buffer.alloc(0);
 
-function routes(app: FastifyInstance, door: Door, ingest: Ingest, connections: Connections): void {
+function routes(app: FastifyInstance, door: Door, options: OtlpHttpOptions, connections: Connections): void {
+  const { ingest } = options;
   const tickets = new WeakMap<FastifyRequest, Ticket>();
   app.addHook('onRequest', async (request, reply) => {
+    if (request.method === 'OPTIONS' && options.hosts?.namesOrigin(request.headers.origin) === true && signals.has(pathOf(request))) return answerPreflight(request, reply, options.hosts);
     const ticket = door.admit(request);
     if ('kind' in ticket) return door.refuse(request, reply, ticket);
     connections.admitted(request.raw.socket);
@@ -168,7 +173,7 @@ function routes(app: FastifyInstance, door: Door, ingest: Ingest, connections: C
 }
 
 function openDoor(options: OtlpHttpOptions, state: State, warn: (refusal: Refusal) => void): Door {
-  const { limits, telemetry, ingest, lease } = options;
+  const { limits, telemetry, ingest, lease, hosts } = options;
   const tenantOf = tenantByToken(options.tokens);
   const rest = restLimits(limits.bodyBytes);
   const shapes = keyShapes();
@@ -179,11 +184,14 @@ function openDoor(options: OtlpHttpOptions, state: State, warn: (refusal: Refusa
     if (!request.raw.complete) state.answered.add(request.raw.socket);
     const close = state.stopping ? { connection: 'close' } : {};
     const retry = refusal?.retryAfterSeconds === undefined ? {} : { 'retry-after': String(refusal.retryAfterSeconds) };
-    sendAnswer(request.raw, reply.raw, { status, headers: { ...refusal?.headers, ...retry, ...close, 'content-type': mediaType }, body }, rest);
+    sendAnswer(request.raw, reply.raw, { status, headers: { ...refusal?.headers, ...retry, ...close, ...readableFor(hosts, request.headers.origin), 'content-type': mediaType }, body }, rest);
   };
 
   return {
     admit(request) {
+      const { host, origin } = request.headers;
+      if (host !== undefined && hosts?.allowsHost(host) === false) return foreignHost(host);
+      if (origin !== undefined && hosts?.allowsOrigin(origin, host) === false) return foreignOrigin(origin);
       const signal = signals.get(pathOf(request));
       if (signal === undefined) return noSuchPath(pathOf(request));
       if (request.method !== 'POST') return methodNotAllowed;
@@ -229,6 +237,15 @@ function openDoor(options: OtlpHttpOptions, state: State, warn: (refusal: Refusa
       send(request, reply, ticket.mediaType, exportResponse(ticket.signal, ticket.encoding, partial));
     },
   };
+}
+
+/** A page of another origin asks whether it may send (CORS). */
+function answerPreflight(request: FastifyRequest, reply: FastifyReply, hosts: HostRule): FastifyReply {
+  return reply.code(204).headers({ ...readableFor(hosts, request.headers.origin), 'access-control-allow-methods': 'POST', 'access-control-allow-headers': 'authorization, content-encoding, content-type', 'access-control-max-age': '3600' }).send();
+}
+
+function readableFor(hosts: HostRule | undefined, origin: string | undefined): { readonly [header: string]: string } {
+  return origin !== undefined && hosts?.namesOrigin(origin) === true ? { 'access-control-allow-origin': origin, vary: 'Origin' } : {};
 }
 
 function countRequest(telemetry: Telemetry, signal: OtlpSignal | 'other', status: number, reason: string): void {

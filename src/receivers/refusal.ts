@@ -66,6 +66,18 @@ export function noSuchService(path: string): Refusal {
 
 export const notHttp2: Refusal = { status: 400, kind: 'not_http2', message: 'gRPC is spoken here.', headers: {} };
 
+const quotedCharsMax = 100;
+
+/** The request was sent to a name that the listener does not go by. */
+export function foreignHost(host: string): Refusal {
+  return { status: 403, kind: 'host_not_allowed', message: `Host ${JSON.stringify(host.slice(0, quotedCharsMax))} is not served here. Send to localhost or to the address of the machine, or add the name to listen.allowed_hosts.`, headers: {} };
+}
+
+/** It comes from a page of another site. */
+export function foreignOrigin(origin: string): Refusal {
+  return { status: 403, kind: 'origin_not_allowed', message: `Pages of ${JSON.stringify(origin.slice(0, quotedCharsMax))} may not send here. Add the origin to listen.allowed_origins.`, headers: {} };
+}
+
 /** The listener has as many connections as it may have, and none that can be missed. */
 export const noConnection: Refusal = { status: 503, kind: 'over_limit', message: 'The listener has no room for another connection. Try again soon, and keep connections open instead of opening many.', headers: {}, retryAfterSeconds };
 

@@ -1,10 +1,11 @@
 /** Who may ask the console for what: pages of other sites may not, and programs with the tokens that are asked for. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
+import type { HostRule } from '../model/http-hosts.ts';
 import { failure } from './api/serve-api.ts';
 
 export interface AccessOptions {
-  readonly host: string;
+  readonly hosts: HostRule;
   /** Values of the tokens that may read. Empty: everybody may. Health needs none. */
   readonly readTokens: readonly string[];
   /** Values of the tokens that may change something. Where there are none, everybody may who needs no token to read. */
@@ -28,11 +29,12 @@ export function accessControl(options: AccessOptions): (request: FastifyRequest)
   const may = { operate: changing(options.operateTokens), annotate: changing(options.annotateTokens) };
 
   return (request) => {
-    // On loopback, without tokens, a page from elsewhere must not come here under a name of its own.
-    if (options.readTokens.length === 0 && isLoopbackName(options.host) && !isLoopbackName(request.hostname)) return denied(403, 'host_not_allowed', `Host ${JSON.stringify(request.hostname.slice(0, 100))} is not served here.`, 'Use the address that the service printed.');
+    const { host, origin } = request.headers;
+    if (!options.hosts.allowsHost(host)) return denied(403, 'host_not_allowed', `Host ${JSON.stringify(host?.slice(0, 100))} is not served here.`, 'Use the address that the service printed, or add the name to listen.allowed_hosts.');
     if (request.method === 'GET' || request.method === 'HEAD') return mayRead(request.headers.authorization) ? undefined : denied(401, 'unauthenticated', 'The request carries no token that may read.', 'Send Authorization: Bearer with a token of listen.tokens.');
     // A page of another site must not press a button here; browsers say where a request comes from.
     if (!['same-origin', 'none', undefined].includes(request.headers['sec-fetch-site'])) return denied(403, 'other_site', 'The request comes from a page of another site.', 'Send it from the console, or from a program.');
+    if (!options.hosts.allowsOrigin(origin, host)) return denied(403, 'other_site', `The request comes from a page of ${JSON.stringify(origin?.slice(0, 100))}.`, 'Send it from the console or from a program, or add the origin to listen.allowed_origins.');
     const wanted = (request.routeOptions.config as { readonly may?: keyof typeof may }).may ?? 'operate';
     return may[wanted](request.headers.authorization) ? undefined : denied(401, 'unauthenticated', `The request carries no token that may ${wanted}.`, `Send Authorization: Bearer with a token of listen.tokens that may ${wanted}.`);
   };
@@ -55,9 +57,4 @@ function bearers(tokens: readonly string[]): (authorization: string | undefined)
 
 function hash(text: string): Buffer {
   return createHash('sha256').update(text).digest();
-}
-
-function isLoopbackName(hostname: string): boolean {
-  const host = hostname.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1').toLowerCase();
-  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 }

@@ -11,6 +11,7 @@ import { inPieces } from './in-pieces.ts';
 import { defaultResponseBounds, responseGate, type ResponseBounds } from './response-gate.ts';
 
 export interface ConsoleOptions extends AccessOptions {
+  readonly host: string;
   readonly port: number;
   /** Undefined: HTTP in the clear. */
   readonly tls?: TlsOptions;

@@ -24,7 +24,7 @@ interface CollectorConfig {
 }
 
 interface JuryConfig {
-  readonly listen: { readonly otlp_http: string; readonly otlp_grpc: string; readonly console: string; readonly insecure: boolean };
+  readonly listen: { readonly otlp_http: string; readonly otlp_grpc: string; readonly console: string; readonly insecure: boolean; readonly allowed_hosts: readonly string[] };
   readonly export?: readonly { readonly to: string; readonly endpoint: string }[];
 }
 
@@ -99,6 +99,8 @@ describe('image', () => {
     expect(dockerfile).toContain(`EXPOSE ${portOf(config.listen.otlp_grpc)} ${portOf(config.listen.otlp_http)} ${portOf(config.listen.console)}\n`);
     expect(dockerfile).toContain(`fetch('http://127.0.0.1:${portOf(config.listen.console)}/livez')`);
     expect(config.listen.insecure).toBe(true);
+    // Nobody is asked for a token, so the names are what keeps pages of strangers out.
+    for (const { listen } of [config, withPhoenix]) expect(listen.allowed_hosts).toEqual(expect.arrayContaining(['localhost', 'tracejury']));
   });
 });
 

@@ -25,11 +25,14 @@ export interface Surroundings {
   readonly file?: string;
   readonly logger?: Logger;
   readonly memory?: Memory;
+  /** Further keys of `listen`. */
+  readonly listen?: string;
+  readonly host?: string;
 }
 
 /** `yaml` is added to a configuration that listens on free ports and closes runs quickly; `file` is where it is said to stand. */
-export async function running(yaml: string, { closing = 'settle: 5ms, quiet: 50ms', tokens = '[]', file = 'test.yaml', logger = pino({ level: 'silent' }), memory }: Surroundings = {}): Promise<Running> {
-  const text = `listen: { otlp_http: 127.0.0.1:0, otlp_grpc: 127.0.0.1:0, console: 127.0.0.1:0, tokens: ${tokens} }\nclosing: { ${closing} }\n${inMemory(yaml)}${yaml}`;
+export async function running(yaml: string, { closing = 'settle: 5ms, quiet: 50ms', tokens = '[]', file = 'test.yaml', logger = pino({ level: 'silent' }), memory, listen = '', host = '127.0.0.1' }: Surroundings = {}): Promise<Running> {
+  const text = `listen: { otlp_http: "${host}:0", otlp_grpc: "${host}:0", console: "${host}:0", tokens: ${tokens}${listen === '' ? '' : `, ${listen}`} }\nclosing: { ${closing} }\n${inMemory(yaml)}${yaml}`;
   const { config } = await loadConfigWithFiles({ file, text, env: {}, evaluators });
   const started = service({ config, logger, stopMs: 500, ...(memory === undefined ? {} : { memory }) });
   const { otlpHttp, otlpGrpc, console: page } = await started.start();

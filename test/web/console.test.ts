@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { manualClock } from '../../src/model/clock.ts';
+import { hostRule } from '../../src/model/http-hosts.ts';
 import { memoryStore } from '../../src/stores/memory.ts';
 import { consoleListener, type ConsoleListener } from '../../src/web/console.ts';
 import { inPieces } from '../../src/web/in-pieces.ts';
@@ -14,7 +15,7 @@ afterEach(async () => {
 async function listening(metricsPage: () => Iterable<string>): Promise<{ readonly url: string; readonly faults: readonly Error[] }> {
   const faults: Error[] = [];
   const listener = consoleListener({
-    host: '127.0.0.1', port: 0, readTokens: [], operateTokens: [], annotateTokens: [],
+    host: '127.0.0.1', port: 0, hosts: hostRule({ listensOn: '127.0.0.1', isOpen: true, allowedHosts: [], allowedOrigins: [] }), readTokens: [], operateTokens: [], annotateTokens: [],
     notReady: () => undefined,
     metricsPage,
     metricsContentType: 'text/plain',

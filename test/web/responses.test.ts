@@ -2,6 +2,7 @@
 import { connect, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { manualClock } from '../../src/model/clock.ts';
+import { hostRule } from '../../src/model/http-hosts.ts';
 import { inFlightBytes } from '../../src/receivers/in-flight.ts';
 import { consoleBody } from '../../src/serving/console-body.ts';
 import { memoryStore } from '../../src/stores/memory.ts';
@@ -35,7 +36,7 @@ async function listening(responses: ConsoleOptions['responses'] = {}): Promise<L
     }
   };
   const listener = consoleListener({
-    host: '127.0.0.1', port: 0, readTokens: [], operateTokens: [], annotateTokens: [],
+    host: '127.0.0.1', port: 0, hosts: hostRule({ listensOn: '127.0.0.1', isOpen: true, allowedHosts: [], allowedOrigins: [] }), readTokens: [], operateTokens: [], annotateTokens: [],
     notReady: () => undefined,
     metricsPage: page,
     metricsContentType: 'text/plain',
