@@ -3,7 +3,7 @@ import type { ConfiguredEvaluator } from '../../evaluators/configured.ts';
 import { evaluationContext } from '../../evaluators/context.ts';
 import { coverageOf } from '../../evaluators/coverage.ts';
 import type { EvaluationContext, ExpectedPart } from '../../evaluators/evaluator.ts';
-import { refinedPart, statedParts } from '../../evaluators/expected-parts.ts';
+import { expectedParts, refinedPart, statedParts } from '../../evaluators/expected-parts.ts';
 import type { AgentTrace, ToolDefinition } from '../model/agent-trace.ts';
 import type { Expectation } from '../model/expectation.ts';
 import type { Verdict } from '../model/verdict.ts';
@@ -110,7 +110,7 @@ export function experiment<Input>(options: ExperimentOptions<Input>): Experiment
 function exampleRunner<Input>(options: ExperimentOptions<Input>, ids: readonly string[]): (example: Example<Input>, id: string) => Promise<ExampleResult> {
   const { task, judge, call, context = evaluationContext(), timeoutMs = timeoutMsDefault, timers = machineTimers } = options;
   const ready = (given: readonly UsableEvaluator[]): readonly ConfiguredEvaluator[] => {
-    const made = given.map(readyEvaluator);
+    const made = given.map((one) => (isUndeclared(one) ? { ...readyEvaluator(one), checks: () => expectedParts } : readyEvaluator(one)));
     for (const one of made) refuseUnanswered(one, { judge, call });
     return made;
   };
@@ -151,6 +151,11 @@ function withTools(trace: AgentTrace, { tools }: Pick<Example<unknown>, 'tools'>
   if (tools === undefined) return trace;
   const known = new Set(trace.toolDefinitions.map(({ name }) => name));
   return { ...trace, toolDefinitions: [...trace.toolDefinitions, ...fromOpenAiTools(tools).filter(({ name }) => !known.has(name))] };
+}
+
+/** An evaluator of the user's own that does not say what it expects: it may look at anything. Ours are made by factories. */
+function isUndeclared(one: UsableEvaluator): boolean {
+  return !('evaluator' in one) && one.checks === undefined && one.expectationSchema === undefined;
 }
 
 /** The evaluators of each example by its id: its own or the common ones, and those that its expectation switches on. Throws where only a judge could check it and there is none. */

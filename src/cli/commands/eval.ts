@@ -26,7 +26,7 @@ import { scored } from '../eval/scoring.ts';
 import { tableText } from '../eval/table.ts';
 import { taskResults } from '../eval/tasks.ts';
 import { unscoredOf } from '../eval/unscored.ts';
-import { faultBlocks, warningsText } from '../faults-text.ts';
+import { faultBlocks } from '../faults-text.ts';
 import { readBodies } from '../inspect/bodies.ts';
 
 const inputsMax = 1_000;
@@ -97,7 +97,6 @@ function settingsOf({ options, positionals }: CommandInput): Settings {
 
 async function evaluated({ positionals, env, say, complain }: CommandInput, settings: Settings): Promise<ExitCode> {
   const { config, evaluators: members, shared, warnings } = await readConfig({ file: settings.configFile, env, evaluators });
-  if (warnings.length > 0) complain(warningsText(warnings));
   const redaction = configuredRedaction(config.redact, noTelemetry);
   const judges = config.judges.map(({ name }) => name);
   const examples = settings.dataset === undefined ? [] : readDataset(settings.dataset, { members, shared, plan: config.evaluators, judges });
@@ -133,7 +132,7 @@ async function evaluated({ positionals, env, say, complain }: CommandInput, sett
   const unscored = unscoredOf(outcome, { tallies, plan: wholePlan, judges: config.judges, connectionCodes });
   const held = gateResults(gates, tallies);
   const passed = hasPassed(outcome, held, { unverified: open, allowUnscored: settings.allowUnscored });
-  const report: EvalReport = { outcome, tallies, gates: held, tasks: taskResults(outcome.results, config.groups), passed, switchedOn, unverified: open, nothingScored: unscored.nothing, warnings: [...uncompared, ...unscored.warnings], verbose: settings.verbose };
+  const report: EvalReport = { outcome, tallies, gates: held, tasks: taskResults(outcome.results, config.groups), passed, switchedOn, unverified: open, nothingScored: unscored.nothing, warnings: [...warnings.map(({ file, line, column, key, problem, todo }) => `${file}:${line}:${column} ${key}: ${problem}. ${todo}`), ...uncompared, ...unscored.warnings], verbose: settings.verbose };
   written(settings.format(report), settings.output, say);
   if (unscored.nothing !== undefined) complain(`⚠ ${unscored.nothing}${unscored.isLacking ? ' tracejury inspect FILE says what is missing.' : ''}${passed ? '' : ' --allow-unscored lets it pass.'}`);
   return passed ? 0 : 1;

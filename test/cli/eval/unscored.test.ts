@@ -106,6 +106,14 @@ describe('an expectation switches on what checks it', () => {
     expect([code, warnings]).toEqual([0, ['expect.output of 1 run is measured and decides nothing: its evaluators have no threshold.']]);
   });
 
+  test('what the configuration warns of stands in the report, and not on standard error', async () => {
+    const judge = await chatServer(says(JSON.stringify({ tasks: [{ number: 1, explanation: 'So.', completed: true }] })));
+    const config = file(`evaluators: [ { use: task_completion, judge: main, expect: { tasks: [ x ] } } ]\njudges: { main: { base_url: "${judge.baseUrl}", model: m } }\n`, 'yaml');
+    const { err, warnings } = await report(file(run), '-c', config);
+    expect([err, warnings]).toEqual(['', [expect.stringMatching(/:1:1 evaluators: names no rule, .* Add the entry defaults to keep them\.$/)]]);
+    await judge.close();
+  });
+
   test('runs that say themselves what is expected of them, in a file or on their spans', async () => {
     expect((await report(file({ ...run, expect: { output: 'Rain.' } }))).code).toBe(1);
     const attributes = { 'agent.name': 'a', 'output.value': 'Sunny.', 'tracejury.expected': '{"output":"Rain."}' };
