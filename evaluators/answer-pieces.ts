@@ -4,7 +4,7 @@
  */
 import { parseJson } from '../src/model/json.ts';
 import type { JsonValue } from '../src/model/json.ts';
-import { balancedEnd } from './brackets.ts';
+import { balancedEnd } from '../src/model/brackets.ts';
 import { relaxedText } from './relaxed-json.ts';
 
 /** More bracketed pieces than this are not told apart. */

@@ -18,6 +18,9 @@ export interface PlacedCall {
   readonly call: ToolCall;
 }
 
+/** Calls that one verdict names: in its parts, its evidence and each list of its details. A trace may hold fifty times as many. */
+export const namedMax = 1_000;
+
 export type Skipped = Extract<Outcome, { readonly kind: 'skipped' }>;
 
 export function placedCalls(trace: AgentTrace): readonly PlacedCall[] {
@@ -42,6 +45,7 @@ export function skipped(reason: Skipped['reason'], explanation: string, details?
   return details === undefined ? { kind: 'skipped', reason, explanation } : { kind: 'skipped', reason, explanation, details };
 }
 
+/** For evaluators whose work grows faster than the calls do, and for those that show all calls to a judge. One pass takes any run. */
 export function tooLarge(trace: AgentTrace, context: EvaluationContext, expectedCount = 0): Skipped | undefined {
   const count = Math.max(trace.toolCalls.length, expectedCount);
   if (count <= context.toolCallsMax) return undefined;
@@ -87,10 +91,36 @@ export function noExpectation(what: string): Skipped {
   return skipped('no_expectation', `Nothing says which ${what} are expected of this run.`);
 }
 
-/** The spans of some calls, each once. */
+/** The spans of some calls, each once, as many as one verdict names. */
 export function evidenceOf(calls: readonly PlacedCall[]): readonly SpanId[] {
-  if (calls.length === 0) return [];
-  return [...new Set(calls.flatMap(({ call }) => (call.spanId === undefined ? [] : [call.spanId])))];
+  const spans = new Set<SpanId>();
+  for (const { call } of calls) {
+    if (spans.size >= namedMax) break;
+    if (call.spanId !== undefined) spans.add(call.spanId);
+  }
+  return [...spans];
+}
+
+/** As many items as one verdict names; counts in the details tell of all. */
+export function named<Item>(items: readonly Item[]): readonly Item[] {
+  return items.length <= namedMax ? items : items.slice(0, namedMax);
+}
+
+interface Parts {
+  readonly parts: readonly PartVerdict[];
+  /** For the details: how many parts the verdict does not name. Empty when it names all. */
+  readonly leftOut: JsonObject;
+}
+
+/** A verdict on each call, in their order. Of a long run those that failed are kept first. */
+export function partsOf<Call extends PlacedCall>(calls: readonly Call[], hasPassed: (call: Call) => boolean, part: (call: Call) => PartVerdict): Parts {
+  if (calls.length <= namedMax) return { parts: calls.map(part), leftOut: {} };
+  const failed = calls.filter((call) => !hasPassed(call));
+  let room = namedMax - Math.min(failed.length, namedMax);
+  let failures = namedMax - room;
+  const kept = calls.filter((call) => (hasPassed(call) ? room-- > 0 : failures-- > 0));
+  const keptFailures = Math.min(failed.length, namedMax);
+  return { parts: kept.map(part), leftOut: { parts_left_out: { failed: failed.length - keptFailures, passed: calls.length - failed.length - (kept.length - keptFailures) } } };
 }
 
 /** What details say about a call: where it is and whose it is. */

@@ -1,4 +1,5 @@
 /** Which expected calls the calls of a run match: equal names, and arguments as the rule of the expected tool has it. */
+import { callEnd } from '../src/model/call-end.ts';
 import type { ToolCall } from '../src/model/agent-trace.ts';
 import type { ExpectedToolCall } from '../src/model/expectation.ts';
 import type { JsonObject } from '../src/model/json.ts';
@@ -237,5 +238,5 @@ export function extraDetails(extra: readonly PlacedCall[]): readonly JsonObject[
 
 /** The calls that count: all that the model asked for, or only those that ran without an error. */
 export function countedCalls(calls: readonly PlacedCall[], onlySuccessful: boolean): readonly PlacedCall[] {
-  return onlySuccessful ? calls.filter(({ call }) => call.executed && call.error === undefined) : calls;
+  return onlySuccessful ? calls.filter(({ call }) => callEnd(call) === 'returned') : calls;
 }

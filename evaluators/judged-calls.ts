@@ -1,10 +1,12 @@
-/** Which calls failed, by the signs that spans and results carry; what is told of a call neither way is left out and counted. */
+/** Which calls failed, by what spans state and by signs in results. A call of which the spans carry neither is left out and counted. */
 import type { ToolCall } from '../src/model/agent-trace.ts';
+import { failureSign, signInResult } from '../src/model/call-end.ts';
+import { errorMember } from '../src/model/error-objects.ts';
 import { plainText } from '../src/model/json.ts';
 import type { JsonObject, JsonValue } from '../src/model/json.ts';
 import type { PlacedCall } from './calls.ts';
 import type { EvaluationContext, Pattern } from './evaluator.ts';
-import { errorField, isBlank } from './failures.ts';
+import { isBlank } from './failures.ts';
 import { quoted } from './wording.ts';
 
 export interface FailureOptions {
@@ -12,20 +14,22 @@ export interface FailureOptions {
   readonly detectErrorField: boolean;
   readonly useSpanStatus: boolean;
   readonly useIsError: boolean;
+  readonly useErrorSigns: boolean;
   readonly errorPatterns: readonly string[];
 }
 
-export const failureDefaults: FailureOptions = { blankIsError: true, detectErrorField: true, useSpanStatus: true, useIsError: true, errorPatterns: [] };
+export const failureDefaults: FailureOptions = { blankIsError: true, detectErrorField: true, useSpanStatus: true, useIsError: true, useErrorSigns: true, errorPatterns: [] };
 
 export const failureProperties: JsonObject = {
   blank_is_error: { type: 'boolean', description: 'A result without a visible character is a failure.' },
   detect_error_field: { type: 'boolean', description: 'A result that is an object with an error member is a failure; false, 0, an empty text and an empty list there mean no error.' },
   use_span_status: { type: 'boolean', description: 'A tool span with status ERROR, an exception event or error.type is a failure.' },
   use_is_error: { type: 'boolean', description: 'A result marked as an error by the protocol (isError of MCP, an error status of the message) is a failure.' },
+  use_error_signs: { type: 'boolean', description: 'Where no span states the outcome, a result that reads as an error is a failure: tracebacks, `Error:` at the beginning, envelopes such as `{"status":"error"}`, HTTP status objects, and what SDKs write in place of a result.' },
   error_patterns: { type: 'array', maxItems: 100, items: { type: 'string', format: 're2' }, description: 'A result in which one of these regular expressions is found is a failure.' },
 };
 
-type Kind = 'span_status' | 'is_error' | 'blank' | 'pattern' | 'error_field';
+type Kind = 'span_status' | 'is_error' | 'blank' | 'pattern' | 'error_field' | 'error_sign';
 
 export interface Failure {
   readonly kind: Kind;
@@ -34,6 +38,10 @@ export interface Failure {
 
 export interface Judged extends PlacedCall {
   readonly failure: Failure | undefined;
+  /** Without a failure: a span states that the call succeeded. Else nothing shows more than that its result gives no sign. */
+  readonly isStated: boolean;
+  /** A span states success, and the result reads as an error. */
+  readonly isContradicted: boolean;
 }
 
 export interface JudgedCalls {
@@ -42,12 +50,19 @@ export interface JudgedCalls {
   readonly unknown: number;
 }
 
-/** When some call shows an error, the dialect marks errors, so a call that ended without a mark succeeded. */
+/** When a span of the run shows an error, the dialect marks errors, so a call whose span ended without a mark succeeded. */
 export function judgedCalls(calls: readonly PlacedCall[], options: FailureOptions, context: EvaluationContext): JudgedCalls {
   const patterns = options.errorPatterns.map((source) => context.pattern(source));
   const errorsShow = calls.some(({ call }) => signOf(call, options) !== undefined);
-  const known = calls.filter(({ call }) => call.result !== undefined || signOf(call, options) !== undefined || (errorsShow && call.endUnixNano !== undefined));
-  return { judged: known.map(({ index, call }) => ({ index, call, failure: signOf(call, options) ?? failureOf(call.result, options, patterns) })), unknown: calls.length - known.length };
+  const judged: Judged[] = [];
+  for (const { index, call } of calls) {
+    const failure = signOf(call, options) ?? failureOf(call, options, patterns);
+    const isEnded = errorsShow && call.result === undefined && call.endUnixNano !== undefined;
+    if (failure === undefined && call.result === undefined && !isEnded) continue;
+    const isStated = failure === undefined && (call.statedOk === true || isEnded);
+    judged.push({ index, call, failure, isStated, isContradicted: isStated && options.useErrorSigns && signInResult(call) !== undefined });
+  }
+  return { judged, unknown: calls.length - judged.length };
 }
 
 /** Writing a result down costs more than most of what is asked about it. */
@@ -67,12 +82,19 @@ function signOf({ error }: ToolCall, options: FailureOptions): Failure | undefin
   return { kind, message: kind === 'is_error' ? `its result is marked as an error${told}` : `its span failed${told}` };
 }
 
-function failureOf(result: JsonValue | undefined, options: FailureOptions, patterns: readonly Pattern[]): Failure | undefined {
-  if (result === undefined) return undefined;
+function failureOf(call: ToolCall, options: FailureOptions, patterns: readonly Pattern[]): Failure | undefined {
+  const { result } = call;
+  if (result === undefined) return errorSignOf(call, options);
   if (isBlank(result)) return options.blankIsError ? { kind: 'blank', message: 'it returned nothing' } : undefined;
   const found = firstFound(patterns, result);
   if (found !== undefined) return { kind: 'pattern', message: `its result matches ${quoted(found.source)}` };
-  if (!options.detectErrorField) return undefined;
-  const error = errorField(result);
-  return error === undefined ? undefined : { kind: 'error_field', message: `its result has the error ${quoted(plainText(error))}` };
+  const error = options.detectErrorField ? errorMember(result) : undefined;
+  return error === undefined ? errorSignOf(call, options) : { kind: 'error_field', message: `its result has the error ${quoted(plainText(error))}` };
+}
+
+function errorSignOf(call: ToolCall, options: FailureOptions): Failure | undefined {
+  const sign = options.useErrorSigns ? failureSign(call) : undefined;
+  // Whether that member counts is an option of its own.
+  if (sign === undefined || sign.form === 'error_member') return undefined;
+  return { kind: 'error_sign', message: `its result reads as an error${sign.text === '' ? '' : `: ${quoted(sign.text)}`}` };
 }

@@ -4,6 +4,7 @@
  * middle are left out and counted. Every gap says so in its place.
  */
 import type { AgentTrace, ToolCall } from '../src/model/agent-trace.ts';
+import { callEnd } from '../src/model/call-end.ts';
 import { jsonText, plainText } from '../src/model/json.ts';
 import { blockMax } from './judge-data.ts';
 import { count } from './wording.ts';
@@ -61,9 +62,11 @@ function capped(entries: readonly Entry[], cap: number, edgeMax: number): readon
   return entries.map((entry, at) => written(entry, at < edge || at >= entries.length - edge ? Math.max(cap, edgeMax) : cap));
 }
 
+const endWords = { failed: 'failed', returned: 'ran', not_executed: 'did not run' } as const;
+
 /** One line a call, for whoever judges a part of a run and needs to know of the rest. */
 export function outlineText(trace: AgentTrace, charsMax: number): string {
-  const lines = trace.toolCalls.map((call, at) => `${at + 1}. ${toolName(call)}: ${call.error === undefined ? (call.executed ? 'ran' : 'did not run') : 'failed'}`);
+  const lines = trace.toolCalls.map((call, at) => `${at + 1}. ${toolName(call)}: ${endWords[callEnd(call)]}`);
   return shortened(lines.join('\n'), charsMax);
 }
 
@@ -81,7 +84,7 @@ function told(trace: AgentTrace): readonly Entry[] {
 function callEntry(call: ToolCall | undefined, index: number): readonly Entry[] {
   if (call === undefined) return [];
   const sent = call.arguments === undefined || call.arguments === null ? (call.argumentsText ?? call.truncated?.arguments ?? '') : jsonText(call.arguments);
-  return [{ head: `${index + 1}. ${toolName(call)}`, sent, said: saidBy(call), call: { index, tool: toolName(call), failed: call.error !== undefined } }];
+  return [{ head: `${index + 1}. ${toolName(call)}`, sent, said: saidBy(call), call: { index, tool: toolName(call), failed: callEnd(call) === 'failed' } }];
 }
 
 function saidBy({ executed, error, result, truncated }: ToolCall): string {

@@ -4,6 +4,8 @@
  */
 import { jsonEqual } from './matching/equality.ts';
 import type { JsonObject } from '../src/model/json.ts';
+import { callEnd } from '../src/model/call-end.ts';
+import { errorMember } from '../src/model/error-objects.ts';
 import type { Outcome } from '../src/model/verdict.ts';
 import { argumentsUnknown, callDetails, evidenceOf, executedCalls, noToolCalls, notCarried, onEmptySchema, partOf, tooLarge } from './calls.ts';
 import type { OnEmpty, PlacedCall } from './calls.ts';
@@ -11,7 +13,7 @@ import { longestCycle } from './cycles.ts';
 import type { Cycle } from './cycles.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
 import { argumentsOf } from './expected-calls.ts';
-import { errorField, isBlank } from './failures.ts';
+import { isBlank } from './failures.ts';
 import { argumentDefaults, argumentOptionsSchema, argumentRule, argumentsMatch, preparedArguments } from './matching/arguments.ts';
 import type { ArgumentOptions, ArgumentRule, PreparedArguments } from './matching/arguments.ts';
 import { normalizeToolNamesSchema, underNormalizedNames } from './normalized-names.ts';
@@ -119,8 +121,7 @@ function repeatsCall(earlier: Prepared, later: Prepared): boolean {
 }
 
 function repeatKind({ call: earlier }: PlacedCall, { call: later }: PlacedCall): Repeat['kind'] {
-  if (earlier.error !== undefined) return 'retry';
-  if (earlier.result !== undefined && (isBlank(earlier.result) || errorField(earlier.result) !== undefined)) return 'retry';
+  if (callEnd(earlier) === 'failed' || (earlier.result !== undefined && (isBlank(earlier.result) || errorMember(earlier.result) !== undefined))) return 'retry';
   return earlier.result !== undefined && later.result !== undefined && !jsonEqual(earlier.result, later.result) ? 'poll' : 'repeat';
 }
 

@@ -1,9 +1,9 @@
 /**
- * The tools that ran succeeded. Calls that never ran are left out, and so are calls of which the spans tell neither a result nor an
- * error; when other calls of the run show errors, a call that ended without one succeeded.
+ * The tools that ran succeeded: no span states a failure, and where none states success, no result reads as an error. Calls that never ran
+ * are left out, and so are calls of which the spans carry neither a result nor an error.
  */
 import type { Outcome, PartVerdict } from '../src/model/verdict.ts';
-import { callDetails, evidenceOf, executedCalls, notCarried, noToolCalls, onEmptySchema, partOf, resultsUnknown, tooLarge } from './calls.ts';
+import { callDetails, evidenceOf, executedCalls, notCarried, named, noToolCalls, onEmptySchema, partOf, partsOf, resultsUnknown } from './calls.ts';
 import type { OnEmpty } from './calls.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
 import { failureDefaults, failureProperties, judgedCalls } from './judged-calls.ts';
@@ -14,10 +14,13 @@ export interface ToolErrorOptions extends FailureOptions {
   readonly onEmpty: OnEmpty;
 }
 
+/** Culprits whose sentence is made; no more are named. */
+const culpritsMade = 3;
+
 export const toolError = {
   kind: 'rule',
   id: 'tool_error',
-  version: 2,
+  version: 3,
   summary: 'The tool calls succeeded.',
   needs: ['tool_calls', 'tool_results'],
   onByDefault: true,
@@ -31,13 +34,13 @@ export const toolError = {
       on_empty: onEmptySchema,
     },
   },
-  source: 'Dokimos ToolErrorEvaluator, with the signs that spans carry',
+  source: 'Dokimos ToolErrorEvaluator, with the signs that spans and results carry',
   evaluate,
 } as const satisfies RuleEvaluator<ToolErrorOptions>;
 
 function evaluate({ trace }: Subject, options: ToolErrorOptions, context: EvaluationContext): Outcome {
   const calls = executedCalls(trace);
-  const stop = notCarried(trace) ?? tooLarge(trace, context);
+  const stop = notCarried(trace);
   if (stop !== undefined) return stop;
   if (calls.length === 0 && options.onEmpty === 'skip') return noToolCalls(trace);
   const { judged, unknown } = judgedCalls(calls, options, context);
@@ -48,18 +51,23 @@ function evaluate({ trace }: Subject, options: ToolErrorOptions, context: Evalua
 function verdict(judged: readonly Judged[], unknown: number): Outcome {
   const failed = judged.filter(hasFailed);
   const succeeded = judged.length - failed.length;
-  const culprits = failed.map((call) => `${callName(call)}: ${call.failure.message}`);
+  const stated = judged.filter(({ isStated }) => isStated).length;
+  const contradicted = judged.filter(({ isContradicted }) => isContradicted);
+  const { parts, leftOut } = partsOf(judged, (call) => call.failure === undefined, part);
   return {
     kind: 'scored',
     score: judged.length === 0 ? 1 : succeeded / judged.length,
-    explanation: judged.length === 0 ? 'No tool ran.' : failed.length === 0 ? succeededInWords(succeeded) : `${failed.length} of ${count(judged.length, 'tool call')} failed: ${listed(culprits, '; ')}.`,
+    explanation: [failed.length === 0 ? withoutFailure(stated, succeeded - stated) : failuresInWords(failed, judged.length), contradictedInWords(contradicted), unknownInWords(unknown)].filter((sentence) => sentence !== '').join(' '),
     evidence: evidenceOf(failed),
-    parts: judged.map(part),
+    parts,
     details: {
       succeeded,
+      stated,
       total: judged.length,
-      failed: failed.map((call) => ({ ...callDetails(call), ...call.failure })),
+      failed: named(failed).map((call) => ({ ...callDetails(call), ...call.failure })),
+      ...(contradicted.length === 0 ? {} : { contradicted: named(contradicted).map(callDetails) }),
       ...(unknown === 0 ? {} : { unknown_outcome: unknown }),
+      ...leftOut,
     },
   };
 }
@@ -72,11 +80,29 @@ function hasFailed(judged: Judged): judged is Failed {
   return judged.failure !== undefined;
 }
 
-function succeededInWords(succeeded: number): string {
-  return succeeded === 1 ? 'The tool call succeeded.' : `All ${succeeded} tool calls succeeded.`;
+/** A result without a sign of an error is no proof of success, so the sentence claims none. */
+function withoutFailure(stated: number, silent: number): string {
+  if (stated + silent === 0) return 'No tool ran.';
+  if (stated === 0) return `No sign of an error in ${count(silent, 'result')}.`;
+  if (silent === 0) return stated === 1 ? 'The tool call succeeded by its span.' : `All ${stated} tool calls succeeded by their spans.`;
+  return `${stated} of ${stated + silent} tool calls succeeded by ${stated === 1 ? 'its span' : 'their spans'}, no sign of an error in the other ${count(silent, 'result')}.`;
+}
+
+function failuresInWords(failed: readonly Failed[], total: number): string {
+  const culprits = failed.slice(0, culpritsMade).map((call) => `${callName(call)}: ${call.failure.message}`);
+  return `${failed.length} of ${count(total, 'tool call')} failed: ${listed(culprits, '; ', failed.length)}.`;
+}
+
+function contradictedInWords(calls: readonly Judged[]): string {
+  if (calls.length === 0) return '';
+  return `The ${calls.length === 1 ? 'result' : 'results'} of ${listed(calls.slice(0, culpritsMade).map(callName), ', ', calls.length)} ${calls.length === 1 ? 'reads as an error, though its span states' : 'read as errors, though their spans state'} success.`;
+}
+
+function unknownInWords(unknown: number): string {
+  return unknown === 0 ? '' : `The spans carry neither a result nor an error of ${count(unknown, 'further call')}.`;
 }
 
 function part(judged: Judged): PartVerdict {
-  const { failure } = judged;
-  return partOf(judged, failure === undefined, failure === undefined ? 'The call succeeded.' : `${callName(judged)} failed: ${failure.message}.`);
+  const { failure, isStated } = judged;
+  return partOf(judged, failure === undefined, failure !== undefined ? `${callName(judged)} failed: ${failure.message}.` : isStated ? 'The call succeeded by its span.' : 'No sign of an error in the result.');
 }

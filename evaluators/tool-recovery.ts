@@ -4,7 +4,7 @@
  */
 import type { JsonObject } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { argumentsUnknown, callDetails, evidenceOf, executedCalls, notCarried, noToolCalls, partOf, resultsUnknown, skipped, tooLarge } from './calls.ts';
+import { argumentsUnknown, callDetails, evidenceOf, executedCalls, named, notCarried, noToolCalls, partOf, partsOf, resultsUnknown, skipped } from './calls.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
 import { argumentsOf } from './expected-calls.ts';
 import { failureDefaults, failureProperties, judgedCalls } from './judged-calls.ts';
@@ -21,7 +21,7 @@ export interface ToolRecoveryOptions extends FailureOptions {
 export const toolRecovery = {
   kind: 'rule',
   id: 'tool_recovery',
-  version: 2,
+  version: 3,
   summary: 'Tool calls that failed were put right by later calls of the same tool.',
   needs: ['tool_calls', 'tool_results'],
   onByDefault: false,
@@ -40,6 +40,9 @@ export const toolRecovery = {
   evaluate: (subject, options, context) => underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context)),
 } as const satisfies RuleEvaluator<ToolRecoveryOptions>;
 
+/** Culprits whose sentence is made; no more are named. */
+const culpritsMade = 3;
+
 interface Failed extends Judged {
   readonly failure: Failure;
   readonly repair: Judged | undefined;
@@ -50,23 +53,24 @@ interface Failed extends Judged {
 }
 
 function evaluate({ trace }: Subject, options: ToolRecoveryOptions, context: EvaluationContext): Outcome {
-  const stop = notCarried(trace) ?? tooLarge(trace, context);
+  const stop = notCarried(trace);
   if (stop !== undefined) return stop;
   const calls = executedCalls(trace);
   if (calls.length === 0) return noToolCalls(trace);
   const { judged, unknown } = judgedCalls(calls, options, context);
   if (judged.length === 0) return resultsUnknown(calls, 'The spans tell neither results nor errors of tool calls; switch on the capture of tool outputs.', { unknown_outcome: unknown });
   const failed = failedCalls(judged, options.sameArguments);
-  if (failed.length === 0) return skipped('no_errors', `${judged.length === 1 ? 'The tool call did not fail' : `None of the ${judged.length} tool calls failed`}, so there was nothing to put right.`);
+  if (failed.length === 0) return skipped('no_errors', `No sign of an error in ${count(judged.length, 'tool call')}, so there was nothing to put right.`);
   if (failed.some(({ changed, repair }) => options.sameArguments && repair !== undefined && changed === undefined)) return argumentsUnknown(trace, 'The spans carry no arguments for calls that are compared by arguments; switch on the capture of tool inputs.');
   const open = failed.filter(({ repair }) => repair === undefined);
+  const { parts, leftOut } = partsOf(failed, ({ repair }) => repair !== undefined, (one) => partOf(one, one.repair !== undefined, one.repair === undefined ? `${inWords(one)}.` : `${callName(one)} failed and ${callName(one.repair)} succeeded.`));
   return {
     kind: 'scored',
     score: (failed.length - open.length) / failed.length,
-    explanation: open.length === 0 ? `${failed.length === 1 ? 'The call that failed was' : `All ${failed.length} calls that failed were`} put right later.` : `${open.length} of ${count(failed.length, 'failure')} ${open.length === 1 ? 'was' : 'were'} not put right: ${listed(open.map(inWords), '; ')}.`,
+    explanation: open.length === 0 ? `${failed.length === 1 ? 'The call that failed was' : `All ${failed.length} calls that failed were`} put right later.` : `${open.length} of ${count(failed.length, 'failure')} ${open.length === 1 ? 'was' : 'were'} not put right: ${listed(open.slice(0, culpritsMade).map(inWords), '; ', open.length)}.`,
     evidence: evidenceOf(open),
-    parts: failed.map((one) => partOf(one, one.repair !== undefined, one.repair === undefined ? `${inWords(one)}.` : `${callName(one)} failed and ${callName(one.repair)} succeeded.`)),
-    details: { repaired: failed.length - open.length, failed: failed.length, failures: failed.map(failureDetails), ...(unknown === 0 ? {} : { unknown_outcome: unknown }) },
+    parts,
+    details: { repaired: failed.length - open.length, failed: failed.length, failures: named(failed).map(failureDetails), ...leftOut, ...(unknown === 0 ? {} : { unknown_outcome: unknown }) },
   };
 }
 
@@ -85,10 +89,10 @@ function failedCalls(judged: readonly Judged[], sameArguments: boolean): readonl
     if (one.failure === undefined) success.set(key, at);
     else {
       const changed = repairAt === undefined || sent[at] === undefined || sent[repairAt] === undefined ? undefined : sent[at] !== sent[repairAt];
-      failed.unshift({ ...one, failure: one.failure, repair: repairAt === undefined ? undefined : judged[repairAt], changed, attempts });
+      failed.push({ ...one, failure: one.failure, repair: repairAt === undefined ? undefined : judged[repairAt], changed, attempts });
     }
   }
-  return failed;
+  return failed.reverse();
 }
 
 function argumentsText(sent: JsonObject | null | undefined, text: string | undefined): string | undefined {

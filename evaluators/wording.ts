@@ -28,9 +28,9 @@ export function saidBriefly(text: string): string {
   return cut(singleSpaced(text.trim()).replace(/[.!;:,\s]+$/, ''), saidMax);
 }
 
-/** The first few items, and how many more there are. */
-export function listed(items: readonly string[], separator = ', '): string {
-  const rest = items.length - listedMax;
+/** The first few items, and how many more there are of `total`. */
+export function listed(items: readonly string[], separator = ', ', total = items.length): string {
+  const rest = total - listedMax;
   return items.slice(0, listedMax).join(separator) + (rest > 0 ? `${separator}and ${rest} more` : '');
 }
 

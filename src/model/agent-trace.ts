@@ -27,6 +27,8 @@ export interface ToolCall {
   /** What the spans carry of arguments or a result that was cut short on the way. The value itself is then absent: it is not known. */
   readonly truncated?: { readonly arguments?: string; readonly result?: string };
   readonly error?: ToolError;
+  /** The status of the tool's span is OK, which states success. A status that is unset states nothing. */
+  readonly statedOk?: true;
   /** False: a model asked for the call and nothing shows that it ran. */
   readonly executed: boolean;
   readonly spanId?: SpanId;

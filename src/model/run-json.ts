@@ -1,5 +1,6 @@
 /** A run in the machine-readable form: snake_case, times in RFC 3339 with microseconds; the run object of every interface, without verdicts. */
 import type { AgentTrace, Run, ToolCall } from './agent-trace.ts';
+import { callEnd } from './call-end.ts';
 import type { JsonObject, JsonValue } from './json.ts';
 import { timeText } from './time-text.ts';
 
@@ -48,6 +49,9 @@ function callJson(call: ToolCall): JsonObject {
     error: call.error === undefined ? null : { message: call.error.message, type: call.error.type ?? null, sign: call.error.sign },
     truncated: { arguments: call.truncated?.arguments ?? null, result: call.truncated?.result ?? null },
     executed: call.executed,
+    // A span with status OK states it; null: no span states the outcome, and `outcome` follows from signs in the result.
+    stated_outcome: call.error !== undefined ? 'failed' : call.statedOk === true ? 'ok' : null,
+    outcome: callEnd(call),
     span_id: call.spanId ?? null,
     started_at: timeOrNull(call.startUnixNano),
     ended_at: timeOrNull(call.endUnixNano),

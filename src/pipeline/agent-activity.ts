@@ -15,10 +15,11 @@ export function countActivity(run: Run, telemetry: Telemetry): void {
 }
 
 function countCalls(run: Run, labels: Labels, calls: readonly ToolCall[], telemetry: Telemetry): void {
-  for (const [end, own] of Map.groupBy(calls, callEnd)) telemetry.add('tracejury.agent.tool_calls', own.length, { ...labels, 'tracejury.outcome': end });
-  for (const call of calls) {
+  const ended = calls.map((call) => ({ call, end: callEnd(call) }));
+  for (const [end, own] of Map.groupBy(ended, (one) => one.end)) telemetry.add('tracejury.agent.tool_calls', own.length, { ...labels, 'tracejury.outcome': end });
+  for (const { call, end } of ended) {
     const took = tookNano(call);
-    if (took !== undefined) telemetry.record('tracejury.agent.tool_call.duration', seconds(took), labels, callEnd(call) === 'failed' ? exemplarOf(run, call) : undefined);
+    if (took !== undefined) telemetry.record('tracejury.agent.tool_call.duration', seconds(took), labels, end === 'failed' ? exemplarOf(run, call) : undefined);
   }
 }
 

@@ -182,7 +182,7 @@ function executed(execution: Execution, partner: Asked | undefined, answer: Told
   if (error !== undefined) {
     call.error = error;
     provenance.error = spanError === undefined ? model : 'tool_span';
-  }
+  } else if (nodes.some(({ span }) => span.status.code === 'ok')) call.statedOk = true;
   call.executed = true;
   call.spanId = first.span.spanId;
   call.startUnixNano = first.span.startUnixNano;

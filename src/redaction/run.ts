@@ -11,6 +11,7 @@ const toolCall = members<ToolCall>({
   result: json,
   truncated: members<NonNullable<ToolCall['truncated']>>({ arguments: text, result: text }),
   error: members<ToolError>({ message: text, type: text, sign: kept }),
+  statedOk: kept,
   executed: kept,
   spanId: kept,
   startUnixNano: kept,

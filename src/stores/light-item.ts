@@ -3,6 +3,7 @@
  * lives for so long is what the garbage collector is slowest with.
  */
 import type { AgentTrace } from '../model/agent-trace.ts';
+import { callEnd } from '../model/call-end.ts';
 import { contentOf } from './run-content.ts';
 import type { StoreItem } from './store.ts';
 
@@ -20,12 +21,12 @@ function lightTrace({ agent, sessionId, model, status, toolCalls, toolCallsCarri
     ...(sessionId === undefined ? {} : { sessionId }),
     ...(model === undefined ? {} : { model }),
     status,
-    toolCalls: toolCalls.map(({ name, executed, error, startUnixNano, endUnixNano }) => ({
-      name,
-      executed,
-      ...(error === undefined ? {} : { error: { message: '', sign: error.sign } }),
-      ...(startUnixNano === undefined ? {} : { startUnixNano }),
-      ...(endUnixNano === undefined ? {} : { endUnixNano }),
+    toolCalls: toolCalls.map((call) => ({
+      name: call.name,
+      executed: call.executed,
+      ...(callEnd(call) === 'failed' ? { error: { message: '', sign: call.error?.sign ?? 'result_status' } } : {}),
+      ...(call.startUnixNano === undefined ? {} : { startUnixNano: call.startUnixNano }),
+      ...(call.endUnixNano === undefined ? {} : { endUnixNano: call.endUnixNano }),
     })),
     toolDefinitions: [],
     modelCalls: [],

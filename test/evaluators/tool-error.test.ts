@@ -53,10 +53,54 @@ for (const { name, toolCalls, want } of live) {
   });
 }
 
+const wrong = 'Error: amount 500 is more than the limit of 300';
+const signs = [
+  { name: 'a text that reads as an error is a failure', one: call({ result: wrong }), kind: 'error_sign' },
+  { name: 'a span with status OK states the outcome', one: call({ result: wrong, statedOk: true }), kind: undefined },
+  { name: 'what an SDK writes in place of a result counts whatever the span states', one: call({ result: 'An error occurred while running the tool. Please try again. Error: boom', statedOk: true }), kind: 'error_sign' },
+  { name: 'the beginning of a result that was cut short shows an error', one: call({ result: undefined, truncated: { result: 'Traceback (most recent call last):\n  File "a.py", line 1' } }), kind: 'error_sign' },
+  { name: 'signs count only while they are switched on', one: call({ result: wrong }), options: { use_error_signs: false }, kind: undefined },
+  { name: 'an error member is left to its own option', one: call({ result: { error: 'x' } }), options: { detect_error_field: false }, kind: undefined },
+  { name: 'an error member of no meaning is none', one: call({ result: { error: 'none' } }), kind: undefined },
+  { name: 'a fraction under error is a measurement', one: call({ result: { error: 0.05, value: 3 } }), kind: undefined },
+  { name: 'a document about errors is none', one: call({ result: 'Error: a history' }), kind: undefined },
+] as const;
+for (const row of signs) {
+  test(`tool_error: ${row.name}`, () => {
+    const verdict = score({ entry: { ...entry, options: 'options' in row ? { ...row.options } : {} }, trace: agentTrace({ toolCalls: [row.one] }) });
+    expect(verdict).toMatchObject({ kind: 'scored', score: row.kind === undefined ? 1 : 0, details: { failed: row.kind === undefined ? [] : [{ index: 0, kind: row.kind }] } });
+  });
+}
+
+const stated = call({ statedOk: true });
+const sentences = [
+  { name: 'nothing is stated', toolCalls: [call(), call()], explanation: 'No sign of an error in 2 results.' },
+  { name: 'one result is silent', toolCalls: [call()], explanation: 'No sign of an error in 1 result.' },
+  { name: 'a span states success', toolCalls: [stated], explanation: 'The tool call succeeded by its span.' },
+  { name: 'all spans state success', toolCalls: [stated, stated], explanation: 'All 2 tool calls succeeded by their spans.' },
+  { name: 'some spans state it', toolCalls: [stated, call(), call()], explanation: '1 of 3 tool calls succeeded by its span, no sign of an error in the other 2 results.' },
+  { name: 'a call tells nothing', toolCalls: [call(), call({ result: undefined })], explanation: 'No sign of an error in 1 result. The spans carry neither a result nor an error of 1 further call.' },
+  { name: 'a result contradicts its span', toolCalls: [call({ result: wrong, statedOk: true }), stated], explanation: 'All 2 tool calls succeeded by their spans. The result of t (call 1) reads as an error, though its span states success.' },
+  { name: 'a result reads as an error', toolCalls: [call({ result: wrong }), call()], explanation: `1 of 2 tool calls failed: t (call 1): its result reads as an error: "${wrong}".` },
+] as const;
+for (const { name, toolCalls, explanation } of sentences) {
+  test(`tool_error: the sentence claims what is known where ${name}`, () => {
+    expect(score({ entry, trace: agentTrace({ toolCalls: [...toolCalls] }) })).toMatchObject({ explanation });
+  });
+}
+
+test('tool_error: takes a run of 50,000 calls, counts all and names the failures first', () => {
+  const toolCalls = Array.from({ length: 50_000 }, (_, at) => call({ spanId: spanId(at + 1), result: at % 100 === 99 ? wrong : 'ok' }));
+  const verdict = score({ entry, trace: agentTrace({ toolCalls }) });
+  expect(verdict).toMatchObject({ score: 0.99, details: { succeeded: 49_500, total: 50_000, parts_left_out: { failed: 0, passed: 49_000 } } });
+  const parts = verdict.kind === 'scored' ? verdict.parts : [];
+  expect([parts.length, parts.filter(({ passed }) => !passed).length, parts.map(({ index }) => index).every((index, at, all) => at === 0 || index > (all[at - 1] ?? 0))]).toEqual([1_000, 500, true]);
+});
+
 test('tool_error: an empty run is skipped, or full with on_empty original', () => {
   expect(score({ entry, trace: agentTrace() })).toMatchObject({ kind: 'skipped', reason: 'no_tool_calls' });
   expect(score({ entry, trace: agentTrace({ toolCallsCarried: false }) })).toMatchObject({ kind: 'skipped', reason: 'tool_calls_not_carried' });
   expect(score({ entry: { ...entry, on_empty: 'original' }, trace: agentTrace() })).toMatchObject({ kind: 'scored', score: 1 });
   expect(score({ entry: { ...entry, on_empty: 'original' }, trace: agentTrace({ toolCallsCarried: false }) })).toMatchObject({ kind: 'skipped', reason: 'tool_calls_not_carried' });
-  expect(score({ entry, trace: agentTrace({ toolCalls: [call(), call()] }), limits: { toolCallsMax: 1 } })).toMatchObject({ kind: 'skipped', reason: 'too_large' });
+  expect(score({ entry, trace: agentTrace({ toolCalls: [call(), call()] }), limits: { toolCallsMax: 1 } })).toMatchObject({ kind: 'scored', score: 1 });
 });

@@ -32,17 +32,29 @@ test('tool_recovery: the sentence names the failure, why, and how often it was t
 });
 
 const skips = [
-  { name: 'nothing failed', toolCalls: [good('a', 'x', 1)], options: {}, limits: {}, reason: 'no_errors' },
-  { name: 'nothing was called', toolCalls: [], options: {}, limits: {}, reason: 'no_tool_calls' },
-  { name: 'no outcome is told', toolCalls: [call({ result: undefined })], options: {}, limits: {}, reason: 'results_not_carried' },
-  { name: 'arguments are compared and not carried', toolCalls: [call({ result: '', arguments: undefined }), call({ arguments: undefined })], options: { same_arguments: true }, limits: {}, reason: 'arguments_not_carried' },
-  { name: 'there are too many calls', toolCalls: [good('a', 'x', 1), good('a', 'x', 2)], options: {}, limits: { toolCallsMax: 1 }, reason: 'too_large' },
+  { name: 'nothing failed', toolCalls: [good('a', 'x', 1)], options: {}, reason: 'no_errors' },
+  { name: 'nothing was called', toolCalls: [], options: {}, reason: 'no_tool_calls' },
+  { name: 'no outcome is told', toolCalls: [call({ result: undefined })], options: {}, reason: 'results_not_carried' },
+  { name: 'arguments are compared and not carried', toolCalls: [call({ result: '', arguments: undefined }), call({ arguments: undefined })], options: { same_arguments: true }, reason: 'arguments_not_carried' },
 ] as const;
-for (const { name, toolCalls, options, limits, reason } of skips) {
+for (const { name, toolCalls, options, reason } of skips) {
   test(`tool_recovery: it is skipped when ${name}`, () => {
-    expect(score({ entry: { ...entry, options: { ...options } }, trace: agentTrace({ toolCalls: [...toolCalls] }), limits })).toMatchObject({ kind: 'skipped', reason });
+    expect(score({ entry: { ...entry, options: { ...options } }, trace: agentTrace({ toolCalls: [...toolCalls] }) })).toMatchObject({ kind: 'skipped', reason });
   });
 }
+
+test('tool_recovery: a result that reads as an error is a failure, and the sentence claims no success that nothing states', () => {
+  const refused = call({ name: 'pay', result: 'Error: amount 500 is more than the limit' });
+  expect(score({ entry, trace: agentTrace({ toolCalls: [refused, call({ name: 'pay' })] }) })).toMatchObject({ score: 1, details: { repaired: 1, failed: 1 } });
+  expect(score({ entry, trace: agentTrace({ toolCalls: [call(), call()] }) })).toMatchObject({ reason: 'no_errors', explanation: 'No sign of an error in 2 tool calls, so there was nothing to put right.' });
+});
+
+test('tool_recovery: takes a run of 20,000 calls, each failure before its repair, and names a thousand', () => {
+  const toolCalls = Array.from({ length: 20_000 }, (_, at) => (at % 2 === 0 ? bad('a', 'x', at + 1) : good('a', 'x', at + 1)));
+  const verdict = score({ entry, trace: agentTrace({ toolCalls }) });
+  expect(verdict).toMatchObject({ score: 1, details: { repaired: 10_000, parts_left_out: { failed: 0, passed: 9_000 } } });
+  expect(verdict.kind === 'scored' ? verdict.parts.length : 0).toBe(1_000);
+});
 
 test('tool_recovery: spans without tool data are skipped', () => {
   expect(score({ entry, trace: agentTrace({ toolCallsCarried: false }) })).toMatchObject({ kind: 'skipped', reason: 'tool_calls_not_carried' });

@@ -36,6 +36,14 @@ test('agent-activity: tool calls are counted by tool and by how they ended, and 
   ]);
 });
 
+test('agent-activity: a result that reads as an error is a failed call, unless its span states success', () => {
+  const telemetry = metricRegistry();
+  const text = 'Error: amount 500 is more than the limit';
+  const toolCalls = [call({ result: text }), call({ result: { status: 'error', message: 'no hotel' } }), call({ result: text, statedOk: true }), call({ result: 'Error: a history' })];
+  countActivity(run({ trace: agentTrace({ agent: 'travel-agent', toolCalls }) }), telemetry);
+  expect(points(telemetry, 'tracejury.agent.tool_calls').map((point) => ['tracejury.outcome' in point ? point['tracejury.outcome'] : '', 'value' in point ? point.value : 0])).toEqual([['failed', 2], ['returned', 2]]);
+});
+
 test('agent-activity: a run that ended in an error is the exemplar of its duration, another is not', () => {
   const telemetry = metricRegistry();
   countActivity(run(), telemetry);

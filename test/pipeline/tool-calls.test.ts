@@ -152,6 +152,11 @@ const cases: readonly Case[] = [
     calls: [{ error: { message: 'boom', sign: 'span_status', type: 'E' } }, { error: { message: '', sign: 'error_type', type: 'T' } }],
   },
   {
+    name: 'a span with status OK states success, one without a status states nothing, and an error counts more',
+    spans: [toolSpan({ id: 2, parent: 1, tool: 'f', status: 'ok' }), toolSpan({ id: 3, parent: 1, tool: 'g', status: 'ok', attributes: { 'error.type': 'T' } })],
+    calls: [{ statedOk: true }, { error: { sign: 'error_type' } }],
+  },
+  {
     name: 'arguments that are no object are kept as a text',
     spans: [toolSpan({ id: 2, parent: 1, tool: 'f', arguments: 'not json' })],
     calls: [{ name: 'f', arguments: null, argumentsText: 'not json' }],

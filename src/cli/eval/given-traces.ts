@@ -122,7 +122,8 @@ function givenCall(where: string, value: JsonValue): ToolCall {
     ...(either(value, 'executed') === false ? { executed: false } : {}),
     ...(isJsonObject(metadata) ? { metadata } : {}),
   });
-  return withCutValues(call, either(value, 'truncated'));
+  const stated = either(value, 'stated_outcome') === 'ok' ? { ...call, statedOk: true as const } : call;
+  return withCutValues(stated, either(value, 'truncated'));
 }
 
 /** As `inspect` writes them: what is left of values that a limit cut short, which are themselves unknown. */

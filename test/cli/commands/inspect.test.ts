@@ -63,7 +63,7 @@ interface Line {
 }
 
 const lines: readonly Line[] = [
-  { recording: 'handmade-card/trip', evaluator: 'tool_error', says: 'on pass 1 All 2 tool calls succeeded.' },
+  { recording: 'handmade-card/trip', evaluator: 'tool_error', says: 'on pass 1 No sign of an error in 2 results.' },
   { recording: 'handmade-card/trip', evaluator: 'tool_call_validity', says: 'on skipped: no_tool_definitions', hint: 'gen_ai.tool.definitions' },
   { recording: 'openinference-langchain/toolerror', evaluator: 'tool_call_validity', says: 'on pass 1' },
   { recording: 'openinference-langchain/toolerror', evaluator: 'tool_error', says: 'on fail 0.5' },

@@ -1,0 +1,168 @@
+/** Shapes of JSON results that say that a tool failed. Records that merely speak of errors, as a list of jobs does, have other members beside. */
+import { balancedEnd } from './brackets.ts';
+import { isJsonArray, isJsonObject, member, parseJson } from './json.ts';
+import type { JsonObject, JsonValue } from './json.ts';
+
+export interface ErrorShape {
+  readonly form: string;
+  readonly text: string;
+}
+
+/** An envelope with an error in it is short. Longer texts are not parsed. */
+const parsedMax = 65_536;
+
+/** A text without one of these holds no shape that is looked for, so it is not parsed. */
+const HINT =
+  /"(?:error|exception|traceback|errors|__type|error_?[mM]essage|error_?[tT]ype|detail)"\s*:|"is_?[eE]rror"\s*:\s*true|"(?:success|ok)"\s*:\s*false|"status"\s*:\s*(?:"(?:error|fail)|[45]\d\d)|"(?:status_?[cC]ode|httpStatus|http_status|code)"\s*:\s*[45]\d\d|"type"\s*:\s*"error"|"fault"\s*:\s*\{|"code"\s*:\s*"ERR|"message"\s*:\s*"(?:Not Found|Unauthorized|Forbidden|Internal|Bad |Service |Gateway|Too Many|Missing Auth)|\\u00/i;
+
+/** What an envelope holds beside what it says of the failure. A member of any other name makes it a record, whose subject may have failed long ago. */
+const envelope: ReadonlySet<string> = new Set(
+  (
+    'status success ok error errors message msg error_message errorMessage error_code errorCode error_type errorType code reason detail details description data result results output content type title instance ' +
+    'hint suggestion retryable retry_after retryAfter timestamp time path request_id requestId trace_id traceId tool tool_name toolName function name_of_tool is_error isError exception exception_type traceback stack trace stack_trace stackTrace ' +
+    'statusCode status_code statusText status_text httpStatus http_status headers body url text response args arguments input cause documentation_url help'
+  ).split(' '),
+);
+const sayings = ['message', 'msg', 'error_message', 'errorMessage', 'reason', 'detail', 'details', 'description', 'exception', 'traceback', 'error'] as const;
+const responseMembers = ['headers', 'body', 'statusText', 'status_text', 'message', 'detail', 'details', 'error', 'reason', 'text'] as const;
+const REASONS = /^(?:Not Found|Unauthorized|Missing Authentication Token|Forbidden|Not authenticated|Could not validate credentials|Method Not Allowed|Internal Server Error|Bad Request|Bad Gateway|Service Unavailable|Gateway Timeout|Too Many Requests)\.?$/;
+const NO_ERROR = /^(?:none|no|nil|null|n\/?a|false|0|ok|okay|success|successful|undefined|-+|no errors?(?: found| detected| reported| occurred)?)[.!]?$/i;
+
+const MAY_HOLD_ERROR = /"error"|\\u/;
+
+/** What stands under `error` in an object, or in a text that begins with one; undefined when it means no error. */
+export function errorMember(result: JsonValue): JsonValue | undefined {
+  // Reading all of a text is for those that may hold the member, under its name or an escaped spelling of it.
+  const object = typeof result !== 'string' ? result : MAY_HOLD_ERROR.test(result) ? leadingObject(result) : undefined;
+  if (!isJsonObject(object)) return undefined;
+  const error = member(object, 'error');
+  return error === undefined || meansNoError(error) ? undefined : error;
+}
+
+/** The shape of an object, or of a text that is one, that says that the call failed. A failure under `error` is left to `errorMember`. */
+export function errorShape(result: JsonValue): ErrorShape | undefined {
+  const object = typeof result === 'string' ? hintedObject(result) : result;
+  if (!isJsonObject(object)) return undefined;
+  for (const [form, find] of shapes) {
+    const text = find(object);
+    if (text !== undefined) return { form, text };
+  }
+  return undefined;
+}
+
+/** As `errorMember`, for texts of results that nobody asked to be searched to their end. */
+export function hintedErrorMember(result: JsonValue): JsonValue | undefined {
+  return typeof result === 'string' && !isHinted(result) ? undefined : errorMember(result);
+}
+
+function hintedObject(text: string): JsonObject | undefined {
+  return isHinted(text) ? leadingObject(text) : undefined;
+}
+
+function isHinted(text: string): boolean {
+  return text.length <= parsedMax && /^\s*\{/.test(text) && HINT.test(text);
+}
+
+/** The object that a text begins with; what follows it (a stack trace, say) plays no part. */
+function leadingObject(text: string): JsonObject | undefined {
+  if (!/^\s*\{/.test(text)) return undefined;
+  const start = text.trimStart();
+  const end = balancedEnd(start, 0);
+  const value = end === undefined ? undefined : parseJson(start.slice(0, end));
+  return isJsonObject(value) ? value : undefined;
+}
+
+/** A fraction is a measurement; nobody numbers failures with one. */
+function meansNoError(error: JsonValue): boolean {
+  if (error === null || error === false || error === 0 || error === '') return true;
+  if (typeof error === 'number') return !Number.isInteger(error);
+  if (typeof error === 'string') return NO_ERROR.test(error);
+  if (isJsonArray(error)) return error.length === 0;
+  return isJsonObject(error) && Object.values(error).every((value) => isEmpty(value) || meansNoError(value));
+}
+
+type Find = (object: JsonObject) => string | undefined;
+
+/** Each form with what it finds. The sources stand in the list of signs. */
+const shapes: readonly (readonly [form: string, find: Find])[] = [
+  ['is_error', (object) => (member(object, 'isError') === true || member(object, 'is_error') === true ? (Object.hasOwn(object, 'content') || isEnvelope(object) ? said(object, ['content']) : undefined) : undefined)],
+  ['status_error', (object) => statusError(object)],
+  ['success_false', (object) => (isFalse(object, 'success') || isFalse(object, 'ok') ? failedEnvelope(object, /^(?:success|ok)$/) : undefined)],
+  ['type_error', (object) => (member(object, 'type') === 'error' && isEnvelope(object) && says(object) ? said(object) : undefined)],
+  ['http_status', (object) => httpFailure(object)],
+  ['graphql_errors', (object) => graphqlErrors(object)],
+  ['exception_type', (object) => (/(?:Exception|Error)$/.test(textOf(object, '__type') ?? '') || (isEnvelope(object) && textOf(object, 'errorMessage') !== undefined && textOf(object, 'errorType') !== undefined) ? said(object) : undefined)],
+  ['exception', (object) => (isEnvelope(object) && ((textOf(object, 'exception') ?? textOf(object, 'traceback') ?? textOf(object, 'error_message') ?? textOf(object, 'errorMessage')) !== undefined) && !isGood(object) ? said(object) : undefined)],
+  ['fault', (object) => (isEnvelopeOf(object, 'fault') ? textOf(member(object, 'fault') as JsonObject, 'faultstring') : undefined)],
+  ['error_code', (object) => (/^(?:ERR_|ERROR_|E_)/.test(textOf(object, 'code') ?? '') && isEnvelope(object) && says(object) && !isGood(object) ? said(object) : undefined)],
+  ['detail', (object) => (Object.keys(object).length === 1 && REASONS.test(textOf(object, 'detail') ?? textOf(object, 'message') ?? '') ? said(object) : undefined)],
+];
+
+/** The status comes first, or nothing but an envelope surrounds it. */
+function statusError(object: JsonObject): string | undefined {
+  const status = member(object, 'status');
+  if (typeof status !== 'string' || !/^(?:error|errored|fail|failed|failure)$/i.test(status)) return undefined;
+  // What failed may be the job or the order that was looked up.
+  return /^error/i.test(status) ? failedEnvelope(object, /^status$/) : isEnvelope(object) ? said(object) : undefined;
+}
+
+function failedEnvelope(object: JsonObject, first: RegExp): string | undefined {
+  const keys = Object.keys(object);
+  const isFirst = first.test(keys[0] ?? '') && says(object);
+  return isEnvelope(object) || isFirst ? said(object) : undefined;
+}
+
+function httpFailure(object: JsonObject): string | undefined {
+  const status = ['status', 'statusCode', 'status_code', 'httpStatus', 'http_status', 'code'].map((key) => member(object, key)).find((value) => typeof value === 'number' && Number.isInteger(value) && value >= 400 && value <= 599);
+  if (status === undefined || !isEnvelope(object) || (!responseMembers.some((key) => Object.hasOwn(object, key)) && !REASONS.test(textOf(object, 'title') ?? ''))) return undefined;
+  return isGood(object) ? undefined : `status ${String(status)}`;
+}
+
+/** The specification of GraphQL: a request that failed has `errors` with messages, and no data or null. */
+function graphqlErrors(object: JsonObject): string | undefined {
+  const errors = member(object, 'errors');
+  const data = member(object, 'data');
+  if (!isJsonArray(errors) || errors.length === 0 || (data !== undefined && data !== null) || !Object.keys(object).every((key) => key === 'errors' || key === 'data' || key === 'extensions')) return undefined;
+  const [first] = errors;
+  return isJsonObject(first) ? textOf(first, 'message') : undefined;
+}
+
+function isEnvelope(object: JsonObject): boolean {
+  return Object.keys(object).every((key) => envelope.has(key));
+}
+
+function isEnvelopeOf(object: JsonObject, key: string): boolean {
+  return Object.keys(object).length === 1 && isJsonObject(member(object, key));
+}
+
+function isGood(object: JsonObject): boolean {
+  return member(object, 'success') === true || member(object, 'ok') === true || /^(?:ok|success|succeeded|completed|done)$/i.test(textOf(object, 'status') ?? '');
+}
+
+function isFalse(object: JsonObject, key: string): boolean {
+  return member(object, key) === false;
+}
+
+function says(object: JsonObject): boolean {
+  return sayings.some((key) => !isEmpty(member(object, key)));
+}
+
+/** What the object says of its failure; its own text where it says nothing. */
+function said(object: JsonObject, more: readonly string[] = []): string {
+  for (const key of [...sayings, ...more]) {
+    const value = member(object, key);
+    if (typeof value === 'string' && value !== '') return value;
+    const text = isJsonArray(value) && isJsonObject(value[0]) ? textOf(value[0], 'text') : isJsonObject(value) ? textOf(value, 'message') : undefined;
+    if (text !== undefined) return text;
+  }
+  return '';
+}
+
+function isEmpty(value: JsonValue | undefined): boolean {
+  return value === undefined || value === null || value === '' || value === false || (isJsonArray(value) && value.length === 0);
+}
+
+function textOf(object: JsonObject, key: string): string | undefined {
+  const value = member(object, key);
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

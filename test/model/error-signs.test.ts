@@ -1,0 +1,53 @@
+/** Texts and objects that tools return: those that fail, and those that only speak of failures. */
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { errorSign } from '../../src/model/error-signs.ts';
+import type { JsonValue } from '../../src/model/json.ts';
+
+interface Row {
+  readonly result: JsonValue;
+  readonly why?: string;
+  readonly form?: string;
+}
+
+function rowsOf(name: string): readonly Row[] {
+  return JSON.parse(readFileSync(new URL(`../fixtures/error-signs/${name}.json`, import.meta.url), 'utf8')) as readonly Row[];
+}
+
+/** Nothing in these tells them from an ordinary text, or too little. */
+const notRecognised = ['Timeout: no response after 30s', 'TimeoutError', 'status 500', 'Could not find hotel', 'Failed: boom', 'FAILED: x', 'Failure: boom', 'Not authorized', 'Killed'];
+
+test('error-signs: no harmless result has a sign', () => {
+  const rows = rowsOf('harmless');
+  expect(rows.length).toBeGreaterThanOrEqual(350);
+  expect(rows.flatMap(({ result }) => (errorSign(result) === undefined ? [] : [{ result, form: errorSign(result)?.form }]))).toEqual([]);
+});
+
+test('error-signs: errors have one, but for the few that are listed', () => {
+  const rows = rowsOf('errors');
+  expect(rows.length).toBeGreaterThanOrEqual(300);
+  expect(rows.filter(({ result }) => errorSign(result) === undefined).map(({ result }) => result)).toEqual(notRecognised);
+});
+
+const trace = 'Traceback (most recent call last):\n  File "a.py", line 1\nValueError: x';
+const places = [
+  { name: 'white space before it', result: `\n  ${trace}`, form: 'python' },
+  { name: 'as the only member', result: { output: trace }, form: 'python' },
+  { name: 'as the only part', result: [{ type: 'text', text: trace }], form: 'python' },
+  { name: 'as a JSON text in quotes', result: JSON.stringify(trace), form: 'python' },
+  { name: 'behind a line of its own', result: `3 lines\n${trace}`, form: undefined },
+  { name: 'as one member of several', result: { text: trace, page: 3 }, form: undefined },
+  { name: 'as one part of several', result: [{ type: 'text', text: trace }, { type: 'text', text: 'b' }], form: undefined },
+  { name: 'in a text of ten million characters', result: `${trace}\n${'x'.repeat(10_000_000)}`, form: 'python' },
+  { name: 'under a name that an object inherits', result: '{"__proto__":{"isError":true,"content":"x"}}', form: undefined },
+] as const;
+for (const { name, result, form } of places) {
+  test(`error-signs: a traceback ${name} is ${form === undefined ? 'no sign' : 'a sign'}`, () => {
+    expect(errorSign(result as JsonValue)?.form).toBe(form);
+  });
+}
+
+test('error-signs: hostile texts of any length take no more than their beginning', () => {
+  const beginnings = ['Error ', 'a.', 'A', 'Error: ', '{"status":', '\\u00', '{"a":[', 'panic: ', '❌', 'Failed to read ', 'x: ', "thread '", 'Error: A ', '1 ', '(', '"'];
+  for (const start of beginnings) expect([undefined, 'error', 'python_repr', 'failed_to', 'go']).toContain(errorSign(start.repeat(200_000))?.form);
+});
