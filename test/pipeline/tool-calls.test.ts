@@ -154,7 +154,7 @@ const cases: readonly Case[] = [
   {
     name: 'a span with status OK states success, one without a status states nothing, and an error counts more',
     spans: [toolSpan({ id: 2, parent: 1, tool: 'f', status: 'ok' }), toolSpan({ id: 3, parent: 1, tool: 'g', status: 'ok', attributes: { 'error.type': 'T' } })],
-    calls: [{ statedOk: true }, { error: { sign: 'error_type' } }],
+    calls: [{ statedOk: true }, { error: { message: '', sign: 'error_type', type: 'T' } }],
   },
   {
     name: 'arguments that are no object are kept as a text',
