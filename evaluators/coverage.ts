@@ -31,10 +31,12 @@ export interface CoverageWith {
   readonly table: readonly AnyEvaluator[];
   /** A judge is there to be asked. */
   readonly canAsk: boolean;
+  /** Evaluators that were switched on before, so that many runs share them: checking options takes milliseconds. */
+  readonly made: Map<string, ConfiguredEvaluator>;
 }
 
 /** `configured`: those that look at the run. */
-export function coverageOf(expected: Expectation, configured: readonly ConfiguredEvaluator[], { table, canAsk }: CoverageWith): Coverage {
+export function coverageOf(expected: Expectation, configured: readonly ConfiguredEvaluator[], { table, canAsk, made }: CoverageWith): Coverage {
   const switchedOn: SwitchedOn[] = [];
   const unchecked: UncheckedPart[] = [];
   const notCompared: ExpectedPart[] = [];
@@ -52,7 +54,7 @@ export function coverageOf(expected: Expectation, configured: readonly Configure
     const taken = new Set([...configured, ...switchedOn.map((one) => one.configured)].map(({ name }) => name));
     const evaluator = table.find(({ kind, switchedOnBy }) => switchedOnBy?.[part] !== undefined && (kind === 'rule' || canAsk));
     if (evaluator === undefined) unchecked.push({ part, use: checkersOf(part, table) });
-    else switchedOn.push({ part, configured: switchedOnEvaluator(evaluator, evaluator.switchedOnBy?.[part] ?? {}, taken) });
+    else switchedOn.push({ part, configured: switchedOnEvaluator(evaluator, evaluator.switchedOnBy?.[part] ?? {}, taken, made) });
   }
   return { switchedOn, unchecked, notCompared, undecided };
 }
@@ -63,9 +65,13 @@ export function checkersOf(part: ExpectedPart, table: readonly AnyEvaluator[]): 
 }
 
 /** A raw metric decides nothing: what is switched on for an expectation has to meet it whole. */
-function switchedOnEvaluator(evaluator: AnyEvaluator, options: JsonObject, taken: ReadonlySet<string>): ConfiguredEvaluator {
+function switchedOnEvaluator(evaluator: AnyEvaluator, options: JsonObject, taken: ReadonlySet<string>, made: Map<string, ConfiguredEvaluator>): ConfiguredEvaluator {
   const name = [evaluator.id, `${evaluator.id}_expected`, ...Array.from({ length: taken.size }, (_, at) => `${evaluator.id}_expected_${at + 2}`)].find((one) => !taken.has(one)) ?? evaluator.id;
-  const made = configuredEvaluator({ use: evaluator.id, name, options, threshold: evaluator.defaultThreshold ?? 1}, [evaluator]);
-  if (made.kind === 'faulty') throw new TypeError(`${evaluator.id} switches itself on with faulty options: ${made.faults.map(({ path, problem }) => `${path.join('.')} ${problem}`).join('; ')}`);
-  return made.evaluator;
+  const key = JSON.stringify([name, evaluator.id, options]);
+  const before = made.get(key);
+  if (before !== undefined) return before;
+  const configuration = configuredEvaluator({ use: evaluator.id, name, options, threshold: evaluator.defaultThreshold ?? 1 }, [evaluator]);
+  if (configuration.kind === 'faulty') throw new TypeError(`${evaluator.id} switches itself on with faulty options: ${configuration.faults.map(({ path, problem }) => `${path.join('.')} ${problem}`).join('; ')}`);
+  made.set(key, configuration.evaluator);
+  return configuration.evaluator;
 }

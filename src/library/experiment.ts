@@ -160,7 +160,8 @@ function isUndeclared(one: UsableEvaluator): boolean {
 
 /** The evaluators of each example by its id: its own or the common ones, and those that its expectation switches on. Throws where only a judge could check it and there is none. */
 function coveredExamples<Input>({ dataset, judge }: ExperimentOptions<Input>, ids: readonly string[], planOf: (example: Example<Input>) => readonly ConfiguredEvaluator[]): ReadonlyMap<string, readonly ConfiguredEvaluator[]> {
-  const found = dataset.map((example, at) => ({ id: ids[at] ?? '', plan: planOf(example), ...coverageOf(expectedOf(example), planOf(example), { table: switchable, canAsk: judge !== undefined }) }));
+  const made = new Map<string, ConfiguredEvaluator>();
+  const found = dataset.map((example, at) => ({ id: ids[at] ?? '', plan: planOf(example), ...coverageOf(expectedOf(example), planOf(example), { table: switchable, canAsk: judge !== undefined, made }) }));
   const unchecked = found.flatMap(({ id, unchecked: parts }) => parts.map(({ part, use }) => `${part} of example ${id} (add ${use.join(' or ')}, and a judge as { judge })`));
   if (unchecked.length > 0) throw new TypeError(`${unchecked.length === 1 ? '1 expectation is' : `${unchecked.length} expectations are`} checked by no evaluator: ${unchecked.slice(0, uncheckedShown).join('; ')}${unchecked.length > uncheckedShown ? `; and ${unchecked.length - uncheckedShown} more` : ''}.`);
   return new Map(found.map(({ id, plan, switchedOn }) => [id, [...plan, ...switchedOn.map((one) => one.configured)]]));

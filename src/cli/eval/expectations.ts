@@ -1,4 +1,5 @@
 /** What runs and datasets expect, beside what the evaluators check: matching evaluators are switched on, and what stays unchecked is named. */
+import type { ConfiguredEvaluator } from '../../../evaluators/configured.ts';
 import { coverageOf } from '../../../evaluators/coverage.ts';
 import type { AnyEvaluator, ExpectedPart } from '../../../evaluators/evaluator.ts';
 import { readExpectation } from '../../../evaluators/expectation.ts';
@@ -38,12 +39,13 @@ export interface CoverageSettings {
 /** Examples without a run count as well: what they expect is checked by nothing either. */
 export function covered(items: readonly MatchedItem[], examplesWithoutRun: readonly DatasetExample[], { plan, members, judges }: CoverageSettings): CoveredItems {
   const [judge] = judges;
+  const made = new Map<string, ConfiguredEvaluator>();
   const on = new Map<string, { readonly evaluator: string; readonly parts: Set<ExpectedPart>; readonly judge: string | undefined }>();
   const unchecked = new Map<string, ConfigFault>();
   const notCompared = new Map<ExpectedPart, number>();
   const undecided = new Map<ExpectedPart, number>();
   const planFor = (expected: Expectation, base: readonly PlannedEvaluator[], looking: readonly PlannedEvaluator[], place: (part: ExpectedPart) => Omit<ConfigFault, 'problem' | 'todo'>): readonly PlannedEvaluator[] => {
-    const found = coverageOf(expected, looking.map(({ configured }) => configured), { table: members, canAsk: judge !== undefined });
+    const found = coverageOf(expected, looking.map(({ configured }) => configured), { table: members, canAsk: judge !== undefined, made });
     for (const { part, use } of found.unchecked) {
       const at = place(part);
       unchecked.set(`${at.file}\n${at.key}`, { ...at, problem: 'is checked by no evaluator', todo: `Add ${use.join(' or ')} to evaluators and a judge to judges, or leave the expectation out.` });
