@@ -37,7 +37,9 @@ import { connectionShares, machineDescriptors, type ConnectionShares, type Descr
 import { consoleBody } from './serving/console-body.ts';
 import { driftWatch } from './serving/drift-watch.ts';
 import { figures } from './serving/figures.ts';
+import { freeAddresses, type ListenState } from './serving/listening.ts';
 import { judgeBench } from './serving/judge-bench.ts';
+import { judgesInForce } from './serving/judge-parties.ts';
 import { jobOwner } from './serving/job-owner.ts';
 import { judgeQueue } from './serving/judge-queue.ts';
 import { clock, machineMemory, sleep } from './serving/machine.ts';
@@ -128,7 +130,7 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
   const packing = idlePacking({ flow, sleep, mayWork: () => keeping?.isBehind() !== true });
   const ticker = tickerOf({ flow, clock, mustWait: () => keeping?.isBehind() === true, onFault: (error) => logger.error({ error: error instanceof Error ? (error.stack ?? error.message) : 'unknown' }, 'closing a trace failed') });
   const told = (message: string) => (error: unknown) => logger.error({ error: error instanceof Error ? error.message : 'unknown' }, message);
-  const state = { ready: false, stopping: false };
+  const state: ListenState = { ready: false, stopping: false, otlp: undefined };
   const [leases, connections] = [leasesOf(config, telemetry), connectionShares(descriptors, config.limits.connections)];
   const records = journaling({
     address: config.journal,
@@ -199,6 +201,7 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
   let stopped: Promise<void> | undefined;
   return {
     async start() {
+      await freeAddresses(config.listen);
       const store = await openStore(config.store.address);
       keeping = keeper({ store, keep: keepOf(() => inForce.config), unsent: boxes, telemetry, clock, sleep, onFault: told('the store could not be written') });
       archive = spanKeeper({ store, read: records.readBack, telemetry, clock, sleep, onFault: told('spans could not be kept') });
@@ -215,12 +218,13 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
       lookups = reopener({ store, flow, telemetry, clock, sleep, closing: () => inForce.config.closing, wake: ticker.wake, onFault: told('the store could not be asked') });
       pressed.start();
       forward.start();
-      web = consoleOf(config, state, { connectionsMax: connections.console, lease: leases({ keepFreeBytes: config.limits.memoryBytes * grpcReserveShare }), telemetry, logger, store, exporters: { standings: () => [...boxes.standings(), ...forward.standings(), ...pushing.standings()], recount: boxes.recount }, annotate: says.take, unannotate: says.remove, budgets: () => bench.budgets(inForce.config.evaluators), metricsPage: () => openMetricsPieces(metricsNow(telemetry, inForce.rules.groups)) });
+      web = consoleOf(config, state, { connectionsMax: connections.console, lease: leases({ keepFreeBytes: config.limits.memoryBytes * grpcReserveShare }), telemetry, logger, store, exporters: { standings: () => [...boxes.standings(), ...forward.standings(), ...pushing.standings()], recount: boxes.recount }, annotate: says.take, unannotate: says.remove, budgets: () => bench.budgets(inForce.config.evaluators), judges: () => judgesInForce(inForce.config), metricsPage: () => openMetricsPieces(metricsNow(telemetry, inForce.rules.groups)) });
       pushing.place(inForce.config.exporters);
       packing.start();
       logger.info({ descriptors: descriptors.max, open: descriptors.open, reserved: connections.reserved, http: connections.http, grpc: connections.grpc, console: connections.console }, 'connections are bounded by the descriptor limit');
       const page = await web.listen();
       const [http, grpc] = [await receivers.http.listen(), await receivers.grpc.listen()];
+      state.otlp = { http: http.address, grpc: grpc.address };
       state.ready = true;
       reloads.begin();
       return { otlpHttp: http.address, otlpGrpc: grpc.address, console: page.address };
@@ -266,10 +270,11 @@ interface ConsoleParts {
   readonly annotate: Annotating['take'];
   readonly unannotate: Annotating['remove'];
   readonly budgets: ApiParts['budgets'];
+  readonly judges: ApiParts['judges'];
   readonly metricsPage: ConsoleOptions['metricsPage'];
 }
 
-function consoleOf(config: Config, state: { readonly ready: boolean; readonly stopping: boolean }, { connectionsMax, lease, telemetry, logger, store, exporters, annotate, unannotate, budgets, metricsPage }: ConsoleParts): ReturnType<typeof consoleListener> {
+function consoleOf(config: Config, state: Readonly<ListenState>, { connectionsMax, lease, telemetry, logger, store, exporters, annotate, unannotate, budgets, judges, metricsPage }: ConsoleParts): ReturnType<typeof consoleListener> {
   const { console: { host, port }, tls } = config.listen;
   const tokens = (permission: 'read' | 'operate' | 'annotate'): readonly string[] => config.listen.tokens.filter(({ may }) => may.includes(permission)).map(({ value }) => value);
   return consoleListener({
@@ -282,11 +287,12 @@ function consoleOf(config: Config, state: { readonly ready: boolean; readonly st
     operateTokens: tokens('operate'),
     annotateTokens: tokens('annotate'),
     notReady: () => (state.stopping ? 'The service is stopping.' : state.ready ? undefined : 'The service is starting.'),
+    otlp: () => state.otlp,
     metricsPage,
     metricsContentType: openMetricsContentType,
     readBody: consoleBody(lease),
     connections: openConnections({ transport: 'console', max: connectionsMax, telemetry, clock }),
-    api: { store, clock, exporters, annotate, unannotate, budgets, spans: async ({ tenant, traceId }) => await keptSpans(await store.spans(tenant, traceId)), evaluability: () => evaluabilityRows(telemetry.snapshot()) },
+    api: { store, clock, exporters, annotate, unannotate, budgets, judges, spans: async ({ tenant, traceId }) => await keptSpans(await store.spans(tenant, traceId)), evaluability: () => evaluabilityRows(telemetry.snapshot()) },
     onFault: (error) => logger.error({ error: error.stack ?? error.message }, 'an answer of the console could not be made'),
   });
 }

@@ -57,11 +57,22 @@ export function maskedLine(options: { readonly text: string; readonly line: numb
   let shown = '';
   let at = start;
   for (const place of ranges.toSorted((a, b) => a.value - b.value)) {
-    shown += text.slice(at, Math.max(at, place.value)) + mask;
-    at = Math.max(at, Math.min(end, place.valueEnd));
+    const from = Math.max(at, place.value);
+    const to = Math.max(at, Math.min(end, place.valueEnd));
+    shown += text.slice(at, from) + maskedValue(text.slice(from, to));
+    at = to;
   }
   return suspiciousMasked((shown + text.slice(at, end)).slice(0, lineLengthMax)).trimEnd();
 }
+
+/** The name of a variable is no secret, and what is wrong may be just that it is not set; everything around it, a default value among it, is. */
+function maskedValue(written: string): string {
+  const pieces = written.split(REFERENCE);
+  return pieces.length === 1 ? mask : pieces.map((piece, at) => (at % 2 === 1 || /^["'\s]*$/.test(piece) ? piece : mask)).join('');
+}
+
+/** A variable without a default value. */
+const REFERENCE = /(\$\{env:\w{1,200}\})/;
 
 /** What is shown of a line; it also bounds the work of the patterns below. */
 const lineLengthMax = 500;

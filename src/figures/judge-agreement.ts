@@ -5,7 +5,7 @@
 import type { AnnotatedRun } from '../model/annotation.ts';
 import { cohenKappa, type Kappa } from '../statistics/cohen-kappa.ts';
 import { confusion, confusionRates, type Confusion, type ConfusionRates } from '../statistics/confusion.ts';
-import type { NotEstimable } from '../statistics/estimate.ts';
+import { notEstimable, type NotEstimable } from '../statistics/estimate.ts';
 import { raterAgreement, type RaterAgreement } from '../statistics/rater-agreement.ts';
 import { labelledRuns, type LabelledRun } from './people.ts';
 
@@ -55,6 +55,15 @@ export function agreementOf(rows: readonly AnnotatedRun[]): Agreement {
     judges: names.flatMap(({ name, about, runs }) => [...Map.groupBy(runs.filter(isCompared), versionText)].sort(([one], [other]) => (one < other ? -1 : 1)).flatMap(([, own]) => judgeOf(name, about, own))),
     people: names.map((one) => peopleOf(one)),
   };
+}
+
+/** An evaluator that asks a judge, as it is configured. */
+export type JudgeInForce = Pick<JudgeAgreement, 'name' | 'evaluator' | 'version' | 'model'>;
+
+/** Of one whose verdicts nobody has labelled yet: it is there, and nothing can be told of it. */
+export function withoutLabels(judge: JudgeInForce): JudgeAgreement {
+  const none = notEstimable('no_labels');
+  return { ...judge, kind: 'judge', about: 'run', runs: 0, confusion: confusion([]), rates: { precision: none, recall: none, specificity: none, accuracy: none }, kappa: none };
 }
 
 function isCompared({ passed, verdict }: LabelledRun): boolean {

@@ -1,4 +1,6 @@
 /** In which lines pairs of run and evaluator wait in the store, and at whose cost. */
+import type { Config } from '../config/config.ts';
+import type { JudgeInForce } from '../figures/judge-agreement.ts';
 import type { Budget } from '../judges/budgets.ts';
 import { endpointParty } from '../judges/http-calls.ts';
 import type { PlannedEvaluator } from '../pipeline/evaluate.ts';
@@ -39,4 +41,11 @@ export function questionsOf(party: string, { of, name }: Payer, plan: readonly P
     return judges.filter((one) => one === name).length;
   });
   return Math.max(0, ...asked);
+}
+
+/** Evaluators that ask a judge; of several votes no single model is told. */
+export function judgesInForce({ evaluators, judges }: Pick<Config, 'evaluators' | 'judges'>): readonly JudgeInForce[] {
+  return evaluators.flatMap(({ configured: { name, evaluator: { id, version } }, judge, panel }) =>
+    judge === undefined && panel === undefined ? [] : [{ name, evaluator: id, version, model: judges.find((one) => one.name === judge)?.model }],
+  );
 }

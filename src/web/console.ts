@@ -7,6 +7,7 @@ import { accessControl, type AccessOptions } from './access.ts';
 import { apiPrefix, failure, serveApi } from './api/serve-api.ts';
 import type { ApiParts } from './api/routes.ts';
 import { consoleServer } from './console-server.ts';
+import { firstPage, isOtlpPath, otlpText, reachable, type OtlpAddresses } from './first-page.ts';
 import { inPieces } from './in-pieces.ts';
 import { defaultResponseBounds, responseGate, type ResponseBounds } from './response-gate.ts';
 
@@ -17,6 +18,8 @@ export interface ConsoleOptions extends AccessOptions {
   readonly tls?: TlsOptions;
   /** Undefined: ready. Else why not. */
   readonly notReady: () => string | undefined;
+  /** Undefined: OTLP is not taken yet. */
+  readonly otlp: () => OtlpAddresses | undefined;
   /** With the values of the moment in which it is called, however long it takes to send its pieces. */
   readonly metricsPage: () => Iterable<string>;
   /** Told of what broke while an answer was made. */
@@ -93,13 +96,17 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
     });
     return reply.type(options.metricsContentType).send(page);
   });
-  app.get('/', async (_request, reply) => reply.type('text/html; charset=utf-8').send(firstPage(options.tls === undefined ? 'http' : 'https')));
+  app.get('/', async (request, reply) => reply.type('text/html; charset=utf-8').send(firstPage({ otlp: reachable(options.otlp(), request.hostname) })));
   serveApi(app, options.api);
-  app.setNotFoundHandler(async (request, reply) => reply.code(404).send(failure('not_found', `${request.method} ${request.url.slice(0, 200)} is not there.`, 'See / for what is.')));
-  app.setErrorHandler<FastifyError>(async (error, _request, reply) => {
+  app.setNotFoundHandler(async (request, reply) => {
+    if (isOtlpPath(request.url)) return reply.code(404).send(failure('not_found', 'OTLP is not taken on the port of the console.', otlpText(reachable(options.otlp(), request.hostname))));
+    return reply.code(404).send(failure('not_found', `${request.method} ${request.url.slice(0, 200)} is not there.`, 'See / for what is.'));
+  });
+  app.setErrorHandler<FastifyError>(async (error, request, reply) => {
     if (error.validation !== undefined) return reply.code(400).send(failure('bad_request', queryFault(error), `${apiPrefix}/openapi.json tells what is taken.`));
     if (error.statusCode === 413) return reply.code(413).send(failure('too_large', 'The body is too large.', `Send less at once; ${apiPrefix}/openapi.json tells what is taken.`));
     if (error.statusCode === 429) return reply.code(503).header('retry-after', '1').send(busy);
+    if (error.statusCode === 415) return reply.code(415).send(failure('unsupported_media_type', mediaTypeFault(request.headers['content-type']), 'Send JSON, with the header Content-Type: application/json.'));
     if ((error.statusCode ?? 500) < 500) return reply.code(400).send(failure('bad_request', 'The request could not be read.', `${apiPrefix}/openapi.json tells what is taken, and whether that is JSON.`));
     options.onFault(error);
     // A page whose first piece breaks has named its own type by now.
@@ -124,6 +131,10 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
   };
 }
 
+function mediaTypeFault(given: string | undefined): string {
+  return given === undefined || given.trim() === '' ? 'The request has a body and no header Content-Type.' : `The header Content-Type is ${JSON.stringify(given.slice(0, 100))}, which is not taken here.`;
+}
+
 /** What ajv found first, naming the parameter. */
 function queryFault({ validation = [], message }: FastifyError): string {
   const [first] = validation;
@@ -135,24 +146,3 @@ function queryFault({ validation = [], message }: FastifyError): string {
 function isHealth(url: string): boolean {
   return url === '/livez' || url === '/readyz';
 }
-
-const firstPage = (scheme: 'http' | 'https'): string => `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>tracejury</title>
-<style>body{font:16px/1.5 system-ui,sans-serif;max-width:44rem;margin:3rem auto;padding:0 1rem}code{background:#eee;padding:.1em .3em}</style>
-</head>
-<body>
-<h1>tracejury is running</h1>
-<p>Point your agents at it: <code>OTEL_EXPORTER_OTLP_ENDPOINT=${scheme}://127.0.0.1:4318</code> (HTTP, protobuf or JSON; traces and logs).</p>
-<ul>
-<li><a href="/api/v1/runs">/api/v1/runs</a>: runs and the verdicts on them as JSON; <a href="/api/v1/openapi.json">/api/v1/openapi.json</a> tells the rest.</li>
-<li><a href="/metrics">/metrics</a>: scores, decisions and the service's own figures, for Prometheus.</li>
-<li><a href="/livez">/livez</a>, <a href="/readyz">/readyz</a>: health.</li>
-</ul>
-<p>Scores also go to your tracing backend as span events when <code>export: [ { to: span_events, endpoint: … } ]</code> is configured.</p>
-</body>
-</html>
-`;

@@ -197,6 +197,8 @@ export const badConfigs: readonly BadConfig[] = [
   { name: 'a tool with neither name nor file', text: 'tools: [ { description: d } ]\n' },
   { name: 'another store and journal', text: 'store: { url: "postgres://me:s3cret-p@db/x" }\njournal: { url: "kafka:broker" }\n' },
   { name: 'a missing variable', text: 'judges:\n  main:\n    model: m\n    api_key: ${env:NOT_SET}\n' },
+  { name: 'a missing variable in a secret', text: 'judges:\n  main:\n    model: m\n    api_key: "sk-hidden-${env:NOT_SET}"\n' },
+  { name: 'a variable with a default value in a secret', text: 'judges:\n  main:\n    model: m\n    api_key: "${env:NOT_SET:-sk-hidden}${env:NEITHER}"\n' },
   { name: 'two missing variables in one text', text: 'judges:\n  main: { model: "${env:NOT_SET}-${env:NEITHER}" }\n' },
   { name: 'a variable with a strange name', text: 'judges:\n  main: { model: "${env:1ST}" }\n' },
   { name: 'a substitution that names no source', text: 'judges:\n  main: { model: "${MODEL}" }\n' },

@@ -17,11 +17,12 @@ async function listening(metricsPage: () => Iterable<string>): Promise<{ readonl
   const listener = consoleListener({
     host: '127.0.0.1', port: 0, hosts: hostRule({ listensOn: '127.0.0.1', isOpen: true, allowedHosts: [], allowedOrigins: [] }), readTokens: [], operateTokens: [], annotateTokens: [],
     notReady: () => undefined,
+    otlp: () => undefined,
     metricsPage,
     metricsContentType: 'text/plain',
     onFault: (error) => faults.push(error),
     readBody: async () => Buffer.alloc(0),
-    api: { store: memoryStore(), clock: manualClock(0), spans: async () => undefined, exporters: { standings: () => [], recount: async () => undefined }, annotate: async () => [], unannotate: async () => false, budgets: () => [], evaluability: () => [] },
+    api: { store: memoryStore(), clock: manualClock(0), spans: async () => undefined, exporters: { standings: () => [], recount: async () => undefined }, annotate: async () => [], unannotate: async () => false, budgets: () => [], judges: () => [], evaluability: () => [] },
   });
   listeners.push(listener);
   const { address } = await listener.listen();

@@ -55,9 +55,14 @@ test('figures: a rule is told when it is named, and rates by agent when these ar
 
 test('figures: a judge stands beside what people say', async () => {
   const { judges, people: who } = await get('/judges');
-  expect(judges).toMatchObject([{ name: 'done', evaluator: 'task_completion', kind: 'judge', version: 1, model: 'small', runs: 6, both_pass: 3, both_fail: 1, missed: 1, false_alarms: 1, precision: { point: 0.5, n: 2 }, recall: { point: 0.5, n: 2 }, kappa: { point: expect.closeTo(0.25, 10), not_estimable: null } }]);
+  expect(judges).toMatchObject([{ name: 'done', evaluator: 'task_completion', kind: 'judge', version: 1, model: 'small', runs: 6, both_pass: 3, both_fail: 1, missed: 1, false_alarms: 1, precision: { point: 0.5, n: 2 }, recall: { point: 0.5, n: 2 }, kappa: { point: expect.closeTo(0.25, 10), not_estimable: null } }, { name: 'never', runs: 0 }]);
   expect(who).toMatchObject([{ name: 'done', people: 2, runs: 6, disputed: 0, unreadable: 0, pairs: [{ people: ['ann', 'user'], runs: 2 }] }]);
-  expect((await get('/judges?annotator=user')).judges).toMatchObject([{ runs: 2 }]);
-  expect((await get('/judges?agent=odd')).judges).toMatchObject([{ runs: 3 }]);
+  expect((await get('/judges?annotator=user')).judges).toMatchObject([{ runs: 2 }, { runs: 0 }]);
+  expect((await get('/judges?agent=odd')).judges).toMatchObject([{ runs: 3 }, { runs: 0 }]);
   expect((await get('/judges?evaluator=other')).judges).toEqual([]);
+});
+
+test('figures: a judge whose verdicts nobody has labelled is there, and says why it has no figures', async () => {
+  const none = { point: null, not_estimable: { reason: 'no_labels', explanation: 'No run was judged both by a person and by the judge.' } };
+  expect((await get('/judges?evaluator=never')).judges).toMatchObject([{ name: 'never', evaluator: 'task_completion', kind: 'judge', version: 1, model: 'small', runs: 0, both_pass: 0, precision: none, recall: none, accuracy: none, kappa: none }]);
 });

@@ -38,13 +38,14 @@ async function listening(responses: ConsoleOptions['responses'] = {}): Promise<L
   const listener = consoleListener({
     host: '127.0.0.1', port: 0, hosts: hostRule({ listensOn: '127.0.0.1', isOpen: true, allowedHosts: [], allowedOrigins: [] }), readTokens: [], operateTokens: [], annotateTokens: [],
     notReady: () => undefined,
+    otlp: () => undefined,
     metricsPage: page,
     metricsContentType: 'text/plain',
     onFault: () => undefined,
     connections: { watch: () => undefined, admitted: () => undefined, closeIdle: () => undefined, ended: (reason) => ended.push(reason) },
     responses,
     readBody: consoleBody(inFlightBytes({ bytesMax: 1024 * 1024, telemetry: noTelemetry })({ keepFreeBytes: 0 })),
-    api: { store: memoryStore(), clock: manualClock(0), spans: async () => undefined, exporters: { standings: () => [], recount: async () => undefined }, annotate: async () => [], unannotate: async () => false, budgets: () => [], evaluability: () => [] },
+    api: { store: memoryStore(), clock: manualClock(0), spans: async () => undefined, exporters: { standings: () => [], recount: async () => undefined }, annotate: async () => [], unannotate: async () => false, budgets: () => [], judges: () => [], evaluability: () => [] },
   });
   const { address } = await listener.listen();
   ending.push(() => listener.stop());

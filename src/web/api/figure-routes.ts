@@ -1,5 +1,5 @@
 /** What the verdicts of evaluators say of all traffic, and what people say of these verdicts. */
-import { agreementOf } from '../../figures/judge-agreement.ts';
+import { agreementOf, withoutLabels } from '../../figures/judge-agreement.ts';
 import { peopleKinds, rates } from '../../figures/rates.ts';
 import { annotationRowsMax, annotatorKinds, type AnnotatorKind } from '../../model/annotation.ts';
 import type { JsonObject } from '../../model/json.ts';
@@ -44,10 +44,12 @@ export const figureRoutes: readonly Route[] = [
     summary: `How far evaluators agree with people who annotated the same runs under the evaluator’s name, by version and model; and people with one another. Of the newest ${annotationRowsMax} annotations of the period. Also, whatever the period, how budgets stand, and whether judges still say the same of their fixed sets.`,
     path_parameters: {},
     query_parameters: { from: { ...period.from, description: 'Runs that started at this time or later, as RFC 3339 writes it; when left out, thirty days before `to`.' }, to: period.to, ...filters },
-    answer: { type: 'object', required: ['judges', 'people', 'budgets', 'whole', 'drift'], properties: { judges: listOf('JudgeFigures', 'By evaluator, version and model.'), people: listOf('PeopleFigures', 'By name.'), budgets: listOf('BudgetFigures', 'Of judges and evaluators that have one, each limit of this day (UTC).'), whole: { type: 'boolean', description: 'False: there were more annotations than were read.' }, drift: listOf('Drift', 'By evaluator, for those that have or had a fixed set.') } },
-    async handle({ store, clock, budgets }, query) {
+    answer: { type: 'object', required: ['judges', 'people', 'budgets', 'whole', 'drift'], properties: { judges: listOf('JudgeFigures', 'By evaluator, version and model. Those whose verdicts nobody has labelled yet stand behind, without figures.'), people: listOf('PeopleFigures', 'By name.'), budgets: listOf('BudgetFigures', 'Of judges and evaluators that have one, each limit of this day (UTC).'), whole: { type: 'boolean', description: 'False: there were more annotations than were read.' }, drift: listOf('Drift', 'By evaluator, for those that have or had a fixed set.') } },
+    async handle({ store, clock, budgets, judges: inForce }, query) {
       const rows = await store.annotations.onRuns({ ...periodOf(query, clock, 30 * dayMicros), ...named(query, 'agent', 'agent'), ...named(query, 'evaluator', 'name'), kinds: kindsOf(query), limit: annotationRowsMax });
-      const { judges, people } = agreementOf(rows);
+      const { judges: labelled, people } = agreementOf(rows);
+      const others = inForce().filter(({ name }) => (query['evaluator'] ?? name) === name && !labelled.some((one) => one.name === name));
+      const judges = [...labelled, ...others.map(withoutLabels)];
       return { judges: judges.map(judgeFiguresJson), people: people.map(peopleFiguresJson), budgets: budgets().map(budgetJson), whole: rows.length < annotationRowsMax, drift: await driftJson(store.judgeDrift, typeof query['evaluator'] === 'string' ? query['evaluator'] : undefined) };
     },
   },

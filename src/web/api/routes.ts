@@ -1,5 +1,6 @@
 /** The routes of the API. A new one is a row here: the listener serves it, and the OpenAPI document tells it. */
 import type { RunKey } from '../../model/agent-trace.ts';
+import type { JudgeInForce } from '../../figures/judge-agreement.ts';
 import type { Clock } from '../../model/clock.ts';
 import type { EntryStanding } from '../../model/exporter-standing.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
@@ -47,6 +48,8 @@ export interface ApiParts {
   readonly unannotate: (id: string) => Promise<boolean>;
   /** How the limits of budgets stand, of judges and of evaluators. */
   readonly budgets: () => readonly BudgetRow[];
+  /** Evaluators that ask a judge. */
+  readonly judges: () => readonly JudgeInForce[];
   readonly clock: Clock;
   /** Attempts of evaluators since the start of the process, by what came of them. */
   readonly evaluability: () => readonly JsonObject[];

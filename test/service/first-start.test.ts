@@ -1,0 +1,57 @@
+/** What a newcomer meets: the page that says where to send, a start that fails, requests that went to the wrong place. */
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { evaluators } from '../../evaluators/index.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { service } from '../../src/service.ts';
+import { pino } from 'pino';
+import { running, type Running } from './running.ts';
+
+let up: Running;
+beforeAll(async () => {
+  up = await running('');
+});
+afterAll(() => up.stop());
+
+test('the first page names the addresses that the service really has', async () => {
+  const page = await (await fetch(`${up.console}/`)).text();
+  expect(page).toContain(`OTEL_EXPORTER_OTLP_ENDPOINT=${up.otlp}`);
+  expect(page).not.toContain(':4318');
+});
+
+test('OTLP that is sent to the console is told where it belongs', async () => {
+  const response = await fetch(`${up.console}/v1/traces`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' });
+  expect(response.status).toBe(404);
+  expect(await response.json()).toMatchObject({ error: { code: 'not_found', message: 'OTLP is not taken on the port of the console.', todo: expect.stringContaining(up.otlp) } });
+});
+
+test.each([
+  [{}, 'The request has a body and no header Content-Type.'],
+  [{ 'content-type': 'application/x-www-form-urlencoded' }, 'The header Content-Type is "application/x-www-form-urlencoded", which is not taken here.'],
+])('JSON without its content type is told the header to send', async (headers, message) => {
+  // A Blob without a type, so that no header is added.
+  const response = await fetch(`${up.console}/api/v1/annotations`, { method: 'POST', headers, body: new Blob(['{ "annotations": [] }']) });
+  expect(response.status).toBe(415);
+  expect(await response.json()).toEqual({ error: { code: 'unsupported_media_type', message, todo: 'Send JSON, with the header Content-Type: application/json.' } });
+});
+
+test.each(['otlp_http', 'otlp_grpc', 'console'])('a start that cannot listen at %s leaves no data behind', async (key) => {
+  const folder = mkdtempSync(join(tmpdir(), 'tracejury-first-start-'));
+  const taken = createServer();
+  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+  try {
+    const all = { otlp_http: '127.0.0.1:0', otlp_grpc: '127.0.0.1:0', console: '127.0.0.1:0', [key]: `127.0.0.1:${(taken.address() as AddressInfo).port}` };
+    const data = join(folder, 'data');
+    const { config } = loadConfig({ file: 'a.yaml', text: JSON.stringify({ listen: all, store: { url: `sqlite:${data}/a.db` }, journal: { url: `disk:${data}/journal` } }), env: {}, evaluators });
+    const one = service({ config, logger: pino({ level: 'silent' }) });
+    await expect(one.start()).rejects.toThrow(/EADDRINUSE/);
+    await one.stop();
+    expect(existsSync(data)).toBe(false);
+  } finally {
+    await new Promise((resolve) => taken.close(resolve));
+    rmSync(folder, { recursive: true });
+  }
+});
