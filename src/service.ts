@@ -89,7 +89,7 @@ export interface ServiceOptions {
 }
 
 export function service({ config, logger: given = pino(), stopMs = stopMsDefault, files, memory = machineMemory(), descriptors = machineDescriptors(), ...watched }: ServiceOptions): Service {
-  const telemetry = metricRegistry({ clock });
+  const telemetry = metricRegistry({ clock, ...(config.limits.metricAgents === undefined ? {} : { agentsMax: config.limits.metricAgents }) });
   /** What may change while the service runs; everything else is `config`, as it was at the start. */
   let inForce = { config, rules: runRules(config, telemetry) };
   const logger = given.child({}, { formatters: { log: (fields) => inForce.rules.redaction?.fields(fields) ?? fields } });

@@ -47,6 +47,8 @@ export interface Config {
     /** The longest that a client is asked to stay away. */
     readonly retryAfterMs: number;
     readonly spansPerTrace: number;
+    /** Names that metrics tell apart, in each tenant; absent: the preset. */
+    readonly metricAgents?: number;
     /** Of all listeners together; absent: as many as descriptors allow. */
     readonly connections?: number;
   };

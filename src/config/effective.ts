@@ -57,6 +57,7 @@ export function effectiveConfig({ value, members, entryIndexes, env, tools, drif
       closingLagMs: quantity('duration', limits, 'closing_lag'),
       retryAfterMs: quantity('duration', limits, 'retry_after'),
       spansPerTrace: number(limits, 'spans_per_trace'),
+      ...(member(limits, 'metric_agents') === undefined ? {} : { metricAgents: number(limits, 'metric_agents') }),
       ...(member(limits, 'connections') === undefined ? {} : { connections: number(limits, 'connections') }),
     },
     closing: {

@@ -1,4 +1,5 @@
 /** Every metric of ours: name, kind, unit, labels, meaning. The page, the reference and the tests read this table. */
+import type { BoundedLabel } from './label-bounds.ts';
 
 interface MetricRow {
   readonly kind: 'counter' | 'gauge' | 'histogram';
@@ -17,6 +18,12 @@ const syncBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25,
 const durationBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60] as const;
 /** Labels whose values come from foreign spans. Beyond the bound of a metric they fold first, so that the others still tell something. */
 export const foreignLabels: ReadonlySet<string> = new Set(['gen_ai.agent.name', 'tracejury.target.service.name', 'gen_ai.tool.name']);
+
+/** Those of them that make series in many metrics; each tenant has its own. A further label, and what it is bounded within, is a row. */
+export const boundedLabels: readonly BoundedLabel[] = [
+  { label: 'gen_ai.agent.name', within: 'tracejury.tenant' },
+  { label: 'tracejury.target.service.name', within: 'tracejury.tenant' },
+];
 
 /** A call of a tool takes milliseconds, a run of an agent minutes. */
 const runBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600] as const;

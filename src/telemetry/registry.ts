@@ -1,6 +1,7 @@
 /** Counts in memory, within bounds. The metrics page and the push to a backend read its snapshot. */
 import type { Clock } from '../model/clock.ts';
-import { foreignLabels, type Metric, type MetricName, metricRows } from './metrics.ts';
+import { labelBounds, otherValue } from './label-bounds.ts';
+import { boundedLabels, foreignLabels, type Metric, type MetricName, metricRows } from './metrics.ts';
 import type { Labels, Telemetry } from './telemetry.ts';
 
 export interface MetricRegistryOptions {
@@ -9,11 +10,17 @@ export interface MetricRegistryOptions {
    * that everything folds into one set.
    */
   readonly labelSetsMax?: number;
+  /** Names of agents that have label sets of their own in each tenant, and of services likewise; the others count as `other`. By default 200, or `labelSetsMax` where that is more. */
+  readonly agentsMax?: number;
   /** Characters kept of a label value. */
   readonly labelCharsMax?: number;
   /** Tells when an exemplar was seen; without it exemplars have no time. */
   readonly clock?: Clock;
 }
+
+const labelSetsPreset = 2_000;
+/** A histogram of so many agents, services and evaluators makes a few megabytes of the page. */
+const agentsPreset = 200;
 
 export interface Exemplar {
   readonly labels: Labels;
@@ -65,10 +72,10 @@ interface Branch {
   byValue?: Map<string, Branch>;
 }
 
-const foldedLabelValue = 'other';
-
-export function metricRegistry({ labelSetsMax = 2000, labelCharsMax = 200, clock }: MetricRegistryOptions = {}): MetricRegistry {
+export function metricRegistry({ labelSetsMax: setsMax, agentsMax = Math.max(agentsPreset, setsMax ?? 0), labelCharsMax = 200, clock }: MetricRegistryOptions = {}): MetricRegistry {
+  const labelSetsMax = setsMax ?? labelSetsPreset;
   const families = new Map<string, Family>();
+  const bounds = labelBounds(boundedLabels, agentsMax);
   for (const [name, row] of Object.entries(metricRows)) {
     const family = emptyFamily();
     // A metric without labels is there from the start: zero is not the same as unknown.
@@ -85,12 +92,22 @@ export function metricRegistry({ labelSetsMax = 2000, labelCharsMax = 200, clock
   function ofValues(family: Family, metric: MetricName, row: Metric, values: readonly string[]): Series {
     const known = valued(family, values);
     if (known !== undefined) return known;
+    const kept = bounds.kept(row.labels, values);
+    if (kept !== values) folded(metric);
+    return valued(family, kept) ?? withinSets(family, metric, row, kept);
+  }
+
+  function withinSets(family: Family, metric: MetricName, row: Metric, values: readonly string[]): Series {
     const { length: size } = family.series;
     if (size < labelSetsMax || row.labels.length === 0) return added(family, row, values);
+    folded(metric);
+    const partly = values.map((value, at) => (foreignLabels.has(row.labels[at] ?? '') ? otherValue : value));
+    const left = valued(family, partly) !== undefined || (partly.includes(otherValue) && size < labelSetsMax * 2) ? partly : values.map(() => otherValue);
+    return valued(family, left) ?? added(family, row, left);
+  }
+
+  function folded(metric: MetricName): void {
     if (metric !== 'tracejury.metrics.folded') telemetry.add('tracejury.metrics.folded', 1, { 'tracejury.metric': metric });
-    const partly = values.map((value, at) => (foreignLabels.has(row.labels[at] ?? '') ? foldedLabelValue : value));
-    const folded = valued(family, partly) !== undefined || (partly.includes(foldedLabelValue) && size < labelSetsMax * 2) ? partly : values.map(() => foldedLabelValue);
-    return valued(family, folded) ?? added(family, row, folded);
   }
 
   const telemetry: MetricRegistry = {

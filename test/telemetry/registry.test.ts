@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { manualClock } from '../../src/model/clock.ts';
 import { type MetricName, metricRows } from '../../src/telemetry/metrics.ts';
 import { metricRegistry, type MetricRegistry } from '../../src/telemetry/registry.ts';
@@ -159,4 +159,33 @@ test('registry: tools beyond the bound are counted together, what became of thei
   const registry = metricRegistry({ labelSetsMax: 2 });
   for (let at = 0; at < 9; at++) registry.add('tracejury.agent.tool_calls', 1, { 'gen_ai.agent.name': 'a', 'gen_ai.tool.name': `t${at}`, 'tracejury.outcome': at % 2 === 0 ? 'returned' : 'failed' });
   expect(samplesOf(registry, 'tracejury_agent_tool_calls').slice(2).map(({ labels, value }) => [labels['gen_ai_tool_name'], labels['tracejury_outcome'], value])).toEqual([['other', 'returned', 4], ['other', 'failed', 3]]);
+});
+
+describe('registry: names of agents', () => {
+  const targets = (at: number) => ({ 'gen_ai.agent.name': `agent-${at}`, 'gen_ai.evaluation.name': `e-${at % 5}`, 'tracejury.target.service.name': `service-${at % 3}` });
+
+  test('registry: six thousand agents make a page of a few megabytes, and all that they did is counted', () => {
+    const registry = metricRegistry();
+    for (let at = 0; at < 6_000; at++) {
+      registry.record('tracejury.evaluation.score', 1, targets(at));
+      registry.record('tracejury.run.duration', 1, targets(at));
+      registry.record('tracejury.agent.tool_call.duration', 1, { ...targets(at), 'gen_ai.tool.name': `tool-${at % 7}` });
+      registry.add('tracejury.runs', 1, targets(at));
+    }
+    expect(wholePage(registry.snapshot()).length).toBeLessThan(4 * 1024 * 1024);
+    const runs = samplesOf(registry, 'tracejury_runs');
+    expect(runs.reduce((sum, { value }) => sum + value, 0)).toBe(6_000);
+    const agents = new Set(runs.map(({ labels }) => labels['gen_ai_agent_name']));
+    expect([agents.size, agents.has('agent-0'), agents.has('agent-5999'), agents.has('other')]).toEqual([201, true, false, true]);
+    expect(samplesOf(registry, 'tracejury_metrics_folded').find(({ labels }) => labels['tracejury_metric'] === 'tracejury.runs')?.value).toBe(5_800);
+  });
+
+  test('registry: an agent that has label sets keeps them in every metric, and each tenant has as many', () => {
+    const registry = metricRegistry({ agentsMax: 2 });
+    for (const agent of ['a', 'b', 'c']) registry.add('tracejury.runs', 1, { 'gen_ai.agent.name': agent });
+    for (const agent of ['c', 'b', 'a']) registry.add('tracejury.agent.tokens', 1, { 'gen_ai.agent.name': agent, 'gen_ai.token.type': 'input' });
+    for (const tenant of ['one', 'two']) for (const agent of ['c', 'd', 'e']) registry.set('tracejury.convergence', 1, { 'tracejury.tenant': tenant, 'gen_ai.agent.name': agent });
+    expect(samplesOf(registry, 'tracejury_agent_tokens').map(({ labels }) => labels['gen_ai_agent_name'])).toEqual(['other', 'b', 'a']);
+    expect(samplesOf(registry, 'tracejury_convergence_ratio').map(({ labels }) => `${labels['tracejury_tenant']} ${labels['gen_ai_agent_name']}`)).toEqual(['one c', 'one d', 'one other', 'two c', 'two d', 'two other']);
+  });
 });
