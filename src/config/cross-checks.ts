@@ -20,6 +20,7 @@ import { nativeFindings } from './native-entry.ts';
 import { asObject, listAt, objectAt } from './reading.ts';
 import { redactionFindings } from './redaction.ts';
 import { giveUpDefaults, pushDefaults, webhookDefaults } from './sections/export.ts';
+import { ownBodyMembers, ownHeaders } from './sections/judges.ts';
 import { webhookFindings, webhookKeys } from './webhook-entry.ts';
 
 export function crossCheck(check: CrossCheck): readonly Finding[] {
@@ -35,6 +36,7 @@ export function crossCheck(check: CrossCheck): readonly Finding[] {
     ...eitherOr(listAt(value, 'tools'), 'tools', ['name', 'file']),
     ...storeFindings(objectAt(value, 'store')),
     ...journalFindings(value),
+    ...judgeRequestFindings(objectAt(value, 'judges')),
     ...budgetFindings(objectAt(value, 'judges')),
     ...Object.entries(objectAt(value, 'judges')).flatMap(([name, judge]) => clientTlsFindings(asObject(judge), ['judges', name], member(asObject(judge), 'base_url'))),
     ...evaluatorFindings(check),
@@ -92,6 +94,21 @@ function storeFindings(store: JsonObject): readonly Finding[] {
   const url = member(store, 'url');
   if (typeof url !== 'string' || storeAddress(url) !== undefined) return [];
   return [{ path: ['store', 'url'], at: 'value', problem: 'names no store', todo: 'Write sqlite: and the path of a file, as in sqlite:./tracejury-data/tracejury.db, or memory: to keep nothing when the process ends.' }];
+}
+
+/** What the client sets itself is not set twice. */
+function judgeRequestFindings(judges: JsonObject): readonly Finding[] {
+  return Object.entries(judges).flatMap(([name, judge]): readonly Finding[] => {
+    if (!isJsonObject(judge)) return [];
+    const path = ['judges', name];
+    const twice = member(judge, 'answer_tokens') !== undefined && member(judge, 'max_output_tokens') !== undefined;
+    const others: { readonly [key: string]: string } = { temperature: 'temperature', reasoning_effort: 'reasoning_effort', max_tokens: 'max_output_tokens', max_completion_tokens: 'max_output_tokens', model: 'model' };
+    return [
+      ...(twice ? [{ path: [...path, 'max_output_tokens'], at: 'key', problem: 'is given beside answer_tokens, which means the same', todo: 'Keep one of the two.' } as const] : []),
+      ...Object.keys(objectAt(judge, 'headers')).flatMap((header): readonly Finding[] => (ownHeaders.has(header.toLowerCase()) ? [{ path: [...path, 'headers', header], at: 'key', problem: 'is a header that the client sets itself', todo: header.toLowerCase() === 'authorization' ? 'Give the key under api_key.' : 'Leave it out.' }] : [])),
+      ...Object.keys(objectAt(judge, 'extra_body')).flatMap((key): readonly Finding[] => ((ownBodyMembers as readonly string[]).includes(key) ? [{ path: [...path, 'extra_body', key], at: 'key', problem: 'is set by tracejury for every question', todo: others[key] === undefined ? 'Leave it out.' : `Write ${others[key]} beside extra_body.` }] : [])),
+    ];
+  });
 }
 
 /** Tokens without a price are free: such a budget would hold nothing back. */

@@ -160,8 +160,20 @@ function judge(name: string, written: JsonObject, { isBounded: bounded, tls }: {
     cacheMs: quantity('duration', written, 'cache'),
     ...(member(written, 'requests_per_minute') === undefined ? {} : { requestsPerMinute: number(written, 'requests_per_minute') }),
     ...(tls === undefined ? {} : { tls }),
+    ...requestParts(written),
     ...judgeCosts(written, bounded),
     ...(text(written, 'mode') === 'batch' ? { batch: batches(objectAt(written, 'batch')) } : {}),
+  };
+}
+
+/** What is sent with every request when it is written. */
+function requestParts(written: JsonObject): Pick<JudgeConfig, 'temperature' | 'reasoningEffort' | 'headers' | 'extraBody'> {
+  const [temperature, effort, headers, extraBody] = [member(written, 'temperature'), member(written, 'reasoning_effort'), objectAt(written, 'headers'), objectAt(written, 'extra_body')];
+  return {
+    ...(typeof temperature === 'number' ? { temperature } : {}),
+    ...(typeof effort === 'string' ? { reasoningEffort: effort } : {}),
+    ...(Object.keys(headers).length === 0 ? {} : { headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)] as const)) }),
+    ...(Object.keys(extraBody).length === 0 ? {} : { extraBody }),
   };
 }
 
@@ -180,7 +192,7 @@ function batches(written: JsonObject): NonNullable<JudgeConfig['batch']> {
 
 /** With a budget in money or tokens an answer has a limit, for what a call may use must be known before it is asked. */
 function judgeCosts(written: JsonObject, isBounded: boolean): Pick<JudgeConfig, 'price' | 'budget' | 'answerTokensMax'> {
-  const [prices, answerTokens] = [objectAt(written, 'price'), member(written, 'answer_tokens')];
+  const [prices, answerTokens] = [objectAt(written, 'price'), member(written, 'max_output_tokens') ?? member(written, 'answer_tokens')];
   const isPriced = member(prices, 'input_per_million') !== undefined && member(prices, 'output_per_million') !== undefined;
   return {
     ...(isPriced ? { price: { inputPerMillion: number(prices, 'input_per_million'), outputPerMillion: number(prices, 'output_per_million') } } : {}),

@@ -22,11 +22,14 @@ export interface AnswerCacheOptions {
   readonly charsMax?: number;
 }
 
+/** What decides how a model answers a question. */
+type AskedWith = Pick<JudgeSettings, 'model' | 'temperature' | 'reasoningEffort' | 'extraBody'>;
+
 export interface AnswerCache {
   /** Keeps answers in a store from now on, those of which every text may lie there. */
   open(store: JudgeAnswerStore, mayLie?: (text: string) => boolean): void;
   /** Rejects only when `ask` does. */
-  through(judge: Pick<JudgeSettings, 'name' | 'baseUrl' | 'model' | 'cacheMs'>, question: Question, ask: () => Promise<Answer>): Promise<Answer>;
+  through(judge: Pick<JudgeSettings, 'name' | 'baseUrl' | 'cacheMs'> & AskedWith, question: Question, ask: () => Promise<Answer>): Promise<Answer>;
 }
 
 /** An answer is a few hundred characters. */
@@ -88,10 +91,11 @@ export function answerCache({ telemetry, clock, onFault = () => undefined, entri
       store = next;
       mayBeStored = mayLie;
     },
-    async through({ name, baseUrl, model, cacheMs = 0 }, question, ask) {
+    async through(settings, question, ask) {
+      const { name, baseUrl, cacheMs = 0 } = settings;
       if (cacheMs <= 0) return await ask();
       const count = (outcome: 'cached' | 'asked'): void => telemetry.add('tracejury.judge.answers', 1, { 'tracejury.judge': name, 'tracejury.outcome': outcome });
-      const key = questionKey(baseUrl, model, question);
+      const key = questionKey(baseUrl, askedAs(settings), question);
       const found = cachedAnswer(await known(key, Math.floor((clock.nowMs() - cacheMs) * 1_000)), question);
       if (found !== undefined) {
         count('cached');
@@ -132,6 +136,12 @@ function cachedAnswer(kept: KeptAnswer | undefined, question: Question): Answere
   const [value, model] = [member(read, 'value'), member(read, 'model')];
   if (value === undefined || question.check?.(value) !== undefined) return undefined;
   return { kind: 'answered', value, truncated: member(read, 'truncated') === true, cached: true, ...(typeof model === 'string' ? { model } : {}) };
+}
+
+/** A model that is asked in another way gives other answers. */
+function askedAs({ model, temperature, reasoningEffort, extraBody }: AskedWith): string {
+  if (temperature === undefined && reasoningEffort === undefined && extraBody === undefined) return model;
+  return jsonText([model, temperature ?? null, reasoningEffort ?? null, extraBody ?? null], { sortKeys: true });
 }
 
 /** The texts as they are shown; the schema by its members, in whatever order. */

@@ -49,11 +49,13 @@ export function chatCompletions(settings: JudgeSettings, onNoConnection?: JudgeP
 
 export function chatBody(settings: JudgeSettings, { messages, format, schema, schemaName }: Omit<CompletionRequest, 'signal'>): OpenAI.ChatCompletionCreateParamsNonStreaming {
   return {
+    ...settings.extraBody,
     model: settings.model,
     messages: messages.map(({ role, content }) => ({ role, content })),
     ...(format === 'json_schema' ? { response_format: { type: format, json_schema: { name: schemaName, strict: true, schema } } } : {}),
     ...(format === 'json_object' ? { response_format: { type: format } } : {}),
     ...(settings.temperature === undefined ? {} : { temperature: settings.temperature }),
+    ...(settings.reasoningEffort === undefined ? {} : { reasoning_effort: settings.reasoningEffort as OpenAI.ReasoningEffort }),
     ...(settings.answerTokensMax === undefined ? {} : { max_completion_tokens: settings.answerTokensMax }),
   };
 }

@@ -37,7 +37,7 @@ export async function openAiClient(settings: JudgeSettings, bytesMax: number): P
     organization: null,
     project: null,
     webhookSecret: null,
-    ...(settings.apiKey === '' ? { defaultHeaders: { Authorization: null } } : {}),
+    defaultHeaders: { ...settings.headers, ...(settings.apiKey === '' ? { Authorization: null } : {}) },
     timeout: settings.timeoutMs,
     maxRetries: 0,
     // What it logs would be texts of runs.

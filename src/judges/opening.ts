@@ -29,6 +29,6 @@ export function schemaNameOf({ id }: Question): string {
 }
 
 /** The schema may be among the tokens of the prompt a second time. */
-export function mostOf(settings: Pick<JudgeSettings, 'answerTokensMax'>, question: Question, messages: readonly Message[]): Tokens {
-  return { input: tokensMost([...messages.map(({ content }) => content), jsonText(question.answerSchema), schemaNameOf(question)]), output: settings.answerTokensMax ?? 0 };
+export function mostOf(settings: Pick<JudgeSettings, 'answerTokensMax' | 'extraBody'>, question: Question, messages: readonly Message[]): Tokens {
+  return { input: tokensMost([...messages.map(({ content }) => content), jsonText(question.answerSchema), schemaNameOf(question), ...(settings.extraBody === undefined ? [] : [jsonText(settings.extraBody)])]), output: settings.answerTokensMax ?? 0 };
 }

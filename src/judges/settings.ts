@@ -2,6 +2,7 @@
 import type { BudgetLimits, Till } from '../model/budget.ts';
 import type { ClientTls } from '../model/client-tls.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
+import type { JsonObject } from '../model/json.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { BatchSettings } from './batch-settings.ts';
 import type { TokenPrice } from './money.ts';
@@ -18,7 +19,12 @@ export interface JudgeSettings {
   readonly requestsPerMinute?: number;
   /** Sent only when set: not every model takes them. */
   readonly temperature?: number;
+  readonly reasoningEffort?: string;
   readonly answerTokensMax?: number;
+  /** Of every request. Values are secret. */
+  readonly headers?: { readonly [name: string]: string };
+  /** Members of the body of every question; those that are ours win. */
+  readonly extraBody?: JsonObject;
   /** How long an answer stands for the same question; absent or 0: not at all. */
   readonly cacheMs?: number;
   /** US dollars per million tokens; absent: not known. */

@@ -160,3 +160,39 @@ test('desk: a store that cannot be read is told of, and asked again', async () =
   expect(to.faults.length).toBe(before);
   await to.own.stop();
 });
+
+test('desk: an idle worker looks once a second, goes on doing so, and is woken by what is let in', async () => {
+  const to = bench();
+  to.own.start();
+  for (let looks = 1; looks <= 3; looks++) {
+    for (let turns = 0; turns < 20; turns++) await settled();
+    expect({ looks, slept: to.sleep.slept, asleep: to.sleep.asleep() }).toEqual({ looks, slept: Array<number>(looks).fill(1_000), asleep: 1 });
+    await to.sleep.wakeAll();
+  }
+  // What another process has written is found at the next look, without a word.
+  await to.write(['a']);
+  await to.look();
+  expect(to.names()).toEqual(['a']);
+  for (let turns = 0; turns < 20; turns++) await settled();
+  expect(to.sleep.slept.at(-1)).toBe(50);
+  await to.own.stop();
+});
+
+test('desk: what is let in wakes an idle worker at once, which then looks often until it is written', async () => {
+  const to = bench();
+  to.own.start();
+  for (let turns = 0; turns < 20; turns++) await settled();
+  expect(to.sleep.slept).toEqual([1_000]);
+  to.own.admits('main');
+  for (let turns = 0; turns < 20; turns++) await settled();
+  expect(to.sleep.slept).toEqual([1_000, 50]);
+  // A worker that waits for the store is not woken by further ones.
+  to.keeping.offered = 1;
+  to.own.admits('main');
+  for (let turns = 0; turns < 20; turns++) await settled();
+  expect(to.sleep.slept).toEqual([1_000, 50]);
+  to.keeping.settled = 2;
+  await to.look();
+  expect(to.sleep.slept).toEqual([1_000, 50, 1_000]);
+  await to.own.stop();
+});

@@ -11,6 +11,12 @@ export const judgesMax = 100;
 /** Of a judge with a budget: what a call may cost must be known before it is asked. */
 export const answerTokensDefault = 8_192;
 
+/** Members of the body of a question that only other keys set: its text, its form, and what bounds its cost. */
+export const ownBodyMembers = ['model', 'messages', 'response_format', 'stream', 'stream_options', 'n', 'tools', 'tool_choice', 'functions', 'function_call', 'max_completion_tokens', 'max_tokens', 'temperature', 'reasoning_effort'] as const;
+
+/** Headers that the client itself sets; the key of the endpoint is `api_key`. */
+export const ownHeaders: ReadonlySet<string> = new Set(['authorization', 'host', 'connection', 'content-length', 'content-type', 'content-encoding', 'transfer-encoding', 'accept', 'accept-encoding', 'expect', 'te', 'trailer', 'upgrade']);
+
 export const judges: Section = {
   key: 'judges',
   schema: {
@@ -32,6 +38,23 @@ export const judges: Section = {
         timeout: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '100ms', maximum: '1h' }, default: '60s', description: 'Longest wait for one answer.' },
         cache: { type: 'string', 'x-quantity': { kind: 'duration', minimum: '0s', maximum: '90d' }, default: '1d', description: 'How long an answer stands when the same question is asked about the same texts; `0s`: each time is asked anew.' },
         answer_tokens: { type: 'integer', minimum: 1, maximum: 1_000_000, 'x-unit': 'tokens', description: `Most tokens of one answer, those of reasoning among them; sent as \`max_completion_tokens\`. Left out: no limit is sent, unless a budget counts money or tokens: then ${answerTokensDefault}.` },
+        max_output_tokens: { type: 'integer', minimum: 1, maximum: 1_000_000, 'x-unit': 'tokens', description: 'The same as `answer_tokens`, by the name that most clients have for it. One of the two.' },
+        temperature: { type: 'number', minimum: 0, maximum: 2, description: 'Sent with every question; not every model takes one. Left out: none is sent.' },
+        reasoning_effort: { enum: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'], description: 'Sent with every question, for models that reason. Left out: none is sent.' },
+        headers: {
+          type: 'object',
+          maxProperties: 100,
+          propertyNames: { pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$", 'x-words': 'Write the name of an HTTP header.' },
+          additionalProperties: { type: 'string', maxLength: 10_000, pattern: '^[ -~]*$', 'x-words': 'Use ASCII characters in one line.', 'x-secret': true },
+          default: {},
+          description: 'Headers of every request, for example what a gateway wants to know. Values are secret.',
+        },
+        extra_body: {
+          type: 'object',
+          maxProperties: 50,
+          default: {},
+          description: `Further members of the body of every question, for what only this endpoint knows. Not ${ownBodyMembers.map((name) => `\`${name}\``).join(', ')}: these are set by tracejury.`,
+        },
         requests_per_minute: { type: 'integer', minimum: 1, maximum: 1_000_000, 'x-unit': 'requests', description: 'Pace of this process that is never exceeded, evenly spread.' },
         mode: { enum: ['direct', 'batch'], default: 'direct', description: '`direct`: each question by itself, at once. `batch`: many together through the Batch API of the endpoint, which answers within hours and for less; a question whose batch does not answer it is asked directly. Vectors are always asked for directly.' },
         batch: {
