@@ -7,7 +7,7 @@ import { appliedSchema, memberSchema, ownMembers } from './schema.ts';
 /** What stands in the place of a secret. */
 export const mask = '***';
 
-/** The configuration without its secrets: keys and header values as `***`, of URLs the password, the query and what looks like a key in the path. */
+/** The configuration without its secrets: keys and header values as `***`, of URLs the user, the query and what may be a key in the path. */
 export function masked(general: JsonObject, value: JsonValue): JsonValue {
   const schema = appliedSchema(general, value);
   const secret = member(schema, 'x-secret');
@@ -15,7 +15,13 @@ export function masked(general: JsonObject, value: JsonValue): JsonValue {
   if (secret === 'url' && typeof value === 'string') return maskedUrl(value);
   if (isJsonArray(value)) return value.map((item) => masked(memberSchema(schema, 0) ?? {}, item));
   if (!isJsonObject(value)) return value;
-  return ownMembers(Object.entries(value).map(([name, item]) => [name, masked(memberSchema(schema, name) ?? {}, item)]));
+  return ownMembers(
+    Object.entries(value).map(([name, item]) => {
+      const below = memberSchema(schema, name) ?? {};
+      const isWebhook = member(below, 'x-secret') === 'url' && member(value, 'to') === 'webhook' && typeof item === 'string';
+      return [name, isWebhook ? maskedWebhook(item) : masked(below, item)];
+    }),
+  );
 }
 
 /** Paths of the values that the schema marks, and of those that stand where such a value, or a mapping with one, belongs. */
@@ -81,15 +87,29 @@ const lineLengthMax = 500;
 const SUSPICIOUS =
   /((?:(?<!task_)key(?!_file)|token(?!s_per_)|secret|passw(?:or)?d|authorization|credential|value|bearer)[\w-]*["']?\s*[:=]\s*)(?!\s*(?:[[{&*|>]|\*\*\*|["']?\$\{env:\w+\}["']?\s*(?:[,}\]]|$)))("(?:[^"\\]|\\.)*"?|'[^']*'?|[^\s,}\]#][^,}\]#]*?(?=\s*(?:[,}\]#]|$)))/gi;
 const BEARER = /\b(bearer|basic)\s+[^\s"',}\]]+/gi;
-const URL_USER = /(:\/\/)[^/\s"'@]*@/g;
-/** Addresses of webhooks are keys: their last parts are what nobody can guess. */
+/** Up to the last @ before the path: a password may hold one. */
+const URL_USER = /(:\/\/)[^/?#\s"']*@/g;
+const WEB_ADDRESS = /\bhttps?:\/\/[^\s"'<>,}\]]+/gi;
+/** Of what is no web address, a long last part of the path. */
 const URL_KEY = /(?<=[^/:]\/)[\w-]{20,}(?=[/?#]|$)/g;
+/** Parts of a path that anybody could guess: words, versions, small numbers. Addresses of webhooks and bots hold their keys beside them. */
+const GUESSED = /^(?:(?:[A-Z]?[a-z]{1,16}\d{0,2}|[a-z\d]{1,3}|v\d{1,2}(?:alpha|beta)\d?)(?:[._-](?:[A-Z]?[a-z]{1,16}\d{0,2}|[a-z\d]{1,3}))*|\d{1,6})?$/;
+const guessedCharsMax = 40;
 
 function suspiciousMasked(line: string): string {
-  return line.replace(SUSPICIOUS, `$1${mask}`).replace(BEARER, `$1 ${mask}`).replace(URL_USER, `$1${mask}@`);
+  return line.replace(SUSPICIOUS, `$1${mask}`).replace(BEARER, `$1 ${mask}`).replace(WEB_ADDRESS, maskedUrl).replace(URL_USER, `$1${mask}@`);
 }
 
-/** Without a user, a password and the query. */
+/** Without a user, a password, the query, the fragment, and what cannot be guessed of the path. */
 export function maskedUrl(url: string): string {
-  return url.replace(URL_USER, `$1${mask}@`).replace(/\?.*$/, `?${mask}`).replace(URL_KEY, mask);
+  const [, origin, path = '', rest = ''] = /^([a-z][a-z\d+.-]*:\/\/[^/?#]*)([^?#]*)(.*)$/is.exec(url) ?? [];
+  if (origin === undefined) return url.replace(/\?.*$/, `?${mask}`).replace(URL_KEY, mask);
+  const parts = path.split('/').map((part) => (part.length <= guessedCharsMax && GUESSED.test(part) ? part : mask));
+  return `${origin.replace(URL_USER, `$1${mask}@`)}${parts.join('/')}${rest === '' ? '' : `${rest[0]}${mask}`}`;
+}
+
+/** Of a webhook the host alone: a key may be a word. */
+function maskedWebhook(url: string): string {
+  const [, origin, rest = ''] = /^([a-z][a-z\d+.-]*:\/\/[^/?#]*)(.*)$/is.exec(url) ?? [];
+  return origin === undefined ? mask : `${origin.replace(URL_USER, `$1${mask}@`)}${rest === '' || rest === '/' ? rest : `/${mask}`}`;
 }

@@ -1,5 +1,6 @@
 /** Rules as the configuration gives them. */
 import { creditCardParts } from './credit-card.ts';
+import { decoded, type Decoded } from './decoded.ts';
 import { emailParts } from './email.ts';
 import { patternParts } from './pattern.ts';
 import type { Part, RedactionRule, Spend } from './rule.ts';
@@ -18,9 +19,26 @@ const ready: { readonly [name in ReadyPattern]: (text: string) => readonly Part[
 
 /** Compiles what is to be compiled, once. */
 export function redactionRules(settings: readonly RedactionSettings[]): readonly RedactionRule[] {
+  // Several ready patterns look at each text in turn.
+  let last: { readonly text: string; readonly decoded: Decoded | undefined } = { text: '', decoded: undefined };
+  const decodedOnce = (text: string): Decoded | undefined => (last = last.text === text ? last : { text, decoded: decoded(text) }).decoded;
   return settings.map((one) => {
     if ('pattern' in one) return { name: `redact[${one.place}]`, replacement: one.replace, parts: patternParts(one.pattern) };
-    const parts = ready[one.match];
-    return { name: one.match, replacement: one.replace, parts: (text: string, spend: Spend) => (spend(text.length) ? parts(text) : undefined) };
+    return { name: one.match, replacement: one.replace, parts: (text, spend) => readyParts(ready[one.match], text, { spend, decoded: decodedOnce(text) }) };
   });
+}
+
+/** In the text as it stands, and as it reads once decoded; where both find something, what is decoded says how far it goes. */
+function readyParts(parts: (text: string) => readonly Part[], text: string, { spend, decoded: read }: { readonly spend: Spend; readonly decoded: Decoded | undefined }): readonly Part[] | undefined {
+  if (!spend(text.length + (read?.text.length ?? 0))) return undefined;
+  const plain = parts(text);
+  if (read === undefined) return plain;
+  const hidden = parts(read.text).map((part) => read.original(part));
+  if (hidden.length === 0) return plain;
+  let at = 0;
+  const alone = plain.filter(({ start, end }) => {
+    while ((hidden[at]?.end ?? Infinity) <= start) at++;
+    return (hidden[at]?.start ?? Infinity) >= end;
+  });
+  return [...alone, ...hidden].sort((a, b) => a.start - b.start);
 }

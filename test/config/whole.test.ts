@@ -69,7 +69,7 @@ const urls: readonly (readonly [written: string, shown: string])[] = [
   ['https://me:s3cret@backend:4318/base', 'https://***@backend:4318/base'],
   ['https://backend/?key=s3cret', 'https://backend/?***'],
   ['https://backend/plain', 'https://backend/plain'],
-  ['https://hooks.example/services/T0000/AbCdEf0123456789AbCdEf01', 'https://hooks.example/services/T0000/***'],
+  ['https://hooks.example/services/T0000/AbCdEf0123456789AbCdEf01', 'https://hooks.example/services/***/***'],
   ['http://a-name-that-is-longer-than-a-key:4318/v1/', 'http://a-name-that-is-longer-than-a-key:4318/v1/'],
 ];
 for (const [written, shown] of urls) {

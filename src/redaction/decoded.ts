@@ -1,0 +1,142 @@
+/**
+ * A text as a person or a program reads it in the end: JSON and source escapes, percent-escapes and HTML entities decoded, characters that nobody sees
+ * left out, full-width and similar forms as ASCII. Each place in it leads back to the text as it stands.
+ */
+import type { Part } from './rule.ts';
+
+/** Escapes within escapes. */
+const passesMax = 4;
+
+const BACKSLASH = /(?<!\\)\\+(?:u[0-9a-fA-F]{4}|u\{[0-9a-fA-F]{1,6}\}|x[0-9a-fA-F]{2}|U[0-9a-fA-F]{8}|[@._+-])/u.source;
+/** Each has one decoded character, as UTF-8 writes it. */
+const PERCENT = /%[2-7][0-9a-fA-F]|%[cdCD][0-9a-fA-F]%[89abAB][0-9a-fA-F]|%[eE][0-9a-fA-F](?:%[89abAB][0-9a-fA-F]){2}|%[fF][0-4](?:%[89abAB][0-9a-fA-F]){3}/u.source;
+const ENTITY = /&(?:#0{0,6}[0-9]{1,7};?|#[xX]0{0,6}[0-9a-fA-F]{1,6};?|[a-zA-Z]{2,8};)/u.source;
+/** Letters, digits and signs of addresses and numbers in a form that compatibility folds. A comma or a colon of full width decides nothing, and stands in every Chinese text. */
+const FORMS = /[\uff05\uff0b\uff0d\uff0e\uff10-\uff19\uff20-\uff3a\uff3f\uff41-\uff5a\ufe52\ufe62\ufe63\ufe6a\ufe6b\u2024\u2070-\u2089\u2460-\u2468\u{1d400}-\u{1d7ff}]|(?<=[a-zA-Z0-9])[\u3002\uff61](?=[a-zA-Z0-9])|(?![0-9])\p{Nd}/u.source;
+const UNSEEN = /\p{Default_Ignorable_Code_Point}/u.source;
+
+/** Most texts end at this. */
+const GATE = /[\\%&\u0080-\uffff]/;
+/** Without one, a text stands for itself. */
+const TRIGGER = new RegExp([BACKSLASH, PERCENT, ENTITY, UNSEEN, FORMS].join('|'), 'u');
+/** Escapes that hide nothing by themselves, and must not pass for letters beside what is hidden. */
+const UNIT = new RegExp([BACKSLASH, /(?<!\\)\\+[nrtbf"'/]/u.source, PERCENT, ENTITY, UNSEEN, FORMS].join('|'), 'gu');
+
+const entities: ReadonlyMap<string, string> = new Map([
+  ['commat', '@'], ['period', '.'], ['amp', '&'], ['lt', '<'], ['gt', '>'], ['quot', '"'], ['apos', "'"], ['nbsp', '\u00a0'], ['hyphen', '\u2010'], ['dash', '\u2010'], ['ndash', '\u2013'], ['lowbar', '_'], ['plus', '+'], ['percnt', '%'], ['num', '#'], ['semi', ';'], ['bsol', '\\'], ['shy', '\u00ad'], ['zwj', '\u200d'], ['zwnj', '\u200c'],
+]);
+const whiteSpace: ReadonlyMap<string, string> = new Map([['n', '\n'], ['r', '\r'], ['t', '\t'], ['b', '\b'], ['f', '\f']]);
+
+export interface Decoded {
+  readonly text: string;
+  /** The stretch of the original text. */
+  original(part: Part): Part;
+}
+
+/** Where a decoded piece came from: `at` to `end` in the decoded text, `from` to `to` in the original. */
+interface Piece {
+  readonly at: number;
+  readonly end: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Undefined: nothing in it is to be decoded. */
+export function decoded(original: string): Decoded | undefined {
+  if (!GATE.test(original) || !TRIGGER.test(original)) return undefined;
+  const passes: (readonly Piece[])[] = [];
+  let text = original;
+  while (passes.length < passesMax) {
+    const next = onePass(text);
+    if (next.pieces.length === 0) break;
+    passes.unshift(next.pieces);
+    text = next.text;
+  }
+  return passes.length === 0 ? undefined : { text, original: (part) => passes.reduce(before, part) };
+}
+
+function onePass(text: string): { readonly text: string; readonly pieces: readonly Piece[] } {
+  const pieces: Piece[] = [];
+  const out: string[] = [];
+  let [end, at] = [0, 0];
+  for (const { 0: unit, index } of text.matchAll(UNIT)) {
+    const read = readUnit(unit);
+    if (read === unit) continue;
+    at += index - end;
+    out.push(text.slice(end, index), read);
+    end = index + unit.length;
+    pieces.push({ at, end: at + read.length, from: index, to: end });
+    at += read.length;
+  }
+  return { text: out.join('') + text.slice(end), pieces };
+}
+
+/** The same: it is none. */
+function readUnit(unit: string): string {
+  if (unit.startsWith('\\')) return readEscape(unit, unit.replace(/^\\+/, ''));
+  if (unit.startsWith('%')) return readPercent(unit);
+  if (unit.startsWith('&')) return readEntity(unit);
+  return folded(unit);
+}
+
+function readEscape(unit: string, name: string): string {
+  const code = /^[ux]\{?([0-9a-f]+)\}?$/i.exec(name)?.[1];
+  return code === undefined ? (whiteSpace.get(name) ?? name) : characterOf(Number.parseInt(code, 16), unit);
+}
+
+function readPercent(unit: string): string {
+  try {
+    return decodeURIComponent(unit);
+  } catch {
+    return unit;
+  }
+}
+
+function readEntity(unit: string): string {
+  const [, sign, digits] = /^&#(x?)([0-9a-f]+);?$/i.exec(unit) ?? [];
+  if (digits !== undefined) return characterOf(Number.parseInt(digits, sign === '' ? 10 : 16), unit);
+  return entities.get(unit.slice(1, -1).toLowerCase()) ?? unit;
+}
+
+/** Half of a surrogate pair too: JSON writes the halves one by one. */
+function characterOf(code: number, otherwise: string): string {
+  if (code > 0x10_ffff) return otherwise;
+  return code > 0xffff ? String.fromCodePoint(code) : String.fromCharCode(code);
+}
+
+function folded(character: string): string {
+  if (/^\p{Default_Ignorable_Code_Point}$/u.test(character)) return '';
+  if (/^[\u3002\uff61]$/.test(character)) return '.';
+  const form = character.normalize('NFKC');
+  return form === character && /^\p{Nd}$/u.test(character) ? digitOf(character.codePointAt(0) ?? 0) : form;
+}
+
+/** Digits of a script stand in rows of ten. */
+function digitOf(code: number): string {
+  let digit = 0;
+  while (digit < 9 && /^\p{Nd}$/u.test(String.fromCodePoint(code - digit - 1))) digit++;
+  return String(digit);
+}
+
+function before({ start, end }: Part, pieces: readonly Piece[]): Part {
+  return { start: edgeOf(pieces, start, 'from'), end: edgeOf(pieces, end - 1, 'to') };
+}
+
+/** Where the character begins or ends that gave the decoded one at this place. */
+function edgeOf(pieces: readonly Piece[], at: number, edge: 'from' | 'to'): number {
+  const piece = pieceAt(pieces, at);
+  if (piece === undefined) return edge === 'from' ? at : at + 1;
+  if (at < piece.end) return piece[edge];
+  return piece.to + at - piece.end + (edge === 'from' ? 0 : 1);
+}
+
+/** The last piece that begins at the place or before it. */
+function pieceAt(pieces: readonly Piece[], at: number): Piece | undefined {
+  let [low, high] = [0, pieces.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((pieces[middle]?.at ?? 0) <= at) low = middle + 1;
+    else high = middle;
+  }
+  return pieces[low - 1];
+}
