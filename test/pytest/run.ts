@@ -1,0 +1,79 @@
+/**
+ * `npm run test:pytest`: the example for pytest, with real agents of three Python SDKs against a scripted model. Makes a virtual environment
+ * in a temporary folder and installs the packages by name. The last line is `N passed, M failed`.
+ */
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const here = import.meta.dirname;
+const root = join(here, '../..');
+const agents = ['openai_loop', 'pydantic_agent', 'langchain_agent'] as const;
+const folder = mkdtempSync(join(tmpdir(), 'tracejury-pytest-'));
+let [passed, failed] = [0, 0];
+let model: ChildProcess | undefined;
+try {
+  const python = environment();
+  cpSync(join(here, 'agents'), folder, { recursive: true });
+  cpSync(join(root, 'examples/pytest/conftest.py'), join(folder, 'conftest.py'));
+  const [server, address] = await modelServer(python);
+  model = server;
+  for (const agent of agents) tally(agent, run(python, ['-m', 'pytest', '-q', '-p', 'no:cacheprovider', '--no-header'], { AGENT: agent, MODEL_SERVER: address }));
+  // The same tests once more as one recorded command: none of them needs a service then, and the spans land in a file.
+  const file = join(folder, 'spans.jsonl');
+  const recorded = spawnSync(process.execPath, [join(root, 'src/cli/main.ts'), 'record', '--output', file, '--', python, '-c', 'import pydantic_agent; pydantic_agent.answer("Please refund 39.95.", 39.95); pydantic_agent.tools.provider.shutdown()'], { cwd: folder, encoding: 'utf8', env: { ...process.env, MODEL_SERVER: address } });
+  check('record writes the run of a Python agent', recorded.status === 0 && recorded.stderr.includes('1 agent run'), recorded.stderr);
+} finally {
+  model?.kill();
+  rmSync(folder, { recursive: true });
+}
+say(`${passed} passed, ${failed} failed`);
+process.exitCode = failed === 0 ? 0 : 1;
+
+/** The Python of an environment with the packages; TRACEJURY_PYTHON names one that has them already. */
+function environment(): string {
+  const given = process.env['TRACEJURY_PYTHON'];
+  if (given !== undefined) return given;
+  const home = join(folder, 'venv');
+  const python = join(home, 'bin/python');
+  for (const [command, args] of [['python3', ['-m', 'venv', home]], [python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '-r', join(here, 'requirements.txt')]]] as const) {
+    const { status } = spawnSync(command, args, { stdio: 'inherit' });
+    if (status !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${status}`);
+  }
+  return python;
+}
+
+function modelServer(python: string): Promise<readonly [ChildProcess, string]> {
+  const server = spawn(python, [join(here, 'model_server.py')], { stdio: ['ignore', 'pipe', 'inherit'] });
+  return new Promise((resolve, reject) => {
+    server.once('exit', (code) => reject(new Error(`the scripted model ended with ${code}`)));
+    server.stdout.once('data', (text: Buffer) => resolve([server, text.toString().trim()]));
+  });
+}
+
+function run(python: string, args: readonly string[], env: { readonly [name: string]: string }): string {
+  const { stdout, stderr } = spawnSync(python, args, { cwd: folder, encoding: 'utf8', env: { ...process.env, TRACEJURY: `${process.execPath} ${join(root, 'src/cli/main.ts')}`, ...env } });
+  return `${stdout}\n${stderr}`;
+}
+
+/** Counts what pytest says in its last line. A session without tests is a failure. */
+function tally(agent: string, output: string): void {
+  const of = (word: string): number => Number(new RegExp(`(\\d+) ${word}`).exec(output)?.[1] ?? 0);
+  const [good, bad] = [of('passed'), of('failed') + of('errors?')];
+  passed += good;
+  failed += good + bad === 0 ? 1 : bad;
+  say(`${bad === 0 && good > 0 ? 'ok    ' : 'FAILED'}  ${agent}: ${good} passed, ${bad} failed`);
+  if (bad > 0 || good === 0) say(output);
+}
+
+function check(name: string, holds: boolean, output: string): void {
+  if (holds) passed++;
+  else failed++;
+  say(`${holds ? 'ok    ' : 'FAILED'}  ${name}`);
+  if (!holds) say(output);
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
