@@ -5,6 +5,7 @@ import type { Outcome } from '../src/model/verdict.ts';
 import { budgetShare } from './budget.ts';
 import { skipped } from './calls.ts';
 import type { RuleEvaluator, Subject } from './evaluator.ts';
+import { listPrices } from './list-prices.ts';
 import { callCosts, hasTokens, priceTableSchema } from './prices.ts';
 import type { CallCost, PriceTable } from './prices.ts';
 import { numberOf, rational, sum } from './rational.ts';
@@ -18,7 +19,7 @@ export interface CostOptions {
 export const cost = {
   kind: 'rule',
   id: 'cost',
-  version: 2,
+  version: 3,
   summary: 'The model calls of the run cost no more than the budget.',
   needs: ['tokens'],
   onByDefault: false,
@@ -31,7 +32,7 @@ export const cost = {
       prices: {
         ...priceTableSchema,
         'x-from': 'prices',
-        description: 'By name of the model: `input_per_million`, `output_per_million` and, where cached input costs less, `cached_per_million`, all in one currency. Left out: `prices` of the configuration, with the list prices behind them. A price holds for its name with a provider before it and a date or revision behind it; a name that ends in `*` stands for every model that begins so.',
+        description: 'By name of the model: `input_per_million`, `output_per_million` and, where cached input costs less, `cached_per_million`, all in one currency. Left out or empty: `prices` of the configuration, with the list prices of vendors behind them. A price holds for its name with a provider before it and a date or revision behind it; a name that ends in `*` stands for every model that begins so.',
       },
       budget: { type: 'number', exclusiveMinimum: 0, maximum: 1_000_000_000, description: 'What a run may cost, in the currency of the prices. Up to here the score is 1; beyond it budget / cost. Without a budget it is skipped, and the details tell the cost.' },
     },
@@ -47,7 +48,7 @@ type Priced = Extract<CallCost, { kind: 'priced' }>;
 
 function evaluate({ trace }: Subject, { prices, budget }: CostOptions): Outcome {
   if (trace.modelCalls.length > modelCallsMax) return skipped('too_large', `${trace.modelCalls.length} model calls are more than the ${modelCallsMax} that are counted.`);
-  const calls = callCosts(trace, prices);
+  const calls = callCosts(trace, Object.keys(prices).length === 0 ? listPrices : prices);
   const priced = calls.filter((one) => one.kind === 'priced');
   const told = toldCost(trace);
   if (priced.length === 0 && !calls.some(({ call }) => hasTokens(call))) return skipped('no_tokens', 'The spans of this agent carry no numbers of tokens.', told);
