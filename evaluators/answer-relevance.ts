@@ -1,12 +1,16 @@
 /** The final response is about what the user asked, by the judgement of a model: as a label, or as a number where a scale is wanted. */
 import type { Outcome } from '../src/model/verdict.ts';
 import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
+import type { Fault } from './expectation.ts';
 import { finalText, inputText, lacking } from './judge-evidence.ts';
+import { readTemplate } from './judge-template.ts';
 import { labelledRun, scoredRun } from './labelled-run.ts';
 import { shown, shownHistory } from './shown.ts';
 
 export interface AnswerRelevanceOptions {
   readonly scale: 'label' | 'score';
+  /** Absent: the question of this evaluator. */
+  readonly template?: string;
 }
 
 export const answerRelevance = {
@@ -21,9 +25,13 @@ export const answerRelevance = {
   optionsSchema: {
     type: 'object',
     additionalProperties: false,
-    properties: { scale: { enum: ['label', 'score'], description: 'What the judge gives: the label relevant or irrelevant, or a number from 0 to 1.' } },
+    properties: {
+      scale: { enum: ['label', 'score'], description: 'What the judge gives: the label relevant or irrelevant, or a number from 0 to 1.' },
+      template: { type: 'string', minLength: 1, maxLength: 20_000, description: 'A question of yours instead. It must name both `{{request}}`, the last message of the user, and `{{answer}}`, the final response; each becomes a block of its own. `{{input}}` and `{{final_response}}`, and the original’s `{request}` and `{answer}`, say the same.' },
+    },
   },
   source: 'Sentinel AI answerRelevance, where a judge that fails gives no score',
+  optionFaults,
   evaluate,
 } as const satisfies JudgeEvaluator<AnswerRelevanceOptions>;
 
@@ -32,10 +40,37 @@ const rules =
 const labelInstruction = `An AI agent has answered the last message of the user. Decide whether its final response is relevant. ${rules} A response that is mostly about something else, or evades the matter, is irrelevant. First explain in one sentence, then give the label relevant or irrelevant.`;
 const scoreInstruction = `An AI agent has answered the last message of the user. Rate how relevant its final response is. ${rules} First explain in one sentence, then give a score: 1 when all of it is about the matter and no part of what was asked is passed over, 0 when nothing of it is, and numbers between for responses that are relevant in part.`;
 
-function* evaluate({ trace }: Subject, { scale }: AnswerRelevanceOptions, context: EvaluationContext): Generator<Question, Outcome, Answer> {
+const labelEnd = 'First explain in one sentence, then give the label relevant or irrelevant.';
+const scoreEnd = 'First explain in one sentence, then give a score from 0, not relevant at all, to 1, relevant in full.';
+
+function* evaluate({ trace }: Subject, { scale, template }: AnswerRelevanceOptions, context: EvaluationContext): Generator<Question, Outcome, Answer> {
   const stop = lacking(trace, context, ['input', 'final_response']);
   if (stop !== undefined) return stop;
-  const about = { shown: [...shownHistory(trace), shown('last message of the user', inputText(trace)), shown('final response', finalText(trace))], what: 'The final response' };
-  if (scale === 'score') return yield* scoredRun({ ...about, instruction: scoreInstruction });
-  return yield* labelledRun({ ...about, instruction: labelInstruction, labels: { relevant: 1, irrelevant: 0 } });
+  const own = template === undefined ? undefined : questionOf(template);
+  const about = {
+    shown: own === undefined ? [...shownHistory(trace), shown('last message of the user', inputText(trace)), shown('final response', finalText(trace))] : own.names.map((name) => shown(name, name === 'request' || name === 'input' ? inputText(trace) : finalText(trace))),
+    what: 'The final response',
+  };
+  const asked = (ours: string, end: string): string => (own === undefined ? ours : `${own.instruction}\n\n${end}`);
+  if (scale === 'score') return yield* scoredRun({ ...about, instruction: asked(scoreInstruction, scoreEnd) });
+  return yield* labelledRun({ ...about, instruction: asked(labelInstruction, labelEnd), labels: { relevant: 1, irrelevant: 0 } });
+}
+
+/** Under the names of the original, and under those of `custom_judge`. */
+const placeholders = [
+  ['request', 'input'],
+  ['answer', 'final_response'],
+] as const;
+
+/** The original writes a name in one pair of braces. */
+function questionOf(template: string): ReturnType<typeof readTemplate> {
+  return readTemplate(template.replaceAll(/(?<!\{)\{(request|answer)\}(?!\})/g, '{{$1}}'), placeholders.flat());
+}
+
+function optionFaults({ template }: AnswerRelevanceOptions): readonly Fault[] {
+  if (template === undefined) return [];
+  const { names, faults } = questionOf(template);
+  const broken = faults.map(({ line, column, problem }): Fault => ({ path: ['template'], problem: `${problem} (line ${line}, character ${column} of the template)` }));
+  const absent = placeholders.filter((either) => !either.some((name) => names.includes(name))).map(([name]) => name);
+  return [...broken, ...(absent.length === 0 ? [] : [{ path: ['template'], problem: `lacks ${absent.map((name) => `{{${name}}}`).join(' and ')}; without both the judge sees no answer to a request` }])];
 }

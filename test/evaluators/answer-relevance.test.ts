@@ -3,6 +3,8 @@ import type { JsonValue } from '../../src/model/json.ts';
 import { agentTrace } from '../builders/agent-trace.ts';
 import { answered, labelsTheRun, marksCuts, skips } from './judge-suite.ts';
 import { judged } from './score.ts';
+import { configuredEvaluator } from '../../evaluators/configured.ts';
+import { evaluators } from '../../evaluators/index.ts';
 
 const entry = { use: 'answer_relevance' };
 const onScale = { ...entry, options: { scale: 'score' } };
@@ -43,3 +45,34 @@ skips([
   { name: 'a final response that is null', entry: onScale, trace: { ...trace, finalResponse: null }, reason: 'no_final_response' },
   { name: 'a final response that was cut', entry, trace: { ...trace, truncated: ['final_response'] }, reason: 'truncated' },
 ]);
+
+const templates: readonly { readonly template: string; readonly data: readonly string[] }[] = [
+  { template: 'Does {{answer}} answer {{ request }}?', data: ['answer', 'request'] },
+  { template: 'Asked: {request}{answer} as {"score": 1}', data: ['request', 'answer'] },
+  { template: 'Is {{final_response}} about {{input}}? Look at {{input}} first.', data: ['final_response', 'input'] },
+];
+for (const { template, data } of templates) {
+  test(`answer_relevance: the template ${JSON.stringify(template)} is the question, and what it names are blocks`, () => {
+    const { questions, verdict } = judged({ entry: { ...entry, options: { template } }, trace }, answered({ explanation: 'e', label: 'relevant' }));
+    expect(questions[0]?.data).toEqual(data.map((title) => ({ title, text: title === 'request' || title === 'input' ? 'And to Rome?' : 'At noon.' })));
+    expect(questions[0]?.instruction).toContain(`(block "${data[0] ?? ''}")`);
+    expect(verdict).toMatchObject({ kind: 'scored', score: 1 });
+  });
+}
+
+test('answer_relevance: what stands in a run is never taken for a placeholder', () => {
+  const { questions } = judged({ entry: { ...entry, options: { template: '{{request}} {{answer}}', scale: 'score' } }, trace: { ...trace, input: 'What is {{answer}}?' } }, []);
+  expect(questions[0]?.data[0]).toEqual({ title: 'request', text: 'What is {{answer}}?' });
+  expect(questions[0]?.instruction).toContain('then give a score');
+});
+
+for (const { template, problem } of [
+  { template: 'Is {{answer}} fine?', problem: 'lacks {{request}}; without both the judge sees no answer to a request' },
+  { template: 'Is {{request}} fine?', problem: 'lacks {{answer}}; without both the judge sees no answer to a request' },
+  { template: 'Is it fine?', problem: 'lacks {{request}} and {{answer}}; without both the judge sees no answer to a request' },
+  { template: '{{request}}\n{{answer}} {{anwser}}', problem: 'names {{anwser}}, which is not known; known are request, input, answer, final_response (line 2, character 12 of the template)' },
+]) {
+  test(`answer_relevance: the template ${JSON.stringify(template)} is refused`, () => {
+    expect(configuredEvaluator({ use: 'answer_relevance', options: { template } }, evaluators)).toEqual({ kind: 'faulty', faults: [{ path: ['options', 'template'], problem }] });
+  });
+}
