@@ -13,6 +13,7 @@ import type { AnyEvaluator, Asking, EvaluationContext, ExpectedPart, JudgeEvalua
 import { readExpectation } from './expectation.ts';
 import type { Fault } from './expectation.ts';
 import { schemaParts } from './expected-parts.ts';
+import { withFunctions, type GivenFunction } from './option-functions.ts';
 import { filledOptions, schemaFaults } from './options.ts';
 import { withoutSecrets } from './secret-options.ts';
 import { soundOutcome } from './sound-outcome.ts';
@@ -75,8 +76,8 @@ export type Configuration = { readonly kind: 'ready'; readonly evaluator: Config
 
 const nameMax = 128;
 
-/** The evaluator of an entry, or everything that is wrong with the entry, each at the path of the faulty key. */
-export function configuredEvaluator(entry: EvaluatorEntry, table: readonly AnyEvaluator[]): Configuration {
+/** The evaluator of an entry, or everything that is wrong with the entry, each at the path of the faulty key. `functions` are what only a program can give. */
+export function configuredEvaluator(entry: EvaluatorEntry, table: readonly AnyEvaluator[], functions: readonly GivenFunction[] = []): Configuration {
   const evaluator = table.find(({ id }) => id === entry.use);
   if (evaluator === undefined) return { kind: 'faulty', faults: [{ path: ['use'], problem: `names no evaluator; there are ${table.map(({ id }) => id).join(', ')}` }] };
   const given = entry.options ?? {};
@@ -84,14 +85,14 @@ export function configuredEvaluator(entry: EvaluatorEntry, table: readonly AnyEv
   const expectation = entry.expect === undefined ? { expectation: {}, faults: [] } : readExpectation(entry.expect);
   const faults = [...entryFaults(entry), ...nameFaults(entry, evaluator), ...onEmptyFaults(entry, evaluator), ...optionFaults(entry, evaluator, written), ...expectFaults(entry, evaluator, expectation.faults)];
   if (faults.length > 0) return { kind: 'faulty', faults };
-  const options = filledOptions(evaluator.optionsSchema, evaluator.defaults, isJsonObject(written) ? written : {});
+  const options = withFunctions(filledOptions(evaluator.optionsSchema, evaluator.defaults, isJsonObject(written) ? written : {}), functions);
   const more = [...below('options', evaluator.optionFaults?.(options)), ...(entry.expect === undefined ? [] : below('expect', evaluator.expectationFaults?.(expectation.expectation, options)))];
   if (more.length > 0) return { kind: 'faulty', faults: more };
   const threshold = typeof entry.threshold === 'number' ? entry.threshold : entry.threshold === null ? null : evaluator.defaultThreshold;
   const common = {
     name: entry.name ?? evaluator.id,
     threshold,
-    optionsHash: hashText(jsonText([evaluator.id, evaluator.version, withoutSecrets(evaluator.optionsSchema, written), entry.expect ?? null, threshold], { sortKeys: true })),
+    optionsHash: hashText(jsonText([evaluator.id, evaluator.version, withoutSecrets(evaluator.optionsSchema, written), entry.expect ?? null, threshold, ...functions.map(({ path, given }) => [path.join('.'), String(given)])], { sortKeys: true })),
     expect: expectation.expectation,
     checks: (expected: Expectation) => evaluator.checks?.(options, expected) ?? schemaParts(evaluator.expectationSchema),
   };

@@ -92,6 +92,8 @@ interface EvaluatorData<Options> {
   readonly defaults: Options;
   /** Schema of what a user may write under `options`; checked when the configuration is loaded. */
   readonly optionsSchema: JsonSchema;
+  /** Options that are functions, which a program can give and no file: paths of names as the code has them, `*` for any name. */
+  readonly functions?: readonly string[];
   /** Schema of what a user may write under `expect`; absent: it takes no expectation. */
   readonly expectationSchema?: JsonSchema;
   /** The parts of an expectation that decide its verdict; absent: the members of `expectationSchema`. */

@@ -47,13 +47,13 @@ export interface CallMatching {
   readonly difference: (expected: number, actual: number) => string | undefined;
 }
 
-/** Up to so many pairs are compared value by value; beyond, every call's arguments are written out once and the texts are compared. */
+/** Up to so many pairs, and all that a matcher decides, are compared value by value; beyond, every call's arguments are written out once and the texts are compared. */
 const directPairsMax = 1_024;
 
 /** The match relation. Each pair is compared when somebody asks for it, and once. */
 export function callMatching(expected: readonly ExpectedToolCall[], actual: readonly PlacedCall[], options: ArgumentOptions, same: SameTool = equalNames): CallMatching {
   const rules = rulesOf(expected, options);
-  const { isSame, agree } = (expected.length * actual.length <= directPairsMax ? fewPairs : manyPairs)({ expected, actual, rules, same });
+  const { isSame, agree } = (expected.length * actual.length <= directPairsMax || rules.some(({ matcher }) => matcher !== undefined) ? fewPairs : manyPairs)({ expected, actual, rules, same });
   const width = actual.length;
   const cells = new Uint8Array(expected.length * width);
   const compared = (e: number, a: number): number => (!isSame(e, a) ? otherTool : isFree(expected[e], rules[e]) || agree(e, a) ? matched : named);
@@ -66,7 +66,7 @@ export function callMatching(expected: readonly ExpectedToolCall[], actual: read
     same: (e, a) => cell(e, a) !== otherTool,
     matches: (e, a) => cell(e, a) === matched,
     lacksArguments: lacksArguments(expected, actual, rules, isSame),
-    difference: (e, a) => (cell(e, a) === otherTool ? undefined : differenceInWords(expected[e], actual[a]?.call, rules[e])),
+    difference: (e, a) => (cell(e, a) !== named ? undefined : differenceInWords(expected[e], actual[a]?.call, rules[e])),
   };
 }
 
@@ -136,7 +136,7 @@ function rulesOf(expected: readonly ExpectedToolCall[], options: ArgumentOptions
 }
 
 function isFree(want: ExpectedToolCall | undefined, rule: ArgumentRule | undefined): boolean {
-  return want?.arguments === undefined || (rule?.mode === 'ignore' && rule.fields === undefined);
+  return want?.arguments === undefined || (rule?.mode === 'ignore' && rule.fields === undefined && rule.matcher === undefined);
 }
 
 function lacksArguments(expected: readonly ExpectedToolCall[], actual: readonly PlacedCall[], rules: readonly ArgumentRule[], isSame: Comparing['isSame']): boolean {
@@ -181,6 +181,7 @@ function prepared(value: JsonObject | null | undefined, rule: ArgumentRule | und
 }
 
 function differenceInWords(want: ExpectedToolCall | undefined, call: ToolCall | undefined, rule: ArgumentRule | undefined): string | undefined {
+  if (rule?.matcher !== undefined) return 'the matcher refuses its arguments';
   const [wanted, sent] = [prepared(want?.arguments, rule), call === undefined ? undefined : prepared(argumentsOf(call), rule)];
   if (wanted === undefined || sent === undefined || rule === undefined) return undefined;
   const difference = argumentDifference(wanted, sent, rule);

@@ -13,7 +13,7 @@ import { conversationOf } from './conversation.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
 import { callMatching, equalNames } from './expected-calls.ts';
 import type { CallMatching } from './expected-calls.ts';
-import { argumentDefaults, argumentOptionsSchema } from './matching/arguments.ts';
+import { argumentDefaults, argumentOptionsSchema, matcherPaths } from './matching/arguments.ts';
 import type { ArgumentOptions } from './matching/arguments.ts';
 import { longestCommonSubsequence } from './matching/sequences.ts';
 import { normalizeToolNamesSchema, underNormalizedNames } from './normalized-names.ts';
@@ -58,6 +58,7 @@ export const messageOrder = {
       normalize_tool_names: normalizeToolNamesSchema,
     },
   },
+  functions: matcherPaths('argumentsMatch'),
   source: 'Sentinel AI MessageOrder, with texts, numbers of times and a partial score',
   evaluate: (subject, options, context) => underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context), options.sequence.flatMap(({ name }) => (typeof name === 'string' ? [name] : []))),
 } as const satisfies RuleEvaluator<MessageOrderOptions>;

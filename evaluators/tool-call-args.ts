@@ -12,7 +12,7 @@ import { argumentsOf, callMatching, countedCalls, equalTools, expectedToolCallsS
 import type { CallMatching } from './expected-calls.ts';
 import { agreement, agreementWeight, disagreement, preparedSelection } from './matching/agreement.ts';
 import type { PreparedValue } from './matching/agreement.ts';
-import { argumentDefaults, argumentOptionsSchema, argumentRule } from './matching/arguments.ts';
+import { argumentDefaults, argumentOptionsSchema, argumentRule, matcherPaths } from './matching/arguments.ts';
 import type { ArgumentOptions } from './matching/arguments.ts';
 import { heaviestPairing, maximumPairing } from './matching/pairing.ts';
 import type { Pair } from './matching/sequences.ts';
@@ -51,6 +51,7 @@ export const toolCallArgs = {
   },
   expectationSchema: { type: 'object', required: ['tool_calls'], properties: { tool_calls: expectedToolCallsSchema } },
   checks: () => ['tool_calls', 'tool_calls.arguments'],
+  functions: matcherPaths('arguments'),
   source: 'UiPath ToolCallArgsEvaluator, with the best pairing, modes and partial credit',
   evaluate: (subject, options, context) => underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context)),
 } as const satisfies RuleEvaluator<ToolCallArgsOptions>;

@@ -6,7 +6,7 @@ import type { PlacedCall } from './calls.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
 import { callMatching, countedCalls, equalNames } from './expected-calls.ts';
 import { isWithin, rangeText, readCount, timesSchema } from './expected-counts.ts';
-import { argumentDefaults, argumentOptionsSchema } from './matching/arguments.ts';
+import { argumentDefaults, argumentOptionsSchema, matcherPaths } from './matching/arguments.ts';
 import type { ArgumentOptions } from './matching/arguments.ts';
 import { normalizeToolNamesSchema, underNormalizedNames } from './normalized-names.ts';
 import { callName, count, listed } from './wording.ts';
@@ -43,6 +43,7 @@ export const toolCalled = {
       normalize_tool_names: normalizeToolNamesSchema,
     },
   },
+  functions: matcherPaths('argumentsMatch'),
   source: 'Sentinel AI ToolCalled, at least once unless a number is asked',
   evaluate: (subject, options, context) => underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context), [options.name]),
 } as const satisfies RuleEvaluator<ToolCalledOptions>;

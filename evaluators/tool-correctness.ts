@@ -10,7 +10,7 @@ import { argumentsUnknown, evidenceOf, noExpectation, notCarried, placedCalls, t
 import type { PlacedCall } from './calls.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
 import { callMatching, countedCalls, expectedToolCallsSchema, extraCalls, extraDetails, missingCalls, missingDetails } from './expected-calls.ts';
-import { argumentDefaults, argumentOptionsSchema } from './matching/arguments.ts';
+import { argumentDefaults, argumentOptionsSchema, matcherPaths } from './matching/arguments.ts';
 import type { ArgumentOptions } from './matching/arguments.ts';
 import { maximumPairing } from './matching/pairing.ts';
 import { longestCommonSubsequence } from './matching/sequences.ts';
@@ -46,6 +46,7 @@ export const toolCorrectness = {
   },
   expectationSchema: { type: 'object', required: ['tool_calls'], properties: { tool_calls: expectedToolCallsSchema } },
   checks: ({ mode }) => (mode === 'names_and_args' ? ['tool_calls', 'tool_calls.arguments'] : ['tool_calls']),
+  functions: matcherPaths('arguments'),
   source: 'Dokimos ToolCorrectnessEvaluator, with the best pairing and an exact score',
   evaluate: (subject, options, context) => underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context)),
 } as const satisfies RuleEvaluator<ToolCorrectnessOptions>;

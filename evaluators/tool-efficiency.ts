@@ -15,6 +15,8 @@ import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
 import { argumentsOf } from './expected-calls.ts';
 import { isBlank } from './failures.ts';
 import { argumentDefaults, argumentOptionsSchema, argumentRule, argumentsMatch, preparedArguments } from './matching/arguments.ts';
+import { errorField, isBlank } from './failures.ts';
+import { argumentDefaults, argumentOptionsSchema, argumentRule, argumentsAgree, argumentsMatch, matcherPaths, preparedArguments } from './matching/arguments.ts';
 import type { ArgumentOptions, ArgumentRule, PreparedArguments } from './matching/arguments.ts';
 import { normalizeToolNamesSchema, underNormalizedNames } from './normalized-names.ts';
 import { callName, count, listed } from './wording.ts';
@@ -47,6 +49,7 @@ export const toolEfficiency = {
       on_empty: onEmptySchema,
     },
   },
+  functions: matcherPaths('arguments'),
   source: 'Dokimos ToolEfficiencyEvaluator, with retries, polls and loops told apart',
   evaluate: (subject, options, context) => underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context)),
 } as const satisfies RuleEvaluator<ToolEfficiencyOptions>;
@@ -90,7 +93,7 @@ function preparedCall(placed: PlacedCall, options: ArgumentOptions): Prepared {
 function lacksArguments(calls: readonly Prepared[]): boolean {
   const times = new Map<string, number>();
   for (const { call } of calls) times.set(call.name, (times.get(call.name) ?? 0) + 1);
-  return calls.some(({ call, rule, sent }) => sent === undefined && (times.get(call.name) ?? 0) > 1 && rule.mode !== 'ignore');
+  return calls.some(({ call, rule, sent }) => sent === undefined && (times.get(call.name) ?? 0) > 1 && (rule.mode !== 'ignore' || rule.matcher !== undefined));
 }
 
 function walked(calls: readonly Prepared[]): Walked {
@@ -116,6 +119,7 @@ function walked(calls: readonly Prepared[]): Walked {
 /** The earlier call stands where an expectation would: with `subset` a richer repeat is redundant, a poorer one is not. */
 function repeatsCall(earlier: Prepared, later: Prepared): boolean {
   if (earlier.call.name !== later.call.name) return false;
+  if (earlier.rule.matcher !== undefined) return argumentsAgree(argumentsOf(earlier.call) ?? null, argumentsOf(later.call) ?? null, earlier.rule);
   if (earlier.rule.mode === 'ignore' && earlier.rule.fields === undefined) return true;
   return earlier.sent !== undefined && later.sent !== undefined && argumentsMatch(earlier.sent, later.sent, earlier.rule);
 }

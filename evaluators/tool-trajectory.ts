@@ -10,7 +10,7 @@ import type { PlacedCall } from './calls.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
 import { callMatching, countedCalls, expectedToolCallsSchema, extraCalls, extraDetails, missingCalls, missingDetails } from './expected-calls.ts';
 import type { CallMatching } from './expected-calls.ts';
-import { argumentDefaults, argumentOptionsSchema } from './matching/arguments.ts';
+import { argumentDefaults, argumentOptionsSchema, matcherPaths } from './matching/arguments.ts';
 import type { ArgumentOptions } from './matching/arguments.ts';
 import { maximumPairing } from './matching/pairing.ts';
 import { longestCommonSubsequence } from './matching/sequences.ts';
@@ -53,6 +53,7 @@ export const toolTrajectory = {
   expectationSchema: { type: 'object', required: ['tool_calls'], properties: { tool_calls: expectedToolCallsSchema } },
   checks: ({ arguments: { mode } }) => (mode === 'ignore' ? ['tool_calls'] : ['tool_calls', 'tool_calls.arguments']),
   switchedOnBy: { tool_calls: {}, 'tool_calls.arguments': {} },
+  functions: matcherPaths('arguments'),
   source: 'Dokimos ToolTrajectoryEvaluator, with contains_in_order besides',
   evaluate: (subject, options, context) => underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context)),
 } as const satisfies RuleEvaluator<ToolTrajectoryOptions>;

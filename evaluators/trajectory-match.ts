@@ -14,8 +14,8 @@ import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
 import { callMatching, extraCalls, extraDetails, missingCalls, missingDetails } from './expected-calls.ts';
 import type { CallMatching } from './expected-calls.ts';
 import { callsOfMessages, expectedMessagesSchema } from './expected-messages.ts';
-import { argumentDefaults, argumentOptionsSchema } from './matching/arguments.ts';
-import type { ArgumentMode, ArgumentOptions, ArgumentRule } from './matching/arguments.ts';
+import { argumentDefaults, argumentOptionsSchema, matcherPaths } from './matching/arguments.ts';
+import type { ArgumentMode, ArgumentOptions } from './matching/arguments.ts';
 import { maximumPairing } from './matching/pairing.ts';
 import type { Pair } from './matching/sequences.ts';
 import { normalizeToolNamesSchema, underNormalizedNames } from './normalized-names.ts';
@@ -59,6 +59,7 @@ export const trajectoryMatch = {
     properties: { messages: expectedMessagesSchema },
   },
   switchedOnBy: { messages: {} },
+  functions: matcherPaths('arguments'),
   source: 'agentevals trajectory match, with the best pairing and a graded score',
   evaluate: (subject, options, context) => underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context)),
 } as const satisfies RuleEvaluator<TrajectoryMatchOptions>;
@@ -162,7 +163,7 @@ function shareOf(compare: Compare, { expected, actual, matched, messages, agreei
 }
 
 function turned(options: ArgumentOptions): ArgumentOptions {
-  const overrides = Object.entries(options.overrides).map(([tool, rule]): [string, ArgumentMode | Partial<ArgumentRule>] => [tool, typeof rule === 'string' ? turnedMode(rule) : { ...rule, ...(rule.mode === undefined ? {} : { mode: turnedMode(rule.mode) }) }]);
+  const overrides = Object.entries(options.overrides).map(([tool, rule]): [string, ArgumentOptions['overrides'][string]] => [tool, typeof rule === 'function' ? rule : typeof rule === 'string' ? turnedMode(rule) : { ...rule, ...(rule.mode === undefined ? {} : { mode: turnedMode(rule.mode) }) }]);
   return { ...options, mode: turnedMode(options.mode), overrides: Object.fromEntries(overrides) };
 }
 

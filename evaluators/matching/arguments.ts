@@ -9,15 +9,25 @@ import { canonicalText, jsonEqual, type TextTolerance } from './equality.ts';
 
 export type ArgumentMode = 'exact' | 'subset' | 'superset' | 'ignore';
 
+/** Compares arguments by the code of a program; what it gives besides true is no match. It is not asked about arguments that are no object. */
+export type ArgumentMatcher = (expected: JsonObject, actual: JsonObject) => boolean;
+
 export interface ArgumentRule extends TextTolerance {
   readonly mode: ArgumentMode;
+  /** Wins over the other members. */
+  readonly matcher?: ArgumentMatcher;
   /** Compare these dotted paths only, whatever the mode. */
   readonly fields?: readonly string[];
 }
 
 export interface ArgumentOptions extends ArgumentRule {
-  /** By tool name: a mode, or the members of a rule that differ from the default. */
-  readonly overrides: { readonly [tool: string]: ArgumentMode | Partial<ArgumentRule> };
+  /** By tool name: a mode, a matcher, or the members of a rule that differ from the default. */
+  readonly overrides: { readonly [tool: string]: ArgumentMode | ArgumentMatcher | Partial<ArgumentRule> };
+}
+
+/** Where an evaluator that has `ArgumentOptions` at this path takes functions. */
+export function matcherPaths(path: string): readonly string[] {
+  return [`${path}.matcher`, `${path}.overrides.*`, `${path}.overrides.*.matcher`];
 }
 
 export const argumentDefaults: ArgumentOptions = { mode: 'exact', trimStrings: false, caseInsensitive: false, overrides: {} };
@@ -54,7 +64,10 @@ export interface PreparedArguments {
 export function argumentRule(options: ArgumentOptions, tool: string): ArgumentRule {
   const override = Object.hasOwn(options.overrides, tool) ? options.overrides[tool] : undefined;
   if (override === undefined) return options;
-  return typeof override === 'string' ? { ...options, mode: override } : { ...options, ...override };
+  // A rule of a tool is not asked of the matcher of the others.
+  const { matcher: _common, ...rest } = options;
+  if (typeof override === 'function') return { ...rest, matcher: override };
+  return typeof override === 'string' ? { ...rest, mode: override } : { ...rest, ...override };
 }
 
 export function preparedArguments(value: JsonObject | null, rule: ArgumentRule): PreparedArguments {
@@ -87,6 +100,7 @@ export function argumentsMatch(expected: PreparedArguments, actual: PreparedArgu
 
 /** As `argumentsMatch` of both prepared, without preparing them: less work for a pair that is compared once. */
 export function argumentsAgree(expected: JsonObject | null, actual: JsonObject | null, rule: ArgumentRule): boolean {
+  if (rule.matcher !== undefined) return expected !== null && actual !== null && rule.matcher(expected, actual) === true;
   if (rule.mode === 'ignore' && rule.fields === undefined) return true;
   if (expected === null) return false;
   const wanted = selectedArguments(expected, rule);

@@ -1,6 +1,7 @@
 /** Factories: an evaluator as a function that sets it up in code. The engine is the one that reads the configuration. */
 import { configuredEvaluator, type ConfiguredEvaluator, type ConfiguredHttp, type ConfiguredJudge, type ConfiguredRule } from '../../evaluators/configured.ts';
 import type { AnyEvaluator, EvaluationContext, Subject } from '../../evaluators/evaluator.ts';
+import { partedOptions } from '../../evaluators/option-functions.ts';
 import { snakeMembers } from '../../evaluators/option-names.ts';
 import { writtenExpectation } from '../../evaluators/written-expectation.ts';
 import type { Expectation } from '../model/expectation.ts';
@@ -19,7 +20,7 @@ export interface EvaluatorSetting {
 }
 
 /** Options with everything optional that has a default: all of them, at any depth. */
-export type Given<Options> = Options extends readonly unknown[] ? Options : Options extends object ? { readonly [Key in keyof Options]?: Given<Options[Key]> } : Options;
+export type Given<Options> = Options extends readonly unknown[] | ((...given: never[]) => unknown) ? Options : Options extends object ? { readonly [Key in keyof Options]?: Given<Options[Key]> } : Options;
 
 type OptionsOf<Member> = Member extends { evaluate(subject: Subject, options: infer Options, context: EvaluationContext): unknown } ? Options : never;
 
@@ -50,7 +51,8 @@ export function readyEvaluator(evaluator: ConfiguredEvaluator | AnyEvaluator): C
 }
 
 function configured(evaluator: AnyEvaluator, options: object, { name, threshold, expect, includeExplanation, withJudge }: EvaluatorSetting & { readonly withJudge?: true }): ConfiguredEvaluator {
-  const given: JsonObject = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+  const { data, functions } = partedOptions(options, evaluator.functions ?? []);
+  const given: JsonObject = Object.fromEntries(Object.entries(data).filter(([, value]) => value !== undefined));
   const written = snakeMembers(evaluator.optionsSchema, given);
   const configuration = configuredEvaluator(
     {
@@ -63,6 +65,7 @@ function configured(evaluator: AnyEvaluator, options: object, { name, threshold,
       ...(withJudge === true ? { judge: 'given' } : {}),
     },
     [evaluator],
+    functions,
   );
   if (configuration.kind === 'ready') return configuration.evaluator;
   throw new TypeError(`${evaluator.id}: ${configuration.faults.map(({ path, problem }) => `${path.join('.')} ${problem}`).join('; ')}`);
