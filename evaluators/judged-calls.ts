@@ -16,9 +16,17 @@ export interface FailureOptions {
   readonly useIsError: boolean;
   readonly useErrorSigns: boolean;
   readonly errorPatterns: readonly string[];
+  /** A program's own sign of an error, asked about each result that is not blank: true, or what went wrong in words. */
+  readonly isError?: ErrorPredicate;
 }
 
 export const failureDefaults: FailureOptions = { blankIsError: true, detectErrorField: true, useSpanStatus: true, useIsError: true, useErrorSigns: true, errorPatterns: [] };
+export type ErrorPredicate = (result: JsonValue, call: ToolCall) => boolean | string;
+
+/** Where an evaluator that has `FailureOptions` takes functions. */
+export const failureFunctions: readonly string[] = ['isError'];
+
+export const failureDefaults: FailureOptions = { blankIsError: true, detectErrorField: true, useSpanStatus: true, useIsError: true, errorPatterns: [] };
 
 export const failureProperties: JsonObject = {
   blank_is_error: { type: 'boolean', description: 'A result without a visible character is a failure.' },
@@ -30,6 +38,7 @@ export const failureProperties: JsonObject = {
 };
 
 type Kind = 'span_status' | 'is_error' | 'blank' | 'pattern' | 'error_field' | 'error_sign';
+type Kind = 'span_status' | 'is_error' | 'blank' | 'predicate' | 'pattern' | 'error_field';
 
 export interface Failure {
   readonly kind: Kind;
@@ -63,6 +72,8 @@ export function judgedCalls(calls: readonly PlacedCall[], options: FailureOption
     judged.push({ index, call, failure, isStated, isContradicted: isStated && options.useErrorSigns && signInResult(call) !== undefined });
   }
   return { judged, unknown: calls.length - judged.length };
+  const known = calls.filter(({ call }) => call.result !== undefined || signOf(call, options) !== undefined || (errorsShow && call.endUnixNano !== undefined));
+  return { judged: known.map(({ index, call }) => ({ index, call, failure: signOf(call, options) ?? failureOf(call, options, patterns) })), unknown: calls.length - known.length };
 }
 
 /** Writing a result down costs more than most of what is asked about it. */
@@ -85,7 +96,10 @@ function signOf({ error }: ToolCall, options: FailureOptions): Failure | undefin
 function failureOf(call: ToolCall, options: FailureOptions, patterns: readonly Pattern[]): Failure | undefined {
   const { result } = call;
   if (result === undefined) return errorSignOf(call, options);
+  if (result === undefined) return undefined;
   if (isBlank(result)) return options.blankIsError ? { kind: 'blank', message: 'it returned nothing' } : undefined;
+  const said = options.isError === undefined ? false : predicateSays(options.isError, result, call);
+  if (said !== false) return { kind: 'predicate', message: said };
   const found = firstFound(patterns, result);
   if (found !== undefined) return { kind: 'pattern', message: `its result matches ${quoted(found.source)}` };
   const error = options.detectErrorField ? errorMember(result) : undefined;
@@ -97,4 +111,12 @@ function errorSignOf(call: ToolCall, options: FailureOptions): Failure | undefin
   // Whether that member counts is an option of its own.
   if (sign === undefined || sign.form === 'error_member') return undefined;
   return { kind: 'error_sign', message: `its result reads as an error${sign.text === '' ? '' : `: ${quoted(sign.text)}`}` };
+}
+
+/** What goes wrong in it, a promise too, is a fault of the evaluator. */
+function predicateSays(isError: ErrorPredicate, result: JsonValue, call: ToolCall): string | false {
+  const said: unknown = isError(result, call);
+  if (typeof said !== 'boolean' && typeof said !== 'string') throw new TypeError('isError must give true, false or a text');
+  if (said === false || said === '') return false;
+  return said === true ? 'the program takes its result for an error' : `the program finds ${quoted(said)}`;
 }

@@ -6,7 +6,7 @@ import type { Outcome, PartVerdict } from '../src/model/verdict.ts';
 import { callDetails, evidenceOf, executedCalls, notCarried, named, noToolCalls, onEmptySchema, partOf, partsOf, resultsUnknown } from './calls.ts';
 import type { OnEmpty } from './calls.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
-import { failureDefaults, failureProperties, judgedCalls } from './judged-calls.ts';
+import { failureDefaults, failureFunctions, failureProperties, judgedCalls } from './judged-calls.ts';
 import type { Failure, FailureOptions, Judged } from './judged-calls.ts';
 import { callName, count, listed } from './wording.ts';
 
@@ -35,6 +35,8 @@ export const toolError = {
     },
   },
   source: 'Dokimos ToolErrorEvaluator, with the signs that spans and results carry',
+  functions: failureFunctions,
+  source: 'Dokimos ToolErrorEvaluator, with the signs that spans carry',
   evaluate,
 } as const satisfies RuleEvaluator<ToolErrorOptions>;
 

@@ -7,7 +7,7 @@ import type { Outcome } from '../src/model/verdict.ts';
 import { argumentsUnknown, callDetails, evidenceOf, executedCalls, named, notCarried, noToolCalls, partOf, partsOf, resultsUnknown, skipped } from './calls.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
 import { argumentsOf } from './expected-calls.ts';
-import { failureDefaults, failureProperties, judgedCalls } from './judged-calls.ts';
+import { failureDefaults, failureFunctions, failureProperties, judgedCalls } from './judged-calls.ts';
 import type { Failure, FailureOptions, Judged } from './judged-calls.ts';
 import { canonicalText } from './matching/equality.ts';
 import { normalizeToolNamesSchema, underNormalizedNames } from './normalized-names.ts';
@@ -36,6 +36,7 @@ export const toolRecovery = {
       normalize_tool_names: normalizeToolNamesSchema,
     },
   },
+  functions: failureFunctions,
   source: 'the question that a tool error leaves open; failures as tool_error finds them',
   evaluate: (subject, options, context) => underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context)),
 } as const satisfies RuleEvaluator<ToolRecoveryOptions>;

@@ -9,7 +9,7 @@ import { canonicalText, jsonEqual, type TextTolerance } from './equality.ts';
 
 export type ArgumentMode = 'exact' | 'subset' | 'superset' | 'ignore';
 
-/** Compares arguments by the code of a program; what it gives besides true is no match. It is not asked about arguments that are no object. */
+/** Compares arguments by the code of a program. It is not asked about arguments that are no object. */
 export type ArgumentMatcher = (expected: JsonObject, actual: JsonObject) => boolean;
 
 export interface ArgumentRule extends TextTolerance {
@@ -100,7 +100,7 @@ export function argumentsMatch(expected: PreparedArguments, actual: PreparedArgu
 
 /** As `argumentsMatch` of both prepared, without preparing them: less work for a pair that is compared once. */
 export function argumentsAgree(expected: JsonObject | null, actual: JsonObject | null, rule: ArgumentRule): boolean {
-  if (rule.matcher !== undefined) return expected !== null && actual !== null && rule.matcher(expected, actual) === true;
+  if (rule.matcher !== undefined) return expected !== null && actual !== null && matcherSays(rule.matcher, expected, actual);
   if (rule.mode === 'ignore' && rule.fields === undefined) return true;
   if (expected === null) return false;
   const wanted = selectedArguments(expected, rule);
@@ -108,6 +108,12 @@ export function argumentsAgree(expected: JsonObject | null, actual: JsonObject |
   const sent = selectedArguments(actual, rule);
   if (rule.fields !== undefined || rule.mode === 'exact') return jsonEqual(wanted, sent, rule);
   return rule.mode === 'subset' ? hasMembers(sent, wanted, rule) : hasMembers(wanted, sent, rule);
+}
+
+function matcherSays(matcher: ArgumentMatcher, expected: JsonObject, actual: JsonObject): boolean {
+  const said: unknown = matcher(expected, actual);
+  if (typeof said !== 'boolean') throw new TypeError('a matcher must give true or false');
+  return said;
 }
 
 /** The first member that keeps the arguments from matching, in words; undefined when they match. */

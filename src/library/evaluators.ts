@@ -137,6 +137,7 @@ export { listPrices, listPricesDate } from '../../evaluators/list-prices.ts';
 export type { Price, PriceTable } from '../../evaluators/prices.ts';
 export type { ConfiguredEvaluator, ConfiguredHttp, ConfiguredJudge, ConfiguredRule } from '../../evaluators/configured.ts';
 export type { Answer, Asking, EmbeddingRequest, EvaluationContext, EvaluatorRequest, HttpCall, JudgeEvaluator, Question, RuleEvaluator, Subject } from '../../evaluators/evaluator.ts';
+export type { ErrorPredicate } from '../../evaluators/judged-calls.ts';
 export type { ArgumentMatcher } from '../../evaluators/matching/arguments.ts';
 export type { Expectation, ExpectedToolCall, ExpectedToolOutput } from '../model/expectation.ts';
 export type { Outcome, PartVerdict, SkipReason, Verdict } from '../model/verdict.ts';

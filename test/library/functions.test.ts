@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { agentTrace, toolCall } from '../../src/library/agent-trace.ts';
-import { evaluate, messageOrder, toolCallArgs, toolCalled, toolCorrectness, toolEfficiency, toolTrajectory, trajectoryMatch, type ArgumentMatcher, type ConfiguredRule } from '../../src/library/evaluators.ts';
+import { evaluate, messageOrder, toolCallArgs, toolCalled, toolCorrectness, toolEfficiency, toolError, toolRecovery, toolTrajectory, trajectoryMatch, type ArgumentMatcher, type ConfiguredRule, type ErrorPredicate } from '../../src/library/evaluators.ts';
 import type { Expectation } from '../../src/model/expectation.ts';
 
 /** Cities are the same whatever their case; other arguments play no part. */
@@ -22,7 +22,6 @@ const scores: readonly { readonly name: string; readonly evaluator: ConfiguredRu
   { name: 'one tool alone', evaluator: toolTrajectory({ arguments: { mode: 'ignore', overrides: { book: () => false } } }), expect: expect3, score: 2 / 3 },
   { name: 'a rule of one tool', evaluator: toolTrajectory({ arguments: { matcher: () => true, overrides: { book: { mode: 'exact' } } } }), expect: expect3, score: 2 / 3 },
   { name: 'a matcher in the rule of one tool', evaluator: toolTrajectory({ arguments: { mode: 'ignore', overrides: { book: { matcher: () => false } } } }), expect: expect3, score: 2 / 3 },
-  { name: 'what is not true', evaluator: toolTrajectory({ arguments: { matcher: (() => 'yes') as never } }), expect: expect3, score: 0 },
   { name: 'an expectation without arguments', evaluator: toolTrajectory({ arguments: { matcher: () => false } }), expect: { toolCalls: [{ name: 'search' }, { name: 'search' }, { name: 'book' }] }, score: 1 },
 ];
 for (const { name, evaluator, expect: wanted = {}, score } of scores) {
@@ -48,6 +47,31 @@ test('matcher: one that throws is a failed verdict, and no fault of the agent', 
     throw new Error('oops');
   };
   expect((await evaluate(trace, { expect: expect3 }, [toolTrajectory({ arguments: { matcher: broken } })]))[0]).toMatchObject({ kind: 'failed', error: 'evaluator_crashed' });
+});
+
+test('matcher: one that gives neither true nor false, a promise say, is a failed verdict', async () => {
+  expect((await evaluate(trace, { expect: expect3 }, [toolTrajectory({ arguments: { matcher: (async () => await Promise.resolve(true)) as never } })]))[0]).toMatchObject({ kind: 'failed', error: 'evaluator_crashed' });
+});
+
+const results = agentTrace({ toolCalls: [toolCall('pay', {}, { result: { code: 17 } }), toolCall('pay', {}, { result: { code: 0 } }), toolCall('look', {}, { result: { code: 17 } }), toolCall('pay', {}, { result: ' ' })] });
+
+test('isError: the program says which results are errors, and in which words; blank ones are judged before it', async () => {
+  const asked: unknown[] = [];
+  const isError: ErrorPredicate = (result, { name }) => {
+    asked.push(result);
+    return name === 'pay' && JSON.stringify(result) === '{"code":17}' ? 'no funds' : false;
+  };
+  const [verdict, recovery] = await evaluate(results, {}, [toolError({ isError }), toolRecovery({ isError })]);
+  expect(verdict).toMatchObject({ kind: 'scored', score: 0.5, details: { failed: [{ index: 0, kind: 'predicate', message: 'the program finds "no funds"' }, { index: 3, kind: 'blank' }] } });
+  expect(recovery).toMatchObject({ kind: 'scored' });
+  expect(asked).not.toContain(' ');
+});
+
+test('isError: true alone will do, a blank result that is none is not asked about, and anything else than an answer is a failed verdict', async () => {
+  const scored = async (isError: ErrorPredicate) => (await evaluate(results, {}, [toolError({ isError, blankIsError: false })]))[0];
+  expect(await scored(() => true)).toMatchObject({ score: 0.25, details: { failed: [{ index: 0 }, { index: 1 }, { index: 2 }] } });
+  expect(await scored(() => '')).toMatchObject({ score: 1 });
+  expect(await scored((async () => await Promise.resolve(true)) as never)).toMatchObject({ kind: 'failed', error: 'evaluator_crashed' });
 });
 
 test('functions: evaluators with different ones are told apart, and a function elsewhere is refused', () => {
