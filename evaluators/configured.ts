@@ -5,8 +5,8 @@
 import type { AgentTrace, Run } from '../src/model/agent-trace.ts';
 import type { ClientTls } from '../src/model/client-tls.ts';
 import type { Expectation } from '../src/model/expectation.ts';
-import { isJsonObject, jsonText, member } from '../src/model/json.ts';
-import type { JsonValue } from '../src/model/json.ts';
+import { isJsonArray, isJsonObject, jsonText, member } from '../src/model/json.ts';
+import type { JsonObject, JsonValue } from '../src/model/json.ts';
 import { verdictOf } from '../src/model/verdict.ts';
 import type { Outcome, Verdict } from '../src/model/verdict.ts';
 import type { AnyEvaluator, Asking, EvaluationContext, ExpectedPart, JudgeEvaluator } from './evaluator.ts';
@@ -17,6 +17,7 @@ import { withFunctions, type GivenFunction } from './option-functions.ts';
 import { filledOptions, schemaFaults } from './options.ts';
 import { withoutSecrets } from './secret-options.ts';
 import { soundOutcome } from './sound-outcome.ts';
+import { outcomeByTurn, turnGroupings, type TurnGrouping } from './turns.ts';
 
 /** An entry of `evaluators:` as far as it concerns the evaluator itself. `expect`, `options` and the switches are as the user wrote them. */
 export interface EvaluatorEntry {
@@ -28,6 +29,8 @@ export interface EvaluatorEntry {
   readonly expect?: JsonValue;
   readonly on_empty?: JsonValue;
   readonly include_explanation?: JsonValue;
+  /** What a turn is: the run is then scored turn by turn, and its worst one counts. Absent: as a whole. */
+  readonly turns?: JsonValue;
   /** Name of a judge: a rule that can ask one then does. */
   readonly judge?: JsonValue;
 }
@@ -83,7 +86,7 @@ export function configuredEvaluator(entry: EvaluatorEntry, table: readonly AnyEv
   const given = entry.options ?? {};
   const written = isJsonObject(given) && entry.on_empty !== undefined ? { ...given, on_empty: entry.on_empty } : given;
   const expectation = entry.expect === undefined ? { expectation: {}, faults: [] } : readExpectation(entry.expect);
-  const faults = [...entryFaults(entry), ...nameFaults(entry, evaluator), ...onEmptyFaults(entry, evaluator), ...optionFaults(entry, evaluator, written), ...expectFaults(entry, evaluator, expectation.faults)];
+  const faults = [...entryFaults(entry), ...nameFaults(entry, evaluator), ...onEmptyFaults(entry, evaluator), ...turnsFaults(entry, evaluator), ...optionFaults(entry, evaluator, written), ...expectFaults(entry, evaluator, expectation.faults)];
   if (faults.length > 0) return { kind: 'faulty', faults };
   const options = withFunctions(filledOptions(evaluator.optionsSchema, evaluator.defaults, isJsonObject(written) ? written : {}), functions);
   const more = [...below('options', evaluator.optionFaults?.(options)), ...(entry.expect === undefined ? [] : below('expect', evaluator.expectationFaults?.(expectation.expectation, options)))];
@@ -92,16 +95,16 @@ export function configuredEvaluator(entry: EvaluatorEntry, table: readonly AnyEv
   const common = {
     name: entry.name ?? evaluator.id,
     threshold,
-    optionsHash: hashText(jsonText([evaluator.id, evaluator.version, withoutSecrets(evaluator.optionsSchema, written), entry.expect ?? null, threshold, ...functions.map(({ path, given }) => [path.join('.'), String(given)])], { sortKeys: true })),
+    optionsHash: hashText(jsonText([evaluator.id, evaluator.version, withoutSecrets(evaluator.optionsSchema, written), entry.expect ?? null, threshold, ...(entry.turns === undefined ? [] : [entry.turns]), ...functions.map(({ path, given }) => [path.join('.'), String(given)])], { sortKeys: true })),
     expect: expectation.expectation,
     checks: (expected: Expectation) => evaluator.checks?.(options, expected) ?? schemaParts(evaluator.expectationSchema),
   };
-  return { kind: 'ready', evaluator: ready(evaluator, common, options, { withJudge: entry.judge !== undefined, withExplanation: entry.include_explanation !== false }) };
+  return { kind: 'ready', evaluator: ready(evaluator, common, options, { withJudge: entry.judge !== undefined, withExplanation: entry.include_explanation !== false, turns: turnGroupings.find((one) => one === entry.turns) }) };
 }
 
 type Questions = JudgeEvaluator<unknown>['evaluate'];
 
-function ready(evaluator: AnyEvaluator, common: Omit<Configured, 'evaluator'>, options: unknown, { withJudge, withExplanation }: { readonly withJudge: boolean; readonly withExplanation: boolean }): ConfiguredEvaluator {
+function ready(evaluator: AnyEvaluator, common: Omit<Configured, 'evaluator'>, options: unknown, { withJudge, withExplanation, turns }: { readonly withJudge: boolean; readonly withExplanation: boolean; readonly turns: TurnGrouping | undefined }): ConfiguredEvaluator {
   const verdict = (outcome: Outcome): Verdict => {
     const reached = verdictOf(outcome, common.threshold);
     return withExplanation ? reached : unexplained(reached);
@@ -121,7 +124,13 @@ function ready(evaluator: AnyEvaluator, common: Omit<Configured, 'evaluator'>, o
   if (evaluator.kind === 'judge') return { ...asking(evaluator.evaluate), kind: 'judge' };
   if (evaluator.kind === 'http') return { ...asking(evaluator.evaluate), kind: 'http', concurrency: evaluator.concurrency(options) };
   if (withJudge && evaluator.evaluateWithJudge !== undefined) return { ...asking(evaluator.evaluateWithJudge), kind: 'judge' };
-  return { ...common, kind: 'rule', evaluator, evaluate: (trace, expected, context) => verdict(guarded(() => evaluator.evaluate({ trace, expected: expectedOf(expected) }, options, context))) };
+  const outcome = (trace: AgentTrace, expected: Expectation, context: EvaluationContext): Outcome => guarded(() => evaluator.evaluate({ trace, expected }, options, context));
+  return {
+    ...common,
+    kind: 'rule',
+    evaluator,
+    evaluate: (trace, expected, context) => verdict(turns === undefined ? outcome(trace, expectedOf(expected), context) : outcomeByTurn(trace, expectedOf(expected), turns, (turn, own) => outcome(turn, own, context))),
+  };
 }
 
 function guarded(evaluate: () => Outcome): Outcome {
@@ -166,6 +175,12 @@ function onEmptyFaults(entry: EvaluatorEntry, evaluator: AnyEvaluator): readonly
   return entry.on_empty === undefined || known ? [] : [{ path: ['on_empty'], problem: `is not for ${evaluator.id}, which has no empty case` }];
 }
 
+function turnsFaults(entry: EvaluatorEntry, { id, kind }: AnyEvaluator): readonly Fault[] {
+  if (entry.turns === undefined) return [];
+  if (kind !== 'rule' || entry.judge !== undefined) return [{ path: ['turns'], problem: `is for rules; ${id} asks somebody` }];
+  return turnGroupings.some((one) => one === entry.turns) ? [] : [{ path: ['turns'], problem: `must be one of ${turnGroupings.join(', ')}` }];
+}
+
 function optionFaults(entry: EvaluatorEntry, evaluator: AnyEvaluator, written: JsonValue): readonly Fault[] {
   if (!isJsonObject(written)) return [{ path: ['options'], problem: 'must be an object' }];
   const ownKey = (path: Fault['path']): Fault['path'] => (path[0] === 'on_empty' && entry.on_empty !== undefined ? path : ['options', ...path]);
@@ -176,8 +191,20 @@ function expectFaults(entry: EvaluatorEntry, evaluator: AnyEvaluator, read: read
   if (entry.expect === undefined) return [];
   if (evaluator.expectationSchema === undefined) return [{ path: ['expect'], problem: `is not for ${evaluator.id}, which takes no expectation` }];
   const known = new Set(read.map(({ path }) => jsonText([...path])));
-  const more = schemaFaults(evaluator.expectationSchema, entry.expect).filter(({ path }) => !known.has(jsonText([...path])));
+  const more = expectationSchemaFaults(evaluator.expectationSchema, entry).filter(({ path }) => !known.has(jsonText([...path])));
   return [...read, ...more].map(({ path, problem }) => ({ path: ['expect', ...path], problem }));
+}
+
+/** What is expected of single turns has the form of what is expected of the run, and one of the two will do. */
+function expectationSchemaFaults(schema: JsonObject, { expect = {}, turns }: EvaluatorEntry): readonly Fault[] {
+  const byTurn = isJsonObject(expect) ? member(expect, 'by_turn') : undefined;
+  if (byTurn === undefined || !isJsonObject(expect)) return schemaFaults(schema, expect);
+  const { by_turn: _turns, ...flat } = expect;
+  return [
+    ...(turns === undefined ? [{ path: ['by_turn'], problem: `is for an entry with turns: ${turnGroupings.join(' or ')}` }] : []),
+    ...(Object.keys(flat).length === 0 ? [] : schemaFaults(schema, flat)),
+    ...(isJsonArray(byTurn) ? byTurn.flatMap((one, at) => (one === null ? [] : schemaFaults(schema, one).map(({ path, problem }) => ({ path: ['by_turn', at, ...path], problem })))) : []),
+  ];
 }
 
 /** FNV-1a in 64 bits: tells configurations apart; nothing depends on it being hard to forge. */

@@ -38,6 +38,7 @@ export function readExpectation(value: JsonValue): ReadExpectation {
     output: (given) => ({ output: given }),
     context: (given) => optional('context', contextTexts(given, faults)),
     search_text: (given) => optional('searchText', searchText(given, ['search_text'], faults)),
+    by_turn: (given) => ({ byTurn: listOf(given, ['by_turn'], faults, turn) }),
   };
   let expectation: Expectation = {};
   for (const [key, given] of Object.entries(value)) {
@@ -62,6 +63,13 @@ function listOf<Item>(value: JsonValue, path: Path, faults: Fault[], read: (item
     const one = read(item, [...path, at], faults);
     return one === undefined ? [] : [one];
   });
+}
+
+/** Null: nothing is expected of the turn. */
+function turn(value: JsonValue, path: Path, faults: Fault[]): Expectation {
+  const read = value === null ? { expectation: {}, faults: [] } : readExpectation(value);
+  faults.push(...read.faults.map((fault) => ({ ...fault, path: [...path, ...fault.path] })), ...(read.expectation.byTurn === undefined ? [] : [{ path: [...path, 'by_turn'], problem: 'cannot stand inside a turn' }]));
+  return read.expectation;
 }
 
 function toolCall(value: JsonValue, path: Path, faults: Fault[]): ExpectedToolCall | undefined {

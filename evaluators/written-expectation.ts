@@ -15,6 +15,7 @@ const writers: { readonly [Name in keyof Expectation]-?: (expectation: Expectati
   output: ({ output }) => output,
   context: ({ context }) => context,
   searchText: ({ searchText }) => searchText,
+  byTurn: ({ byTurn }) => byTurn?.map(writtenExpectation),
 };
 
 export function writtenExpectation(expectation: Expectation): JsonObject {

@@ -9,7 +9,7 @@ type Names<Members> = { readonly [Name in keyof Required<Members>]: true };
 
 const optionNames: Names<ExperimentOptions<unknown>> = { dataset: true, task: true, evaluators: true, concurrency: true, timeoutMs: true, failFast: true, samplePercentage: true, judge: true, call: true, context: true, onProgress: true, timers: true };
 const exampleNames: Names<Example<unknown>> = { id: true, input: true, expect: true, tools: true, tasks: true, constraints: true, evaluators: true, timeoutMs: true, tags: true, metadata: true };
-const expectationNames: Names<Expectation> = { toolCalls: true, toolOutputs: true, toolCallsCount: true, toolCallsOrder: true, messages: true, tasks: true, constraints: true, plan: true, output: true, context: true, searchText: true };
+const expectationNames: Names<Expectation> = { toolCalls: true, toolOutputs: true, toolCallsCount: true, toolCallsOrder: true, messages: true, tasks: true, constraints: true, plan: true, output: true, context: true, searchText: true, byTurn: true };
 
 export function optionFaults<Input>(options: ExperimentOptions<Input>): readonly string[] {
   const { dataset, task, evaluators, concurrency = 1, timeoutMs, samplePercentage = 100 } = options;

@@ -3,6 +3,7 @@ import { configuredEvaluator, type ConfiguredEvaluator, type ConfiguredHttp, typ
 import type { AnyEvaluator, EvaluationContext, Subject } from '../../evaluators/evaluator.ts';
 import { partedOptions } from '../../evaluators/option-functions.ts';
 import { snakeMembers } from '../../evaluators/option-names.ts';
+import type { TurnGrouping } from '../../evaluators/turns.ts';
 import { writtenExpectation } from '../../evaluators/written-expectation.ts';
 import type { Expectation } from '../model/expectation.ts';
 import { isJsonObject, type JsonObject } from '../model/json.ts';
@@ -17,6 +18,8 @@ export interface EvaluatorSetting {
   readonly expect?: Expectation;
   /** False leaves the sentences out of the verdicts. */
   readonly includeExplanation?: boolean;
+  /** Of a rule: the run is scored turn by turn, and its worst turn counts; `expect.byTurn` says what is expected of each. */
+  readonly turns?: TurnGrouping;
 }
 
 /** Options with everything optional that has a default: all of them, at any depth. */
@@ -50,7 +53,7 @@ export function readyEvaluator(evaluator: ConfiguredEvaluator | AnyEvaluator): C
   return 'evaluator' in evaluator ? evaluator : configured(evaluator, {}, {});
 }
 
-function configured(evaluator: AnyEvaluator, options: object, { name, threshold, expect, includeExplanation, withJudge }: EvaluatorSetting & { readonly withJudge?: true }): ConfiguredEvaluator {
+function configured(evaluator: AnyEvaluator, options: object, { name, threshold, expect, includeExplanation, turns, withJudge }: EvaluatorSetting & { readonly withJudge?: true }): ConfiguredEvaluator {
   const { data, functions } = partedOptions(options, evaluator.functions ?? []);
   const given: JsonObject = Object.fromEntries(Object.entries(data).filter(([, value]) => value !== undefined));
   const written = snakeMembers(evaluator.optionsSchema, given);
@@ -62,6 +65,7 @@ function configured(evaluator: AnyEvaluator, options: object, { name, threshold,
       ...(threshold === undefined ? {} : { threshold }),
       ...(expect === undefined ? {} : { expect: writtenExpectation(expect) }),
       ...(includeExplanation === undefined ? {} : { include_explanation: includeExplanation }),
+      ...(turns === undefined ? {} : { turns }),
       ...(withJudge === true ? { judge: 'given' } : {}),
     },
     [evaluator],

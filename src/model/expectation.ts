@@ -45,4 +45,6 @@ export interface Expectation {
   readonly context?: readonly string[];
   /** Texts to search for. */
   readonly searchText?: string | readonly string[];
+  /** What is expected of each turn, in order; for evaluators that look at a run turn by turn. */
+  readonly byTurn?: readonly Expectation[];
 }

@@ -58,6 +58,11 @@ Calls that a model asked for and that nothing shows to have run count where the 
 \`tool_permission\` and all that compare calls with expected ones) and are left out where the execution is (\`tool_error\`, \`tool_recovery\`,
 \`tool_efficiency\`, \`loop_detection\`, \`step_count\`, \`tool_call_output\`).
 
+With \`turns: user_turn\` an entry of a rule scores a conversation turn by turn, and its worst turn is the verdict; \`assistant_message\` makes each
+message of the assistant a turn. The details have the score of each turn, the worst one (\`worst_turn\`, from 1) and what the whole would get
+(\`whole\`). \`expect.by_turn\` lists what is expected of each turn, null for nothing; otherwise each is held against the common expectation. A turn that is
+expected and never came has no calls. A run that tells no messages is one turn, as the runs of a session are.
+
 The label of a score is \`pass\` or \`fail\`, and none for a raw metric. A judge that gives labels of its own gives the label of the verdict: for the run
 as a whole, or the worst among its calls, documents, turns or blocks. [Judges](judges.md#what-they-are-asked) lists them.
 

@@ -73,6 +73,7 @@ const whole: Required<Expectation> = {
   output: [{ camelCase: { innerName: 1 } }],
   context: ['Oslo is in Norway.'],
   searchText: ['a', 'b'],
+  byTurn: [{ toolCalls: [{ name: 'a' }] }, {}],
 };
 
 test('library: a written expectation reads back as what it was', () => {

@@ -1,4 +1,5 @@
 /** `evaluators`: the entries' own keys, and for each evaluator what it takes under `options` and `expect`, from its own data. */
+import { turnGroupings } from '../../../evaluators/turns.ts';
 import type { AnyEvaluator, JsonSchema } from '../../../evaluators/evaluator.ts';
 import type { JsonValue } from '../../model/json.ts';
 import type { EvaluatorKind } from '../../model/verdict.ts';
@@ -140,6 +141,7 @@ export function evaluatorsSection(members: readonly AnyEvaluator[]): Section {
           expect: { type: 'object', description: 'What is expected of the run. The keys are those of the evaluator.' },
           options: { type: 'object', default: {}, description: 'Options. The keys are those of the evaluator.' },
           threshold: { type: ['number', 'null'], minimum: 0, maximum: 1, 'x-unit': 'score', description: 'Scores from here on pass; `null` is a raw metric that neither passes nor fails. Left out: the threshold of the evaluator.' },
+          turns: { enum: [...turnGroupings], description: 'Of a rule: the run is scored turn by turn, and its worst turn counts. A turn is all that follows a message of the user, or one message of the assistant. `expect.by_turn` lists what is expected of each.' },
           on_empty: { enum: ['skip', 'original'], description: 'A run without tool calls is skipped, or scored as the systems that the rule comes from score it.' },
           include_explanation: { type: 'boolean', default: true, description: 'False leaves explanations out of what is sent.' },
           ...whoIsAskedSchema,

@@ -72,6 +72,15 @@ for (const [at, { name, content, labels }] of inputs.entries()) {
   });
 }
 
+test('eval: an entry with turns scores a conversation by its worst turn, held against what a dataset expects of each', async () => {
+  const turn = (ask: string, name: string) => [{ role: 'user', content: ask }, { role: 'assistant', content: null, tool_calls: [{ id: name, function: { name, arguments: '{}' } }] }, { role: 'tool', tool_call_id: name, content: 'ok' }, { role: 'assistant', content: 'done' }];
+  const talk = file('talk.json', { id: 'talk', messages: [...turn('find', 'search'), ...turn('book', 'pay')] });
+  const config = file('turns.yaml', 'evaluators:\n  - { use: tool_correctness, turns: user_turn }\n');
+  const expected = file('turns-dataset.json', [{ id: 'talk', expect: { by_turn: [{ tool_calls: [{ name: 'search' }] }, { tool_calls: [{ name: 'book' }] }] } }]);
+  const { results } = await report(talk, '-c', config, '--dataset', expected);
+  expect(results[0]?.verdicts).toMatchObject([{ name: 'tool_correctness', status: 'scored', passed: false, details: { worst_turn: 2, turns: [{ turn: 1, score: 1 }, { turn: 2, score: 0 }] } }]);
+});
+
 test('eval: values that were cut short, as inspect writes them, are not judged as if they were whole', async () => {
   const cut = { id: 'cut', input: 'book', tools: [{ name: 'book', parameters: { type: 'object', required: ['city'] } }], tool_calls: [{ name: 'book', arguments: null, result: null, result_carried: false, truncated: { arguments: '{"city":"Osa', result: '{"rooms":[1' } }] };
   const lost = { id: 'lost', input: 'book', tools: [{ name: 'book' }], tool_calls: [{ name: 'other', arguments: {}, result: 'ok' }], truncated: ['spans'] };
