@@ -97,7 +97,7 @@ export function configuredEvaluator(entry: EvaluatorEntry, table: readonly AnyEv
     threshold,
     optionsHash: hashText(jsonText([evaluator.id, evaluator.version, withoutSecrets(evaluator.optionsSchema, written), entry.expect ?? null, threshold, ...(entry.turns === undefined ? [] : [entry.turns]), ...functions.map(({ path, given }) => [path.join('.'), String(given)])], { sortKeys: true })),
     expect: expectation.expectation,
-    checks: (expected: Expectation) => evaluator.checks?.(options, expected) ?? schemaParts(evaluator.expectationSchema),
+    checks: (expected: Expectation) => [...(evaluator.checks?.(options, expected) ?? schemaParts(evaluator.expectationSchema)), ...(entry.turns === undefined ? [] : ['by_turn' as const])],
   };
   return { kind: 'ready', evaluator: ready(evaluator, common, options, { withJudge: entry.judge !== undefined, withExplanation: entry.include_explanation !== false, turns: turnGroupings.find((one) => one === entry.turns) }) };
 }

@@ -61,6 +61,7 @@ export function coverageOf(expected: Expectation, configured: readonly Configure
 
 /** Those that a dataset switches on for a part. */
 export function checkersOf(part: ExpectedPart, table: readonly AnyEvaluator[]): readonly string[] {
+  if (part === 'by_turn') return ['a rule with turns'];
   return table.filter(({ switchedOnBy }) => switchedOnBy?.[part] !== undefined).map(({ id }) => id);
 }
 

@@ -24,7 +24,7 @@ export type Need = 'tool_calls' | 'tool_definitions' | 'tool_results' | 'input' 
  * What an expectation may state, under the name that files use. `tool_calls.arguments` and `tool_calls.result` are what an expected call
  * may name besides its tool.
  */
-export type ExpectedPart = 'tool_calls' | 'tool_calls.arguments' | 'tool_calls.result' | 'tool_outputs' | 'tool_calls_count' | 'tool_calls_order' | 'messages' | 'tasks' | 'constraints' | 'plan' | 'output' | 'context' | 'search_text';
+export type ExpectedPart = 'tool_calls' | 'tool_calls.arguments' | 'tool_calls.result' | 'tool_outputs' | 'tool_calls_count' | 'tool_calls_order' | 'messages' | 'tasks' | 'constraints' | 'plan' | 'output' | 'context' | 'search_text' | 'by_turn';
 
 /** A validator of one JSON Schema. Problems name the place in the value by member names and indexes. */
 export interface CompiledSchema {

@@ -18,7 +18,7 @@ export interface ReadExpectation {
 }
 
 /** What an expectation may hold. */
-export const expectationNames = ['tool_calls', 'tool_outputs', 'tool_calls_count', 'tool_calls_order', 'messages', 'tasks', 'constraints', 'plan', 'output', 'context', 'search_text'] as const;
+export const expectationNames = ['tool_calls', 'tool_outputs', 'tool_calls_count', 'tool_calls_order', 'messages', 'tasks', 'constraints', 'plan', 'output', 'context', 'search_text', 'by_turn'] as const;
 
 /** Entries of one list. */
 const entriesMax = 1_000;

@@ -18,6 +18,7 @@ const isStated: { readonly [part in ExpectedPart]: (expected: Expectation) => bo
   output: ({ output }) => output !== undefined,
   context: ({ context = [] }) => context.length > 0,
   search_text: ({ searchText }) => searchText !== undefined,
+  by_turn: ({ byTurn = [] }) => byTurn.length > 0,
 };
 
 export const expectedParts = Object.keys(isStated) as readonly ExpectedPart[];
@@ -32,9 +33,9 @@ export function refinedPart(part: ExpectedPart): ExpectedPart | undefined {
   return part.startsWith('tool_calls.') ? 'tool_calls' : undefined;
 }
 
-/** A schema without members takes whatever is expected. */
+/** A schema without members takes whatever is expected of the run. */
 export function schemaParts(schema: JsonSchema | undefined): readonly ExpectedPart[] {
   if (schema === undefined) return [];
   const properties = member(schema, 'properties');
-  return isJsonObject(properties) ? expectedParts.filter((part) => Object.hasOwn(properties, refinedPart(part) ?? part)) : expectedParts;
+  return isJsonObject(properties) ? expectedParts.filter((part) => Object.hasOwn(properties, refinedPart(part) ?? part)) : expectedParts.filter((part) => part !== 'by_turn');
 }

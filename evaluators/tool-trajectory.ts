@@ -51,7 +51,7 @@ export const toolTrajectory = {
     },
   },
   expectationSchema: { type: 'object', required: ['tool_calls'], properties: { tool_calls: expectedToolCallsSchema } },
-  checks: ({ arguments: { mode } }) => (mode === 'ignore' ? ['tool_calls'] : ['tool_calls', 'tool_calls.arguments']),
+  checks: ({ arguments: { mode, matcher } }) => (mode === 'ignore' && matcher === undefined ? ['tool_calls'] : ['tool_calls', 'tool_calls.arguments']),
   switchedOnBy: { tool_calls: {}, 'tool_calls.arguments': {} },
   functions: matcherPaths('arguments'),
   source: 'Dokimos ToolTrajectoryEvaluator, with contains_in_order besides',

@@ -162,7 +162,7 @@ function isUndeclared(one: UsableEvaluator): boolean {
 function coveredExamples<Input>({ dataset, judge }: ExperimentOptions<Input>, ids: readonly string[], planOf: (example: Example<Input>) => readonly ConfiguredEvaluator[]): ReadonlyMap<string, readonly ConfiguredEvaluator[]> {
   const made = new Map<string, ConfiguredEvaluator>();
   const found = dataset.map((example, at) => ({ id: ids[at] ?? '', plan: planOf(example), ...coverageOf(expectedOf(example), planOf(example), { table: switchable, canAsk: judge !== undefined, made }) }));
-  const unchecked = found.flatMap(({ id, unchecked: parts }) => parts.map(({ part, use }) => `${part} of example ${id} (add ${use.join(' or ')}, and a judge as { judge })`));
+  const unchecked = found.flatMap(({ id, unchecked: parts }) => parts.map(({ part, use }) => `${part} of example ${id} (add ${use.join(' or ')}${part === 'by_turn' ? '' : ', and a judge as { judge }'})`));
   if (unchecked.length > 0) throw new TypeError(`${unchecked.length === 1 ? '1 expectation is' : `${unchecked.length} expectations are`} checked by no evaluator: ${unchecked.slice(0, uncheckedShown).join('; ')}${unchecked.length > uncheckedShown ? `; and ${unchecked.length - uncheckedShown} more` : ''}.`);
   return new Map(found.map(({ id, plan, switchedOn }) => [id, [...plan, ...switchedOn.map((one) => one.configured)]]));
 }

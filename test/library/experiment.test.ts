@@ -131,6 +131,7 @@ test('experiment: an example may have evaluators, tools and tasks of its own', a
   const witness = {
     ...toolError().evaluator,
     id: 'witness',
+    expectationSchema: { type: 'object' },
     kind: 'rule',
     defaults: {},
     optionsSchema: { type: 'object' },
