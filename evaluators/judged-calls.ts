@@ -21,12 +21,11 @@ export interface FailureOptions {
 }
 
 export const failureDefaults: FailureOptions = { blankIsError: true, detectErrorField: true, useSpanStatus: true, useIsError: true, useErrorSigns: true, errorPatterns: [] };
+
 export type ErrorPredicate = (result: JsonValue, call: ToolCall) => boolean | string;
 
 /** Where an evaluator that has `FailureOptions` takes functions. */
 export const failureFunctions: readonly string[] = ['isError'];
-
-export const failureDefaults: FailureOptions = { blankIsError: true, detectErrorField: true, useSpanStatus: true, useIsError: true, errorPatterns: [] };
 
 export const failureProperties: JsonObject = {
   blank_is_error: { type: 'boolean', description: 'A result without a visible character is a failure.' },
@@ -37,8 +36,7 @@ export const failureProperties: JsonObject = {
   error_patterns: { type: 'array', maxItems: 100, items: { type: 'string', format: 're2' }, description: 'A result in which one of these regular expressions is found is a failure.' },
 };
 
-type Kind = 'span_status' | 'is_error' | 'blank' | 'pattern' | 'error_field' | 'error_sign';
-type Kind = 'span_status' | 'is_error' | 'blank' | 'predicate' | 'pattern' | 'error_field';
+type Kind = 'span_status' | 'is_error' | 'blank' | 'predicate' | 'pattern' | 'error_field' | 'error_sign';
 
 export interface Failure {
   readonly kind: Kind;
@@ -72,8 +70,6 @@ export function judgedCalls(calls: readonly PlacedCall[], options: FailureOption
     judged.push({ index, call, failure, isStated, isContradicted: isStated && options.useErrorSigns && signInResult(call) !== undefined });
   }
   return { judged, unknown: calls.length - judged.length };
-  const known = calls.filter(({ call }) => call.result !== undefined || signOf(call, options) !== undefined || (errorsShow && call.endUnixNano !== undefined));
-  return { judged: known.map(({ index, call }) => ({ index, call, failure: signOf(call, options) ?? failureOf(call, options, patterns) })), unknown: calls.length - known.length };
 }
 
 /** Writing a result down costs more than most of what is asked about it. */
@@ -96,7 +92,6 @@ function signOf({ error }: ToolCall, options: FailureOptions): Failure | undefin
 function failureOf(call: ToolCall, options: FailureOptions, patterns: readonly Pattern[]): Failure | undefined {
   const { result } = call;
   if (result === undefined) return errorSignOf(call, options);
-  if (result === undefined) return undefined;
   if (isBlank(result)) return options.blankIsError ? { kind: 'blank', message: 'it returned nothing' } : undefined;
   const said = options.isError === undefined ? false : predicateSays(options.isError, result, call);
   if (said !== false) return { kind: 'predicate', message: said };

@@ -14,8 +14,6 @@ import type { Cycle } from './cycles.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
 import { argumentsOf } from './expected-calls.ts';
 import { isBlank } from './failures.ts';
-import { argumentDefaults, argumentOptionsSchema, argumentRule, argumentsMatch, preparedArguments } from './matching/arguments.ts';
-import { errorField, isBlank } from './failures.ts';
 import { argumentDefaults, argumentOptionsSchema, argumentRule, argumentsAgree, argumentsMatch, matcherPaths, preparedArguments } from './matching/arguments.ts';
 import type { ArgumentOptions, ArgumentRule, PreparedArguments } from './matching/arguments.ts';
 import { normalizeToolNamesSchema, underNormalizedNames } from './normalized-names.ts';

@@ -36,7 +36,6 @@ export const toolError = {
   },
   source: 'Dokimos ToolErrorEvaluator, with the signs that spans and results carry',
   functions: failureFunctions,
-  source: 'Dokimos ToolErrorEvaluator, with the signs that spans carry',
   evaluate,
 } as const satisfies RuleEvaluator<ToolErrorOptions>;
 
