@@ -27,15 +27,23 @@ export function longestCycle(classes: readonly number[]): Cycle | undefined {
 /** Every stretch in which a period stands at least so many times in a row. One inside another, as that of twice the period, is left out. */
 export function repeatedCycles(classes: readonly number[], limits: { readonly periodMax: number; readonly minRepeats: number }): readonly Cycle[] {
   const found: Cycle[] = [];
-  for (let period = 1; period <= Math.min(limits.periodMax, classes.length / limits.minRepeats); period++) {
-    let start = 0;
-    for (let at = period; at <= classes.length; at++) {
-      if (at < classes.length && classes[at] === classes[at - period]) continue;
-      const length = at - start;
-      const inside = found.some((other) => other.start <= start && start + length <= other.start + other.length);
-      if (length >= period * limits.minRepeats && !inside) found.push({ start, period, length });
-      start = at - period + 1;
-    }
+  for (let period = 1; period <= Math.min(limits.periodMax, classes.length / limits.minRepeats); period++) found.push(...ofPeriod(classes, period, limits.minRepeats));
+  // One that begins no later and ends no earlier comes first in this order; of equal ones that with the shortest period.
+  found.sort((one, other) => one.start - other.start || other.length - one.length || one.period - other.period);
+  let reach = 0;
+  return found.filter(({ start, length }) => {
+    if (start + length <= reach) return false;
+    reach = start + length;
+    return true;
+  });
+}
+
+function* ofPeriod(classes: readonly number[], period: number, minRepeats: number): Generator<Cycle> {
+  let start = 0;
+  for (let at = period; at <= classes.length; at++) {
+    if (at < classes.length && classes[at] === classes[at - period]) continue;
+    const length = at - start;
+    if (length >= period * minRepeats) yield { start, period, length };
+    start = at - period + 1;
   }
-  return found.filter((one) => !found.some((other) => other.length > one.length && other.start <= one.start && one.start + one.length <= other.start + other.length)).sort((one, other) => one.start - other.start);
 }

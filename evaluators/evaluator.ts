@@ -73,7 +73,7 @@ export interface EvaluationContext {
    * is made with. Nobody changes what comes back.
    */
   readonly once: <Made extends object>(shared: object, by: object, make: () => Made) => Made;
-  /** A run with more tool calls than this is `skipped: too_large`. */
+  /** A run with more tool calls is `skipped: too_large` for an evaluator whose work grows faster than the calls do; one pass takes any run. */
   readonly toolCallsMax: number;
 }
 
@@ -85,6 +85,8 @@ interface EvaluatorData<Options> {
   readonly needs: readonly Need[];
   /** What it gives verdicts on; absent: on each run. A session is shown as one run, its turns one after the other. */
   readonly target?: 'session';
+  /** It guards against harm: webhooks tell of a run that is too large for it as they do of one that fails. */
+  readonly guard?: true;
   /** On without any configuration. */
   readonly onByDefault: boolean;
   readonly defaultThreshold: number | null;

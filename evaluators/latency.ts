@@ -2,9 +2,9 @@
 import type { AgentTrace } from '../src/model/agent-trace.ts';
 import type { Outcome } from '../src/model/verdict.ts';
 import { budgetShare } from './budget.ts';
-import { callDetails, evidenceOf, executedCalls, notCarried, noToolCalls, skipped, tooLarge } from './calls.ts';
+import { callDetails, evidenceOf, executedCalls, notCarried, noToolCalls, skipped } from './calls.ts';
 import type { PlacedCall } from './calls.ts';
-import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
+import type { RuleEvaluator, Subject } from './evaluator.ts';
 import { callName } from './wording.ts';
 
 export interface LatencyOptions {
@@ -38,8 +38,8 @@ interface Measured {
   readonly slowest?: PlacedCall;
 }
 
-function evaluate({ trace }: Subject, options: LatencyOptions, context: EvaluationContext): Outcome {
-  const measured = options.of === 'run' ? ofRun(trace) : ofCalls(trace, context);
+function evaluate({ trace }: Subject, options: LatencyOptions): Outcome {
+  const measured = options.of === 'run' ? ofRun(trace) : ofCalls(trace);
   if ('kind' in measured) return measured;
   const { nanos, slowest } = measured;
   const seconds = Number(nanos) / 1e9;
@@ -61,8 +61,8 @@ function ofRun({ startUnixNano, endUnixNano }: AgentTrace): Measured | Outcome {
   return { nanos: endUnixNano - startUnixNano };
 }
 
-function ofCalls(trace: AgentTrace, context: EvaluationContext): Measured | Outcome {
-  const stop = notCarried(trace) ?? tooLarge(trace, context);
+function ofCalls(trace: AgentTrace): Measured | Outcome {
+  const stop = notCarried(trace);
   if (stop !== undefined) return stop;
   const calls = executedCalls(trace);
   if (calls.length === 0) return noToolCalls(trace);

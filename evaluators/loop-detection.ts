@@ -5,11 +5,11 @@
  */
 import type { JsonObject } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { argumentsUnknown, callDetails, evidenceOf, executedCalls, notCarried, noToolCalls, partOf, resultsUnknown, tooLarge } from './calls.ts';
+import { argumentsUnknown, callDetails, evidenceOf, executedCalls, notCarried, noToolCalls, partOf, partsOf, resultsUnknown } from './calls.ts';
 import type { PlacedCall } from './calls.ts';
 import { repeatedCycles } from './cycles.ts';
 import type { Cycle } from './cycles.ts';
-import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
+import type { RuleEvaluator, Subject } from './evaluator.ts';
 import { argumentsOf } from './expected-calls.ts';
 import { canonicalText } from './matching/equality.ts';
 import { normalizeToolNamesSchema, underNormalizedNames } from './normalized-names.ts';
@@ -44,11 +44,15 @@ export const loopDetection = {
     },
   },
   source: 'DeepEval AgentLoopDetectionMetric, with loops of any period and one share instead of weights',
-  evaluate: (subject, options, context) => underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context)),
+  evaluate: (subject, options) => underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options)),
 } as const satisfies RuleEvaluator<LoopDetectionOptions>;
 
-function evaluate({ trace }: Subject, options: LoopDetectionOptions, context: EvaluationContext): Outcome {
-  const stop = notCarried(trace) ?? tooLarge(trace, context);
+/** Loops that the details list; a count tells of all. */
+const loopsListed = 100;
+const culpritsMade = 3;
+
+function evaluate({ trace }: Subject, options: LoopDetectionOptions): Outcome {
+  const stop = notCarried(trace);
   if (stop !== undefined) return stop;
   const calls = executedCalls(trace);
   if (calls.length === 0) return noToolCalls(trace);
@@ -77,13 +81,15 @@ function verdict(calls: readonly PlacedCall[], cycles: readonly Cycle[]): Outcom
   const loopOf = new Map<number, Cycle>();
   for (const cycle of cycles) for (let at = cycle.start; at < cycle.start + cycle.length; at++) if (!loopOf.has(at)) loopOf.set(at, cycle);
   const looped = calls.filter((_, at) => loopOf.has(at));
+  const places = calls.map((placed, at) => ({ ...placed, loop: loopOf.get(at) }));
+  const { parts, leftOut } = partsOf(places, ({ loop }) => loop === undefined, (one) => partOf(one, one.loop === undefined, one.loop === undefined ? 'The call is in no loop.' : `${callName(one)} is part of a loop of ${count(one.loop.period, 'call')}.`));
   return {
     kind: 'scored',
     score: (calls.length - looped.length) / calls.length,
-    explanation: cycles.length === 0 ? `No loop in ${count(calls.length, 'tool call')}.` : `${looped.length} of ${count(calls.length, 'tool call')} ${looped.length === 1 ? 'is' : 'are'} in loops: ${listed(cycles.map((cycle) => inWords(cycle, calls)), '; ')}.`,
+    explanation: cycles.length === 0 ? `No loop in ${count(calls.length, 'tool call')}.` : `${looped.length} of ${count(calls.length, 'tool call')} ${looped.length === 1 ? 'is' : 'are'} in loops: ${listed(cycles.slice(0, culpritsMade).map((cycle) => inWords(cycle, calls)), '; ', cycles.length)}.`,
     evidence: evidenceOf(looped),
-    parts: calls.map((placed, at) => partOf(placed, !loopOf.has(at), loopOf.has(at) ? `${callName(placed)} is part of a loop of ${count(loopOf.get(at)?.period ?? 1, 'call')}.` : 'The call is in no loop.')),
-    details: { total: calls.length, looped: looped.length, loops: cycles.map((cycle) => loopDetails(cycle, calls)) },
+    parts,
+    details: { total: calls.length, looped: looped.length, loops: cycles.slice(0, loopsListed).map((cycle) => loopDetails(cycle, calls)), ...(cycles.length > loopsListed ? { loops_left_out: cycles.length - loopsListed } : {}), ...leftOut },
   };
 }
 

@@ -6,7 +6,7 @@ import { isJsonArray, isJsonObject, jsonDepthMax, parseJsonContainer } from '../
 import type { JsonObject, JsonValue } from '../src/model/json.ts';
 import type { ToolCall } from '../src/model/agent-trace.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { callDetails, evidenceOf, executedCalls, noToolCalls, notCarried, partOf, resultsUnknown, tooLarge } from './calls.ts';
+import { callDetails, evidenceOf, executedCalls, named, noToolCalls, notCarried, partOf, partsOf, resultsUnknown, skipped } from './calls.ts';
 import type { PlacedCall } from './calls.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
 import { injectionSigns, signMeanings, type FoundSign } from './injection-signs.ts';
@@ -20,9 +20,10 @@ export interface PromptInjectionInToolResultOptions {
 export const promptInjectionInToolResult = {
   kind: 'rule',
   id: 'prompt_injection_in_tool_result',
-  version: 1,
+  version: 2,
   summary: 'No tool result gives orders to the agent that reads it.',
   needs: ['tool_calls', 'tool_results'],
+  guard: true,
   onByDefault: false,
   defaultThreshold: 1,
   defaults: { ignoreTools: [], ignoreSigns: [] },
@@ -39,9 +40,10 @@ export const promptInjectionInToolResult = {
 } as const satisfies RuleEvaluator<PromptInjectionInToolResultOptions>;
 
 /** Characters of all results of one run that are searched. */
-const searchedMax = 1_000_000;
+const searchedMax = 4_000_000;
 /** Places of one run where a sign is looked for. */
-const placesMax = 5_000;
+const placesMax = 200_000;
+const culpritsMade = 3;
 
 interface Searched {
   readonly placed: PlacedCall;
@@ -49,42 +51,79 @@ interface Searched {
 }
 
 function evaluate({ trace }: Subject, { ignoreTools, ignoreSigns }: PromptInjectionInToolResultOptions, context: EvaluationContext): Outcome {
-  const stop = notCarried(trace) ?? tooLarge(trace, context);
+  const stop = notCarried(trace);
   if (stop !== undefined) return stop;
   const calls = executedCalls(trace).filter(({ call }) => !ignoreTools.includes(call.name));
   if (calls.length === 0) return noToolCalls(trace);
   const told = calls.filter(({ call }) => call.result !== undefined || call.error !== undefined || call.truncated?.result !== undefined);
   if (told.length === 0) return resultsUnknown(calls, 'The spans carry no results of tool calls; switch on the capture of tool outputs.');
-  const work = { steps: placesMax };
-  let left = searchedMax;
-  let truncated = false;
-  const searched = told.map((placed): Searched => {
-    const whole = resultText(placed.call);
-    const text = whole.slice(0, left);
-    left -= text.length;
-    truncated ||= text.length < whole.length || placed.call.truncated?.result !== undefined;
-    return { placed, found: injectionSigns(text, context, work).filter(({ sign }) => !ignoreSigns.includes(sign)) };
-  });
-  return verdict(searched, { total: calls.length, truncated: truncated || work.steps <= 0 });
+  const scan = scanned(told, ignoreSigns, context);
+  const isHit = scan.searched.some(({ found }) => found.length > 0);
+  if (!isHit && scan.unsearched > 0) return tooMuch(scan, told.length);
+  return verdict(scan, { told: told.length, total: calls.length, cut: told.filter(({ call }) => call.truncated?.result !== undefined).length });
 }
 
-function verdict(searched: readonly Searched[], { total, truncated }: { readonly total: number; readonly truncated: boolean }): Outcome {
+interface Scan {
+  /** Results that were searched to their end, and those in which something was found. */
+  readonly searched: readonly Searched[];
+  /** Results of which at least a part was not searched, and in whose searched part nothing was found. */
+  readonly unsearched: number;
+  readonly characters: number;
+}
+
+function scanned(told: readonly PlacedCall[], ignoreSigns: readonly string[], context: EvaluationContext): Scan {
+  const work = { steps: placesMax };
+  const searched: Searched[] = [];
+  let characters = 0;
+  let unsearched = 0;
+  for (const placed of told) {
+    if (characters >= searchedMax || work.steps <= 0) {
+      unsearched++;
+      continue;
+    }
+    const whole = resultText(placed.call);
+    const text = whole.slice(0, searchedMax - characters);
+    characters += text.length;
+    const found = injectionSigns(text, context, work).filter(({ sign }) => !ignoreSigns.includes(sign));
+    const isWhole = text.length === whole.length && work.steps > 0;
+    if (isWhole || found.length > 0) searched.push({ placed, found });
+    else unsearched++;
+  }
+  return { searched, unsearched, characters };
+}
+
+function tooMuch({ searched, unsearched, characters }: Scan, told: number): Outcome {
+  return skipped('too_large', `${unsearched} of ${count(told, 'tool result')} ${unsearched === 1 ? 'was' : 'were'} not searched to the end: one run may have ${searchedMax} characters and ${placesMax} suspicious places searched. The ${characters} characters that were searched hold no sign of orders to the agent.`, { searched: searched.length, not_searched: unsearched, characters });
+}
+
+function verdict({ searched, unsearched, characters }: Scan, { told, total, cut }: { readonly told: number; readonly total: number; readonly cut: number }): Outcome {
   const hit = searched.filter(({ found }) => found.length > 0);
   const clean = searched.length - hit.length;
   const inWords = ({ placed, found }: Searched): string => `${callName(placed)} asks ${listed(found.map(({ sign }) => signMeanings[sign] ?? sign))}: ${quoted(found[0]?.excerpt ?? '')}`;
+  const calls = searched.map(({ placed, found }) => ({ ...placed, one: { placed, found } }));
+  const { parts, leftOut } = partsOf(calls, ({ one }) => one.found.length === 0, ({ one }) => partOf(one.placed, one.found.length === 0, one.found.length === 0 ? 'No sign of orders to the agent.' : `${inWords(one)}.`));
+  const notes = [
+    ...(unsearched === 0 ? [] : [`${count(unsearched, 'further result')} ${unsearched === 1 ? 'was' : 'were'} not searched to the end.`]),
+    ...(cut === 0 ? [] : [`${count(cut, 'result')} ${cut === 1 ? 'was' : 'were'} cut short on the way, and searched as far as the spans carry ${cut === 1 ? 'it' : 'them'}.`]),
+    ...(told === total ? [] : [`The spans carry no result of ${count(total - told, 'further call')}.`]),
+  ];
+  const found = hit.length === 0 ? `No sign of orders to the agent in ${count(searched.length, 'tool result')} (${count(characters, 'character')}).` : `${hit.length} of ${count(searched.length, 'tool result')} ${hit.length === 1 ? 'holds' : 'hold'} orders to the agent: ${listed(hit.slice(0, culpritsMade).map(inWords), '; ', hit.length)}.`;
   return {
     kind: 'scored',
     score: clean / searched.length,
-    explanation: hit.length === 0 ? `No sign of orders to the agent in ${searched.length === 1 ? 'the tool result' : `all ${searched.length} tool results`}.` : `${hit.length} of ${count(searched.length, 'tool result')} ${hit.length === 1 ? 'holds' : 'hold'} orders to the agent: ${listed(hit.map(inWords), '; ')}.`,
+    explanation: [found, ...notes].join(' '),
     evidence: evidenceOf(hit.map(({ placed }) => placed)),
-    parts: searched.map((one) => partOf(one.placed, one.found.length === 0, one.found.length === 0 ? 'No sign of orders to the agent.' : `${inWords(one)}.`)),
+    parts,
     details: {
       clean,
       searched: searched.length,
+      characters,
       total,
-      signs: [...new Set(hit.flatMap(({ found }) => found.map(({ sign }) => sign)))],
-      found: hit.map(({ placed, found }): JsonObject => ({ ...callDetails(placed), signs: found.map(({ sign, excerpt }) => ({ sign, excerpt })) })),
-      ...(truncated ? { truncated: true } : {}),
+      signs: [...new Set(hit.flatMap((one) => one.found.map(({ sign }) => sign)))],
+      found: named(hit).map((one): JsonObject => ({ ...callDetails(one.placed), signs: one.found.map(({ sign, excerpt }) => ({ sign, excerpt })) })),
+      ...(unsearched === 0 ? {} : { not_searched: unsearched }),
+      ...(unsearched > 0 || cut > 0 ? { truncated: true } : {}),
+      ...leftOut,
     },
   };
 }

@@ -79,7 +79,7 @@ function nameOf(text: string | undefined): string | null {
 function verdictJson({ key, evaluator, evaluatorVersion, verdict }: Evaluation): JsonObject {
   const head = { name: key.name, ...(key.targetKind === 'run' ? {} : { about: key.targetKind }), evaluator, version: evaluatorVersion, status: verdict.kind };
   const explanation = cutText(verdict.explanation, explanationCharsMax);
-  if (verdict.kind !== 'scored') return { ...head, ...(verdict.kind === 'failed' ? { error: errorType(verdict.error) } : {}), explanation };
+  if (verdict.kind !== 'scored') return { ...head, ...(verdict.kind === 'failed' ? { error: errorType(verdict.error) } : { reason: verdict.reason }), explanation };
   return { ...head, score: verdict.score, label: verdict.label, passed: verdict.passed, explanation };
 }
 
@@ -100,7 +100,7 @@ function slackLines({ run, evaluations }: Notice, link: string | undefined): rea
 
 function outcomeWords(verdict: Verdict): string {
   if (verdict.kind === 'scored') return [plain(verdict.label), verdict.score].filter((word) => word !== '').join(' ');
-  return verdict.kind === 'failed' ? `error ${errorType(verdict.error)}` : 'skipped';
+  return verdict.kind === 'failed' ? `error ${errorType(verdict.error)}` : `skipped ${verdict.reason}`;
 }
 
 /** On one line, and nothing in it is a command: Slack's three characters are written out, and its marks stand for themselves. */

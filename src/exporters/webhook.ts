@@ -94,10 +94,11 @@ function caller(webhook: WebhookSettings, settings: ExporterSettings, { lookup }
 
 function wantedOf({ run, evaluations }: Pick<ExportItem, 'run' | 'evaluations'>, { verdicts, labels, evaluators, agents }: WebhookFilter): readonly Evaluation[] {
   if (agents.length > 0 && !agents.includes(run.trace.agent ?? '')) return [];
-  return evaluations.filter(({ key, verdict }) => {
+  return evaluations.filter(({ key, guard, verdict }) => {
     if (evaluators.length > 0 && !evaluators.includes(key.name)) return false;
     if (verdict.kind === 'failed') return verdicts.includes('error');
-    if (verdict.kind === 'skipped') return false;
+    // Whoever can make a run too large for a guard would else pass it in silence.
+    if (verdict.kind === 'skipped') return guard === true && verdict.reason === 'too_large' && (verdicts.includes('fail') || verdicts.includes('error'));
     return labels.includes(verdict.label) || (verdict.passed !== null && verdicts.includes(verdict.passed ? 'pass' : 'fail'));
   });
 }

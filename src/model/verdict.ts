@@ -92,6 +92,8 @@ export interface Evaluation {
   readonly evaluator: string;
   readonly evaluatorKind: EvaluatorKind;
   readonly evaluatorVersion: number;
+  /** The evaluator guards against harm, so that a run which it could not check is news. */
+  readonly guard?: true;
   /** Hash of the options and the expectation: tells apart verdicts of differently configured evaluators. */
   readonly optionsHash: string;
   readonly revision: number;

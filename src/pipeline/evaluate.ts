@@ -137,6 +137,7 @@ export function evaluationOf(run: Run, configured: ConfiguredEvaluator, verdict:
     evaluator: configured.evaluator.id,
     evaluatorKind: configured.kind,
     evaluatorVersion: configured.evaluator.version,
+    ...(configured.evaluator.guard === true ? { guard: true as const } : {}),
     optionsHash: configured.optionsHash,
     revision: session?.revision ?? run.revision,
     completeness: run.completeness,

@@ -38,6 +38,7 @@ export const changedEvaluation: Change<Evaluation> = members<Evaluation>({
   evaluator: kept,
   evaluatorKind: kept,
   evaluatorVersion: kept,
+  guard: kept,
   optionsHash: kept,
   revision: kept,
   completeness: kept,

@@ -41,11 +41,30 @@ test('tool_permission: a call that was asked for and did not run counts', () => 
   expect(score({ entry: { use: 'tool_permission', options: { deny: ['drop'] } }, trace })).toMatchObject({ score: 0 });
 });
 
-test('tool_permission: it is skipped without calls, without tool data, and when it is too large', () => {
+test('tool_permission: it is skipped without calls, and without tool data', () => {
   const entry = { use: 'tool_permission', options: { deny: ['x'] } };
   expect(score({ entry, trace: agentTrace() })).toMatchObject({ kind: 'skipped', reason: 'no_tool_calls' });
   expect(score({ entry, trace: agentTrace({ toolCallsCarried: false }) })).toMatchObject({ kind: 'skipped', reason: 'tool_calls_not_carried' });
-  expect(score({ entry, trace: run('a', 'b'), limits: { toolCallsMax: 1 } })).toMatchObject({ kind: 'skipped', reason: 'too_large' });
+});
+
+test('tool_permission: takes a run of 50,000 calls and finds the one that is denied', () => {
+  const toolCalls = Array.from({ length: 50_000 }, (_, at) => call({ name: at === 49_999 ? 'drop_table' : `t${at}` }));
+  const verdict = score({ entry: { use: 'tool_permission', options: { deny: ['drop*'] } }, trace: agentTrace({ toolCalls }) });
+  expect(verdict).toMatchObject({ kind: 'scored', passed: false, details: { total: 50_000, permitted: 49_999, parts_left_out: { failed: 0, passed: 49_000 } } });
+  expect(verdict.kind === 'scored' ? verdict.parts.filter(({ passed }) => !passed).map(({ tool }) => tool) : []).toEqual(['drop_table']);
+});
+
+test('tool_permission: never passes calls that were not compared', () => {
+  const long = Array.from({ length: 60 }, (_, at) => call({ name: `${'x'.repeat(1_000_000)}${at}` }));
+  const entry = { use: 'tool_permission', options: { deny: ['drop*'] } };
+  expect(score({ entry, trace: agentTrace({ toolCalls: long }) })).toMatchObject({ kind: 'skipped', reason: 'too_large' });
+  expect(score({ entry, trace: agentTrace({ toolCalls: [call({ name: 'drop' }), ...long] }) })).toMatchObject({ kind: 'scored', passed: false });
+});
+
+test('tool_permission: spans that lost calls are no proof', () => {
+  const entry = { use: 'tool_permission', options: { deny: ['drop'] } };
+  expect(score({ entry, trace: agentTrace({ toolCalls: [call({ name: 'a' })], truncated: ['spans'] }) })).toMatchObject({ kind: 'skipped', reason: 'truncated' });
+  expect(score({ entry, trace: agentTrace({ toolCalls: [call({ name: 'drop' })], truncated: ['spans'] }) })).toMatchObject({ kind: 'scored', passed: false });
 });
 
 test('tool_permission: without any list nothing says what is permitted', () => {

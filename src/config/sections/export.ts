@@ -80,7 +80,7 @@ export const exportSection: Section = {
           additionalProperties: false,
           default: {},
           properties: {
-            verdicts: { type: 'array', maxItems: 3, items: { enum: ['fail', 'pass', 'error'] }, default: [...webhookDefaults.verdicts], description: 'Outcomes; `error` is an evaluation that failed itself.' },
+            verdicts: { type: 'array', maxItems: 3, items: { enum: ['fail', 'pass', 'error'] }, default: [...webhookDefaults.verdicts], description: 'Outcomes; `error` is an evaluation that failed itself. With `fail` or `error`, a run that is too large for an evaluator that guards (permissions, injections) is told as well.' },
             labels: { type: 'array', maxItems: 100, items: { type: 'string', minLength: 1, maxLength: 200 }, default: [], description: 'Labels that are told as well, whatever the outcome.' },
             evaluators: { type: 'array', maxItems: 100, items: { type: 'string', minLength: 1, maxLength: 100 }, default: [], description: 'Names of evaluators; all when empty.' },
             agents: { type: 'array', maxItems: 100, items: { type: 'string', minLength: 1, maxLength: 1000 }, default: [], description: 'Names of agents; all when empty.' },
