@@ -48,6 +48,7 @@ import { idlePacking, squeezing } from './serving/idle-packing.ts';
 import type { Memory } from './serving/memory-guard.ts';
 import { metricsPushing } from './serving/metrics-pushing.ts';
 import { outboxes } from './serving/outboxes.ts';
+import { recognitionWatch } from './serving/recognition-watch.ts';
 import { grpcReserveShare, inFlightShare, journalShare, overload, tracesShare } from './serving/overload.ts';
 import { reloading, type ReloadSource } from './serving/reloading.ts';
 import type { Repeating } from './serving/repeating.ts';
@@ -95,7 +96,7 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
   const logger = given.child({}, { formatters: { log: (fields) => inForce.rules.redaction?.fields(fields) ?? fields } });
   const boxes = outboxes({ entries: config.exporters, telemetry, logger, onGivenUp: (exporter, items) => logger.warn({ exporter, items }, 'scores were given up that waited for an exporter which is no longer configured') });
   const pushing = metricsPushing({ snapshot: () => metricsNow(telemetry, inForce.rules.groups), telemetry, clock, sleep, logger, instance: String(config.listen.otlpHttp.port) });
-  const notices = contentNotices();
+  const [notices, recognised] = [contentNotices(), recognitionWatch({ collectors, clock, sleep, telemetry, logger, shown: (text) => inForce.rules.redaction?.text(text) ?? text })];
   let keeping: Keeper | undefined;
   let archive: SpanKeeper | undefined;
   let lookups: Reopener | undefined;
@@ -147,7 +148,7 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
     journalFill: () => records.intake()?.fill() ?? 0, storeFill: () => keeping?.fill() ?? 0, forwardFill: forward.fill,
   });
   const journalled = journalledIngest({ journaling: records, takesAllLogs: forward.wants, clock, wake: ticker.wake, ...pressed.shares, putOff: pressed.putOff, admission: (isModest) => (state.stopping ? { refuse: 'stopping', retryAfterSeconds: stoppingRetryAfterSeconds } : pressed.admission(isModest)) });
-  const receivers = receiversOf(config, leases, connections, { telemetry, logger, ingest: annotatedIngest({ ingest: journalled, annotating: () => annotations, clock }) });
+  const receivers = receiversOf(config, leases, connections, { telemetry, logger, ingest: recognised.watched(annotatedIngest({ ingest: journalled, annotating: () => annotations, clock })) });
   let web: ReturnType<typeof consoleOf> | undefined;
 
   /** Whole or not at all: what can fail is done before anything is in force. */
@@ -216,9 +217,10 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
       beside.push(driftWatch({ store, config: () => inForce.config, redaction: () => inForce.rules.redaction, ask: bench.askAnew, isCalm: pressed.isCalm, telemetry, clock, sleep, onFault: told('a fixed set of runs could not be looked at') }));
       ticker.wake();
       lookups = reopener({ store, flow, telemetry, clock, sleep, closing: () => inForce.config.closing, wake: ticker.wake, onFault: told('the store could not be asked') });
+      beside.push(recognised.start());
       pressed.start();
       forward.start();
-      web = consoleOf(config, state, { connectionsMax: connections.console, lease: leases({ keepFreeBytes: config.limits.memoryBytes * grpcReserveShare }), telemetry, logger, store, exporters: { standings: () => [...boxes.standings(), ...forward.standings(), ...pushing.standings()], recount: boxes.recount }, annotate: says.take, unannotate: says.remove, budgets: () => bench.budgets(inForce.config.evaluators), judges: () => judgesInForce(inForce.config), metricsPage: () => openMetricsPieces(metricsNow(telemetry, inForce.rules.groups)) });
+      web = consoleOf(config, state, { connectionsMax: connections.console, lease: leases({ keepFreeBytes: config.limits.memoryBytes * grpcReserveShare }), telemetry, logger, store, exporters: { standings: () => [...boxes.standings(), ...forward.standings(), ...pushing.standings()], recount: boxes.recount }, annotate: says.take, unannotate: says.remove, budgets: () => bench.budgets(inForce.config.evaluators), judges: () => judgesInForce(inForce.config), unrecognised: () => recognised.standing(), metricsPage: () => openMetricsPieces(metricsNow(telemetry, inForce.rules.groups)) });
       pushing.place(inForce.config.exporters);
       packing.start();
       logger.info({ descriptors: descriptors.max, open: descriptors.open, reserved: connections.reserved, http: connections.http, grpc: connections.grpc, console: connections.console }, 'connections are bounded by the descriptor limit');
@@ -260,7 +262,7 @@ function hostsOf({ listen }: Config, listener: 'otlpHttp' | 'otlpGrpc' | 'consol
   return hostRule({ listensOn: listen[listener].host, isOpen: !asksToken && (listen.tls === undefined || (listener === 'console' && isLoopback(listen.console.host))), allowedHosts: listen.allowedHosts ?? [], allowedOrigins: listen.allowedOrigins ?? [], loopbackOnly: listener === 'console' });
 }
 
-interface ConsoleParts {
+interface ConsoleParts extends Pick<ApiParts, 'budgets' | 'judges' | 'unrecognised'> {
   readonly connectionsMax: number;
   readonly lease: DoorLease;
   readonly telemetry: MetricRegistry;
@@ -269,12 +271,10 @@ interface ConsoleParts {
   readonly exporters: ExporterQueues;
   readonly annotate: Annotating['take'];
   readonly unannotate: Annotating['remove'];
-  readonly budgets: ApiParts['budgets'];
-  readonly judges: ApiParts['judges'];
   readonly metricsPage: ConsoleOptions['metricsPage'];
 }
 
-function consoleOf(config: Config, state: Readonly<ListenState>, { connectionsMax, lease, telemetry, logger, store, exporters, annotate, unannotate, budgets, judges, metricsPage }: ConsoleParts): ReturnType<typeof consoleListener> {
+function consoleOf(config: Config, state: Readonly<ListenState>, { connectionsMax, lease, telemetry, logger, store, exporters, annotate, unannotate, budgets, judges, unrecognised, metricsPage }: ConsoleParts): ReturnType<typeof consoleListener> {
   const { console: { host, port }, tls } = config.listen;
   const tokens = (permission: 'read' | 'operate' | 'annotate'): readonly string[] => config.listen.tokens.filter(({ may }) => may.includes(permission)).map(({ value }) => value);
   return consoleListener({
@@ -292,7 +292,7 @@ function consoleOf(config: Config, state: Readonly<ListenState>, { connectionsMa
     metricsContentType: openMetricsContentType,
     readBody: consoleBody(lease),
     connections: openConnections({ transport: 'console', max: connectionsMax, telemetry, clock }),
-    api: { store, clock, exporters, annotate, unannotate, budgets, judges, spans: async ({ tenant, traceId }) => await keptSpans(await store.spans(tenant, traceId)), evaluability: () => evaluabilityRows(telemetry.snapshot()) },
+    api: { store, clock, exporters, annotate, unannotate, budgets, judges, unrecognised, spans: async ({ tenant, traceId }) => await keptSpans(await store.spans(tenant, traceId)), evaluability: () => evaluabilityRows(telemetry.snapshot()) },
     onFault: (error) => logger.error({ error: error.stack ?? error.message }, 'an answer of the console could not be made'),
   });
 }

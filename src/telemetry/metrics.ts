@@ -64,6 +64,7 @@ export const metrics = {
   'tracejury.spans.own': { kind: 'counter', unit: '{span}', labels: [], meaning: 'Spans of ours that came back in and were left alone.' },
   'tracejury.spans.duplicate': { kind: 'counter', unit: '{span}', labels: [], meaning: 'Spans that were already there.' },
   'tracejury.spans.over_limit': { kind: 'counter', unit: '{span}', labels: [], meaning: 'Spans beyond limits.spans_per_trace.' },
+  'tracejury.services.unrecognised': { kind: 'gauge', unit: '{scope}', labels: [], meaning: 'Services and scopes whose spans hold no agent, model call or tool call that a collector reads; the log and `/api/v1/evaluability` name them.' },
   'tracejury.open.traces': { kind: 'gauge', unit: '{trace}', labels: [], meaning: 'Traces that are being gathered.' },
   'tracejury.open.bytes': { kind: 'gauge', unit: 'By', labels: [], meaning: 'Bytes of the spans that are being gathered.' },
   'tracejury.receiver.requests': { kind: 'counter', unit: '{request}', labels: ['tracejury.transport', 'tracejury.signal', 'tracejury.status', 'tracejury.reason'], meaning: 'Requests answered, by HTTP status or gRPC code; refused ones with the reason.' },

@@ -96,7 +96,7 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
     });
     return reply.type(options.metricsContentType).send(page);
   });
-  app.get('/', async (request, reply) => reply.type('text/html; charset=utf-8').send(firstPage({ otlp: reachable(options.otlp(), request.hostname) })));
+  app.get('/', async (request, reply) => reply.type('text/html; charset=utf-8').send(firstPage({ otlp: reachable(options.otlp(), request.hostname), unrecognised: options.api.unrecognised() })));
   serveApi(app, options.api);
   app.setNotFoundHandler(async (request, reply) => {
     if (isOtlpPath(request.url)) return reply.code(404).send(failure('not_found', 'OTLP is not taken on the port of the console.', otlpText(reachable(options.otlp(), request.hostname))));

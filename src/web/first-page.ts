@@ -1,4 +1,8 @@
 /** The page at `/`: where agents send to, and where everything else is. */
+import type { UnrecognisedNotice } from '../pipeline/recognition.ts';
+
+/** The API has them all. */
+const noticesShown = 10;
 
 /** As the receivers gave them when they began to listen. */
 export interface OtlpAddresses {
@@ -26,7 +30,7 @@ export function otlpText(otlp: OtlpAddresses | undefined): string {
   return otlp === undefined ? 'Send it to the addresses of listen.otlp_http or listen.otlp_grpc.' : `Send it to ${otlp.http} (HTTP) or ${otlp.grpc} (gRPC).`;
 }
 
-export function firstPage({ otlp }: { readonly otlp: OtlpAddresses | undefined }): string {
+export function firstPage({ otlp, unrecognised }: { readonly otlp: OtlpAddresses | undefined; readonly unrecognised: readonly UnrecognisedNotice[] }): string {
   const where =
     otlp === undefined
       ? '<p>It is starting, and takes no spans yet.</p>'
@@ -42,6 +46,7 @@ export function firstPage({ otlp }: { readonly otlp: OtlpAddresses | undefined }
 <body>
 <h1>tracejury is running</h1>
 ${where}
+${unrecognised.slice(0, noticesShown).map(noticeText).join('\n')}
 <ul>
 <li><a href="/api/v1/runs">/api/v1/runs</a>: runs and the verdicts on them as JSON; <a href="/api/v1/openapi.json">/api/v1/openapi.json</a> tells the rest.</li>
 <li><a href="/metrics">/metrics</a>: scores, decisions and the service's own figures, for Prometheus.</li>
@@ -51,6 +56,11 @@ ${where}
 </body>
 </html>
 `;
+}
+
+function noticeText({ service, scope, names, keys, missing, todo }: UnrecognisedNotice): string {
+  const codes = (texts: readonly string[]): string => texts.map((text) => `<code>${escaped(text)}</code>`).join(' ');
+  return `<p><strong>No agent is recognised in the spans of <code>${escaped(service)}</code></strong> (scope <code>${escaped(scope)}</code>). Spans: ${codes(names)}. Attributes: ${codes(keys)}. ${escaped(missing)} ${escaped(todo)}</p>`;
 }
 
 function escaped(text: string): string {

@@ -39,6 +39,7 @@ const schemas: { readonly [name: string]: JsonObject } = {
   Gone: object({ reason: { enum: [...contentGoneWords, 'not_stored'] }, explanation: text }),
   SummaryRow: object({ at: { ...time, description: 'Start of the step.' }, name: text, verdict: { enum: verdictWords }, count, mean_score: orNull('number') }),
   Tool: object({ agent: orNull('string'), name: text, calls: count, errors: count, not_executed: { ...count, description: 'Asked for by a model, with no sign that it ran.' }, mean_seconds: orNull('number') }),
+  UnrecognisedService: object({ service: text, scope: text, spans: { ...count, description: 'That were looked at.' }, names: { type: 'array', items: text, description: 'Of spans, some.' }, keys: { type: 'array', items: text, description: 'Of attributes, some.' }, dialects: { type: 'array', items: text }, missing: text, todo: text }),
   EvaluabilityRow: object({ agent: text, dialect: text, name: text, outcome: text, reason: orNull('string'), need: orNull('string'), count }),
   ...exportSchemas,
   ...figureSchemas,

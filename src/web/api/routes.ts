@@ -1,6 +1,7 @@
 /** The routes of the API. A new one is a row here: the listener serves it, and the OpenAPI document tells it. */
 import type { RunKey } from '../../model/agent-trace.ts';
 import type { JudgeInForce } from '../../figures/judge-agreement.ts';
+import type { UnrecognisedNotice } from '../../pipeline/recognition.ts';
 import type { Clock } from '../../model/clock.ts';
 import type { EntryStanding } from '../../model/exporter-standing.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
@@ -53,6 +54,8 @@ export interface ApiParts {
   readonly clock: Clock;
   /** Attempts of evaluators since the start of the process, by what came of them. */
   readonly evaluability: () => readonly JsonObject[];
+  /** Services and scopes in whose spans no agent is recognised. */
+  readonly unrecognised: () => readonly UnrecognisedNotice[];
 }
 
 export interface Route {
@@ -206,8 +209,8 @@ export const routes: readonly Route[] = [
     summary: 'What each evaluator could score since the service started, by agent and dialect, and what it lacked.',
     path_parameters: {},
     query_parameters: {},
-    answer: list('evaluability', 'EvaluabilityRow'),
-    handle: async ({ evaluability }) => ({ evaluability: evaluability(), next: null }),
+    answer: { type: 'object', required: ['evaluability', 'unrecognised', 'next'], properties: { evaluability: { type: 'array', items: { $ref: '#/components/schemas/EvaluabilityRow' } }, unrecognised: { type: 'array', items: { $ref: '#/components/schemas/UnrecognisedService' }, description: 'Services and scopes from which spans came, for eight seconds or longer, and no agent, model call or tool call among them.' }, next: { type: 'null' } } },
+    handle: async ({ evaluability, unrecognised }) => ({ evaluability: evaluability(), unrecognised: unrecognised().map(({ service, scope, spans, names, keys, dialects, missing, todo }) => ({ service, scope, spans, names, keys, dialects, missing, todo })), next: null }),
   },
   ...figureRoutes,
   ...annotationRoutes,

@@ -1,0 +1,52 @@
+/** Says which services are recognised by their first spans, and of which no run can come. */
+import type { Collector } from '../../collectors/collector.ts';
+import type { Clock, Sleep } from '../model/clock.ts';
+import { noticeOf, recognition, type UnrecognisedNotice } from '../pipeline/recognition.ts';
+import type { Ingest } from '../receivers/receiver.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+import { repeating, type Repeating } from './repeating.ts';
+
+const lookEveryMs = 1_000;
+
+interface WatchLogger {
+  info(fields: { readonly [field: string]: unknown }, message: string): void;
+  warn(fields: { readonly [field: string]: unknown }, message: string): void;
+}
+
+export interface RecognitionWatch {
+  /** Looks at what the other has taken. */
+  watched(ingest: Ingest): Ingest;
+  start(): Repeating;
+  standing(): readonly UnrecognisedNotice[];
+}
+
+export function recognitionWatch({ collectors, clock, sleep, telemetry, logger, shown }: { readonly collectors: readonly Collector[]; readonly clock: Clock; readonly sleep: Sleep; readonly telemetry: Telemetry; readonly logger: WatchLogger; readonly shown: (text: string) => string }): RecognitionWatch {
+  const known = recognition({ collectors, clock });
+  return {
+    watched: (ingest) => ({
+      ...ingest,
+      async spans(tenant, spans, request) {
+        await ingest.spans(tenant, spans, request);
+        for (const { service, scope, dialects } of known.spans(tenant, spans)) logger.info({ service, scope, dialects }, 'first spans of a service: its agent is recognised');
+      },
+      async logs(tenant, records, request) {
+        await ingest.logs(tenant, records, request);
+        known.records(tenant, records);
+      },
+    }),
+    start: () =>
+      repeating({
+        everyMs: lookEveryMs,
+        sleep,
+        async work() {
+          for (const one of known.due()) {
+            const { service, scope, spans, names, keys, missing, todo } = noticeOf(one);
+            logger.warn({ service, scope, spans, names, keys, missing, todo }, 'no agent is recognised in the spans of a service');
+          }
+          telemetry.set('tracejury.services.unrecognised', known.standing().length, {});
+        },
+        onFault: () => undefined,
+      }),
+    standing: () => known.standing().map((one) => noticeOf({ ...one, names: one.names.map(shown), keys: one.keys.map(shown) })),
+  };
+}
