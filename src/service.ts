@@ -51,6 +51,7 @@ import { outboxes } from './serving/outboxes.ts';
 import { recognitionWatch } from './serving/recognition-watch.ts';
 import { grpcReserveShare, inFlightShare, journalShare, overload, tracesShare } from './serving/overload.ts';
 import { reloading, type ReloadSource } from './serving/reloading.ts';
+import { raisedProbabilities } from './serving/raised-probabilities.ts';
 import type { Repeating } from './serving/repeating.ts';
 import { keepOf } from './serving/retention.ts';
 import { runRules } from './serving/run-rules.ts';
@@ -96,7 +97,7 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
   const logger = given.child({}, { formatters: { log: (fields) => inForce.rules.redaction?.fields(fields) ?? fields } });
   const boxes = outboxes({ entries: config.exporters, telemetry, logger, onGivenUp: (exporter, items) => logger.warn({ exporter, items }, 'scores were given up that waited for an exporter which is no longer configured') });
   const pushing = metricsPushing({ snapshot: () => metricsNow(telemetry, inForce.rules.groups), telemetry, clock, sleep, logger, instance: String(config.listen.otlpHttp.port) });
-  const [notices, recognised] = [contentNotices(), recognitionWatch({ collectors, clock, sleep, telemetry, logger, shown: (text) => inForce.rules.redaction?.text(text) ?? text })];
+  const [notices, upstream, recognised] = [contentNotices(), raisedProbabilities(config.limits.upstreamProbability, logger), recognitionWatch({ collectors, clock, sleep, telemetry, logger, shown: (text) => inForce.rules.redaction?.text(text) ?? text })];
   let keeping: Keeper | undefined;
   let archive: SpanKeeper | undefined;
   let lookups: Reopener | undefined;
@@ -123,7 +124,7 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
     telemetry,
     limits: { ...defaultGroupLimits, bytesMax: config.limits.memoryBytes * tracesShare, spareBytesMax: () => pressed.spareBytesMax(), spansPerTraceMax: config.limits.spansPerTrace },
     squeeze: squeezing(),
-    settled: forward.settled, deliver,
+    settled: forward.settled, deliver, upstreamMin: upstream.probabilityMin, upstreamRaised: upstream.add,
     pace: bench.pace,
     queue: waiting.place, sessions: waiting.sessions,
     ask: bench.ask,
@@ -220,7 +221,7 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
       beside.push(recognised.start());
       pressed.start();
       forward.start();
-      web = consoleOf(config, state, { connectionsMax: connections.console, lease: leases({ keepFreeBytes: config.limits.memoryBytes * grpcReserveShare }), telemetry, logger, store, exporters: { standings: () => [...boxes.standings(), ...forward.standings(), ...pushing.standings()], recount: boxes.recount }, annotate: says.take, unannotate: says.remove, budgets: () => bench.budgets(inForce.config.evaluators), judges: () => judgesInForce(inForce.config), unrecognised: () => recognised.standing(), metricsPage: () => openMetricsPieces(metricsNow(telemetry, inForce.rules.groups)) });
+      web = consoleOf(config, state, { connectionsMax: connections.console, lease: leases({ keepFreeBytes: config.limits.memoryBytes * grpcReserveShare }), telemetry, logger, store, exporters: { standings: () => [...boxes.standings(), ...forward.standings(), ...pushing.standings()], recount: boxes.recount }, annotate: says.take, unannotate: says.remove, budgets: () => bench.budgets(inForce.config.evaluators), judges: () => judgesInForce(inForce.config), upstream, unrecognised: () => recognised.standing(), metricsPage: () => openMetricsPieces(metricsNow(telemetry, inForce.rules.groups)) });
       pushing.place(inForce.config.exporters);
       packing.start();
       logger.info({ descriptors: descriptors.max, open: descriptors.open, reserved: connections.reserved, http: connections.http, grpc: connections.grpc, console: connections.console }, 'connections are bounded by the descriptor limit');
@@ -262,7 +263,7 @@ function hostsOf({ listen }: Config, listener: 'otlpHttp' | 'otlpGrpc' | 'consol
   return hostRule({ listensOn: listen[listener].host, isOpen: !asksToken && (listen.tls === undefined || (listener === 'console' && isLoopback(listen.console.host))), allowedHosts: listen.allowedHosts ?? [], allowedOrigins: listen.allowedOrigins ?? [], loopbackOnly: listener === 'console' });
 }
 
-interface ConsoleParts extends Pick<ApiParts, 'budgets' | 'judges' | 'unrecognised'> {
+interface ConsoleParts extends Pick<ApiParts, 'budgets' | 'judges' | 'unrecognised' | 'upstream'> {
   readonly connectionsMax: number;
   readonly lease: DoorLease;
   readonly telemetry: MetricRegistry;
@@ -274,7 +275,7 @@ interface ConsoleParts extends Pick<ApiParts, 'budgets' | 'judges' | 'unrecognis
   readonly metricsPage: ConsoleOptions['metricsPage'];
 }
 
-function consoleOf(config: Config, state: Readonly<ListenState>, { connectionsMax, lease, telemetry, logger, store, exporters, annotate, unannotate, budgets, judges, unrecognised, metricsPage }: ConsoleParts): ReturnType<typeof consoleListener> {
+function consoleOf(config: Config, state: Readonly<ListenState>, { connectionsMax, lease, telemetry, logger, store, exporters, annotate, unannotate, budgets, judges, unrecognised, upstream, metricsPage }: ConsoleParts): ReturnType<typeof consoleListener> {
   const { console: { host, port }, tls } = config.listen;
   const tokens = (permission: 'read' | 'operate' | 'annotate'): readonly string[] => config.listen.tokens.filter(({ may }) => may.includes(permission)).map(({ value }) => value);
   return consoleListener({
@@ -284,6 +285,7 @@ function consoleOf(config: Config, state: Readonly<ListenState>, { connectionsMa
     ...(tls === undefined ? {} : { tls: tlsOptions({ cert: tls.cert, key: tls.key }) }),
     hosts: hostsOf(config, 'console', 'read'),
     readTokens: tokens('read'),
+    ownTokens: config.listen.tokens.filter(({ may, sees }) => may.includes('read') && sees === 'own'),
     operateTokens: tokens('operate'),
     annotateTokens: tokens('annotate'),
     notReady: () => (state.stopping ? 'The service is stopping.' : state.ready ? undefined : 'The service is starting.'),
@@ -292,7 +294,7 @@ function consoleOf(config: Config, state: Readonly<ListenState>, { connectionsMa
     metricsContentType: openMetricsContentType,
     readBody: consoleBody(lease),
     connections: openConnections({ transport: 'console', max: connectionsMax, telemetry, clock }),
-    api: { store, clock, exporters, annotate, unannotate, budgets, judges, unrecognised, spans: async ({ tenant, traceId }) => await keptSpans(await store.spans(tenant, traceId)), evaluability: () => evaluabilityRows(telemetry.snapshot()) },
+    api: { store, clock, exporters, annotate, unannotate, budgets, judges, unrecognised, upstream, spans: async ({ tenant, traceId }) => await keptSpans(await store.spans(tenant, traceId)), evaluability: () => evaluabilityRows(telemetry.snapshot()) },
     onFault: (error) => logger.error({ error: error.stack ?? error.message }, 'an answer of the console could not be made'),
   });
 }

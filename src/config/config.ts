@@ -46,6 +46,8 @@ export interface Config {
     readonly closingLagMs: number;
     /** The longest that a client is asked to stay away. */
     readonly retryAfterMs: number;
+    /** The least that is believed of a sampler before the service. */
+    readonly upstreamProbability: number;
     readonly spansPerTrace: number;
     /** Names that metrics tell apart, in each tenant; absent: the preset. */
     readonly metricAgents?: number;
@@ -90,6 +92,8 @@ interface Token {
   /** Secret. */
   readonly value: string;
   readonly may: readonly Permission[];
+  /** Its own tenant alone; absent: all of them. */
+  readonly sees?: 'own';
 }
 
 export interface EvaluatorConfig {

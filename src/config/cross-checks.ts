@@ -27,6 +27,7 @@ export function crossCheck(check: CrossCheck): readonly Finding[] {
   const { value } = check;
   return [
     ...listenFindings(objectAt(value, 'listen')),
+    ...sightFindings(listAt(objectAt(value, 'listen'), 'tokens')),
     ...orderFindings(value),
     ...memoryFindings(objectAt(value, 'limits')),
     ...twice(listAt(objectAt(value, 'listen'), 'tokens'), ['listen', 'tokens'], 'name', 'Names of tokens are tenants: give each its own.'),
@@ -74,6 +75,15 @@ function listenFindings(listen: JsonObject): readonly Finding[] {
     }
   }
   return findings;
+}
+
+/** What is changed concerns all tenants. */
+function sightFindings(tokens: readonly JsonValue[]): readonly Finding[] {
+  return tokens.flatMap((written, at): readonly Finding[] => {
+    const token = asObject(written);
+    const changing = member(token, 'sees') === 'own' ? listAt(token, 'may').filter((one) => one === 'annotate' || one === 'operate') : [];
+    return changing.length === 0 ? [] : [{ path: ['listen', 'tokens', at, 'sees'], at: 'value', problem: `own does not go with a token that may ${changing.join(' and ')}`, todo: 'Give another token for that, or leave out sees.' }];
+  });
 }
 
 /** Segments hold whole requests, and there must be some of them to write into while others are read. */

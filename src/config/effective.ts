@@ -56,6 +56,7 @@ export function effectiveConfig({ value, members, entryIndexes, env, tools, drif
       journalBytes: quantity('bytes', limits, 'journal_bytes'),
       closingLagMs: quantity('duration', limits, 'closing_lag'),
       retryAfterMs: quantity('duration', limits, 'retry_after'),
+      upstreamProbability: number(limits, 'upstream_probability'),
       spansPerTrace: number(limits, 'spans_per_trace'),
       ...(member(limits, 'metric_agents') === undefined ? {} : { metricAgents: number(limits, 'metric_agents') }),
       ...(member(limits, 'connections') === undefined ? {} : { connections: number(limits, 'connections') }),
@@ -262,7 +263,7 @@ function names(listen: JsonObject, key: string, name: 'allowedHosts' | 'allowedO
 
 function token(written: JsonValue): Config['listen']['tokens'][number] {
   const from = asObject(written);
-  return { name: text(from, 'name'), value: text(from, 'value'), may: listAt(from, 'may') as Config['listen']['tokens'][number]['may'] };
+  return { name: text(from, 'name'), value: text(from, 'value'), may: listAt(from, 'may') as Config['listen']['tokens'][number]['may'], ...(member(from, 'sees') === 'own' ? { sees: 'own' } : {}) };
 }
 
 function address(from: JsonObject, key: string): Address {

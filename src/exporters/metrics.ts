@@ -1,7 +1,7 @@
 /** Scores as metrics: never a trace id in a label; exemplars lead from a bucket to a run that failed. */
 import { hash } from 'node:crypto';
 import { wire } from '../model/attributes.ts';
-import { unreachable } from '../model/ids.ts';
+import { noTenant, unreachable, type Tenant } from '../model/ids.ts';
 import { recentMap } from '../model/recent.ts';
 import { type Evaluation, evaluationKeyText, type Verdict } from '../model/verdict.ts';
 import { attemptOf, type Attempt } from '../pipeline/evaluability.ts';
@@ -12,9 +12,25 @@ import type { ExporterParts, ExporterSettings } from './settings.ts';
 
 /** Verdicts remembered to tell whether a later revision changed them; the oldest are forgotten first. */
 const verdictsRememberedMax = 40_000;
+/** Tenants with a label value of their own; those that come later share one. */
+export const tenantLabelsMax = 100;
+const otherTenants = 'other';
 
 export function metricsExporter(_settings: ExporterSettings, { telemetry }: Pick<ExporterParts, 'telemetry'>): Exporter {
   const verdicts = recentMap<string, string>(verdictsRememberedMax);
+
+  const tenants = new Set<Tenant>();
+
+  /** Of the default tenant the empty text, so that its series have no such label. */
+  function tenantLabel(tenant: Tenant): string {
+    if (tenant === noTenant || tenants.has(tenant)) return tenant;
+    if (tenants.size >= tenantLabelsMax) {
+      telemetry.add('tracejury.metrics.tenants_folded', 1);
+      return otherTenants;
+    }
+    tenants.add(tenant);
+    return tenant;
+  }
 
   /** What changed since the revision before: `changed`, `same`, or `unknown` when that was too long ago. */
   function change(evaluation: Evaluation): string {
@@ -28,15 +44,16 @@ export function metricsExporter(_settings: ExporterSettings, { telemetry }: Pick
   function countFirst(item: ExportItem): void {
     const { run } = item;
     const agent = { [wire.agentName]: run.trace.agent ?? '', [wire.targetService]: run.service ?? '' };
-    if (isRunsFirst(item)) telemetry.add('tracejury.runs', 1, { ...agent, [wire.completeness]: run.completeness });
+    const tenant = { [wire.tenant]: tenantLabel(run.tenant) };
+    if (isRunsFirst(item)) telemetry.add('tracejury.runs', 1, { ...agent, ...tenant, [wire.completeness]: run.completeness });
     for (const ended of item.decisions) {
       const { name, decision, reason } = ended;
-      telemetry.add('tracejury.decisions', 1, { [wire.evaluationName]: name, [wire.decision]: decision, 'tracejury.reason': reason ?? '' });
+      telemetry.add('tracejury.decisions', 1, { [wire.evaluationName]: name, [wire.decision]: decision, 'tracejury.reason': reason ?? '', ...tenant });
       const attempt = attemptOf(run, ended);
       if (attempt !== undefined) telemetry.add('tracejury.evaluability', 1, attemptLabels(attempt));
     }
     for (const { key, evaluatorKind, verdict } of item.evaluations) {
-      const target = { [wire.evaluationName]: key.name, ...agent, [wire.evaluatorKind]: evaluatorKind };
+      const target = { [wire.evaluationName]: key.name, ...agent, ...tenant, [wire.evaluatorKind]: evaluatorKind };
       telemetry.add('tracejury.evaluation.results', 1, { ...target, ...resultLabels(verdict) });
       if (verdict.kind !== 'scored') continue;
       telemetry.record('tracejury.evaluation.score', verdict.score, target, verdict.passed === false ? exemplarOf(run) : undefined);

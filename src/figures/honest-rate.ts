@@ -2,13 +2,15 @@
  * The rate of one evaluator over all traffic, from the runs that it was asked about: weighted by the probabilities with which they were chosen, corrected by
  * what people say where they say enough, with what it does not speak for.
  */
+import { noTenant } from '../model/ids.ts';
 import type { VerdictRow, DecidedRuns } from '../model/verdict-rows.ts';
 import { confusion } from '../statistics/confusion.ts';
 import { coverage, type Coverage } from '../statistics/coverage.ts';
 import { notEstimable, type Estimate, type NotEstimable } from '../statistics/estimate.ts';
 import { predictionPowered, type PredictionPowered } from '../statistics/prediction-powered.ts';
 import { roganGladen, type CorrectedRate } from '../statistics/rogan-gladen.ts';
-import { rateSums, weightedRate } from '../statistics/weighted-rate.ts';
+import { cappedWeights, type CappedWeights } from '../statistics/weight-cap.ts';
+import { kishEffectiveN, rateSums, weightedRate, type RateObservation } from '../statistics/weighted-rate.ts';
 import { runKeyText } from './people.ts';
 
 /** With fewer labels of each kind of verdict a correction says more about chance than about the judge. */
@@ -29,6 +31,13 @@ export interface HonestRate {
   /** Judged runs that people have labelled. */
   readonly labels: number;
   readonly coverage: Coverage | NotEstimable;
+  readonly weights: RateWeights;
+}
+
+/** What single runs weigh in a rate. */
+export interface RateWeights extends CappedWeights {
+  /** Kish's: runs of equal weight that would tell as much, after weights were cut. */
+  readonly kishN: number;
 }
 
 export interface RateInput {
@@ -50,15 +59,30 @@ export function honestRate({ rows, labels, decided }: RateInput): HonestRate {
     const value = measure === 'mean_score' ? (row.word === 'raw' ? row.score : undefined) : row.word === 'pass' ? 1 : row.word === 'fail' ? 0 : undefined;
     return value === undefined ? [] : [{ row, value, label: measure === 'mean_score' ? undefined : labels.get(runKeyText(row)) }];
   });
-  const plain = weightedRate(rateSums(judged.map(({ row, value }) => observation(row, value))).data());
-  const powered = corrected(judged);
+  const capped = cappedWeights(judged.map(({ row }) => row.sampleProbability));
+  const observed = observation(capped);
+  const sums = rateSums(judged.map(({ row, value }) => observed(row, value))).data();
+  const plain = weightedRate(sums);
+  const powered = corrected(judged, observed);
   const labelled = judged.filter(({ label }) => label !== undefined).length;
   const enough = powered.kind === 'estimated' && isEnough(judged);
-  return { measure, rate: enough ? powered : plain, corrected: enough, judged: plain, predictionPowered: powered, roganGladen: reckoned(judged, plain), labels: labelled, coverage: covered(rows, judged, decided) };
+  return { measure, rate: enough ? powered : plain, corrected: enough, judged: plain, predictionPowered: powered, roganGladen: reckoned(judged, plain), labels: labelled, coverage: covered(rows, judged, decided), weights: { ...capped, kishN: kishEffectiveN(sums) } };
 }
 
-function observation({ sampleProbability, sessionId }: VerdictRow, value: number) {
-  return { value, probability: sampleProbability, ...(sessionId === undefined ? {} : { session: sessionId }) };
+/** What one of all these runs may weigh, also one that has no verdict. */
+export function weightMaxOf(rows: readonly VerdictRow[]): number {
+  return cappedWeights(rows.map(({ sampleProbability }) => sampleProbability)).weightMax;
+}
+
+type Observe = (row: VerdictRow, value: number) => RateObservation;
+
+/** Sessions of two tenants are two sessions, whatever their ids. */
+function observation({ weightMax }: CappedWeights): Observe {
+  return ({ tenant, sampleProbability, sessionId }, value) => ({
+    value,
+    probability: sampleProbability > 0 ? Math.max(sampleProbability, 1 / weightMax) : sampleProbability,
+    ...(sessionId === undefined ? {} : { session: tenant === noTenant ? sessionId : `${tenant} ${sessionId}` }),
+  });
 }
 
 const strata = [1, 0] as const;
@@ -75,7 +99,7 @@ function isEnough(judged: readonly Judged[]): boolean {
  * People look at what failed more often than at what passed, so among the runs of one verdict the labels count as drawn evenly, and with the probability
  * that came of it.
  */
-function corrected(judged: readonly Judged[]): PredictionPowered | NotEstimable {
+function corrected(judged: readonly Judged[], observed: Observe): PredictionPowered | NotEstimable {
   const shares = new Map(strata.map((value) => {
     const own = judged.filter((one) => one.value === value);
     return [value, own.filter(({ label }) => label !== undefined).length / Math.max(1, own.length)] as const;
@@ -83,7 +107,7 @@ function corrected(judged: readonly Judged[]): PredictionPowered | NotEstimable 
   // Of a verdict that nobody has looked at people may think anything.
   if (judged.length > 0 && strata.some((value) => shares.get(value) === 0 && judged.some((one) => one.value === value))) return notEstimable('no_labels');
   return predictionPowered(judged.map(({ row, value, label }) => {
-    const { value: verdict, ...rest } = observation(row, value);
+    const { value: verdict, ...rest } = observed(row, value);
     const share = shares.get(value === 1 ? 1 : 0) ?? 0;
     return { verdict, ...rest, ...(label === undefined || share === 0 ? {} : { label: { value: label ? 1 : 0, probability: share } }) };
   }));
@@ -98,7 +122,8 @@ function reckoned(judged: readonly Judged[], plain: Estimate): CorrectedRate | N
 
 /** Runs that could not be asked about, or that nobody got an answer for. */
 function covered(rows: readonly VerdictRow[], judged: readonly Judged[], decided: readonly DecidedRuns[]): Coverage | NotEstimable {
-  const weight = (some: readonly VerdictRow[]): number => some.reduce((sum, { sampleProbability }) => sum + (sampleProbability > 0 ? 1 / sampleProbability : 0), 0);
+  const weightMax = weightMaxOf(rows);
+  const weight = (some: readonly VerdictRow[]): number => some.reduce((sum, { sampleProbability }) => sum + (sampleProbability > 0 ? Math.min(1 / sampleProbability, weightMax) : 0), 0);
   const [scoredWeight, failedWeight, skippedWeight] = [weight(judged.map(({ row }) => row)), weight(rows.filter(({ word }) => word === 'error')), weight(rows.filter(({ word }) => word === 'skipped'))];
   const sum = (of: keyof Pick<DecidedRuns, 'runs' | 'chosen' | 'weight' | 'unchosen'>, ...decisions: readonly string[]): number => decided.filter(({ decision }) => decisions.includes(decision)).reduce((all, one) => all + one[of], 0);
   // Of the runs that were not asked about as many would have been skipped as of those that were.

@@ -1,8 +1,9 @@
 /** The rates of evaluators, out of the store: the newest runs of a period, a page at a time. */
 import { annotationRowsMax, type AnnotatorKind } from '../model/annotation.ts';
+import type { Tenant } from '../model/ids.ts';
 import type { RowPlace, RunPeriod, VerdictRow } from '../model/verdict-rows.ts';
 import type { Micros, Store } from '../stores/store.ts';
-import { honestRate, type HonestRate } from './honest-rate.ts';
+import { honestRate, weightMaxOf, type HonestRate } from './honest-rate.ts';
 import { labelledRuns } from './people.ts';
 
 export type RateSource = Pick<Store, 'verdicts' | 'annotations'>;
@@ -15,6 +16,8 @@ export interface RatesQuery extends RunPeriod {
   readonly runsMax: number;
   /** Also by agent, of the agents with the most verdicts. */
   readonly agentsMax?: number;
+  /** Also by tenant, of the tenants with the most verdicts. */
+  readonly tenantsMax?: number;
 }
 
 export interface EvaluatorRate extends HonestRate {
@@ -22,6 +25,8 @@ export interface EvaluatorRate extends HonestRate {
   readonly kind: string;
   /** Undefined: of all agents. */
   readonly agent: string | undefined;
+  /** Undefined: of all tenants. */
+  readonly tenant: Tenant | undefined;
 }
 
 export interface Rates {
@@ -35,19 +40,26 @@ export const peopleKinds: readonly AnnotatorKind[] = ['human', 'user'];
 
 const pageRows = 5_000;
 
-export async function rates(store: RateSource, { name, kinds, runsMax, agentsMax = 0, ...period }: RatesQuery): Promise<Rates> {
+export async function rates(store: RateSource, { name, kinds, runsMax, agentsMax = 0, tenantsMax = 0, ...period }: RatesQuery): Promise<Rates> {
   const since = await store.verdicts.since({ ...period, runsMax });
   const within = { ...period, from: since };
   const evaluators = (await store.verdicts.evaluators()).filter((one) => (name === undefined ? one.kind !== 'rule' : one.name === name));
   const found: EvaluatorRate[] = [];
   for (const evaluator of evaluators) {
     const rows = await allRows(store, { ...within, name: evaluator.name });
-    const decided = await store.verdicts.decided({ ...within, name: evaluator.name });
+    const weightMax = weightMaxOf(rows);
+    const decided = await store.verdicts.decided({ ...within, name: evaluator.name, weightMax });
     const annotated = await store.annotations.onRuns({ ...within, name: evaluator.name, kinds, limit: annotationRowsMax });
     const labels = new Map(labelledRuns(annotated.filter(({ annotation }) => annotation.toolCall === undefined)).runs.flatMap(({ key, passed }) => (passed === undefined ? [] : [[key, passed] as const])));
-    found.push({ ...evaluator, agent: period.agent, ...honestRate({ rows, labels, decided }) });
-    for (const agent of topAgents(rows, agentsMax)) {
-      found.push({ ...evaluator, agent, ...honestRate({ rows: rows.filter((row) => row.agent === agent), labels, decided: decided.filter((one) => one.agent === agent) }) });
+    const of = { agent: period.agent, tenant: period.tenant };
+    found.push({ ...evaluator, ...of, ...honestRate({ rows, labels, decided }) });
+    for (const tenant of most(rows, (row) => row.tenant, tenantsMax)) {
+      const own = rows.filter((row) => row.tenant === tenant);
+      const ofTenant = await store.verdicts.decided({ ...within, tenant, name: evaluator.name, weightMax: weightMaxOf(own) });
+      found.push({ ...evaluator, ...of, tenant, ...honestRate({ rows: own, labels, decided: ofTenant }) });
+    }
+    for (const agent of most(rows, (row) => row.agent, agentsMax)) {
+      found.push({ ...evaluator, ...of, agent, ...honestRate({ rows: rows.filter((row) => row.agent === agent), labels, decided: decided.filter((one) => one.agent === agent) }) });
     }
   }
   return { since, rates: found };
@@ -63,8 +75,9 @@ async function allRows(store: RateSource, query: RunPeriod & { readonly name: st
   }
 }
 
-function topAgents(rows: readonly VerdictRow[], agentsMax: number): readonly string[] {
-  if (agentsMax === 0) return [];
-  const counts = [...Map.groupBy(rows, ({ agent }) => agent)].flatMap(([agent, own]) => (agent === undefined ? [] : [{ agent, count: own.length }]));
-  return counts.sort((one, other) => other.count - one.count || (one.agent < other.agent ? -1 : 1)).slice(0, agentsMax).map(({ agent }) => agent).sort();
+/** The names with the most rows, in their own order. */
+function most<Name extends string>(rows: readonly VerdictRow[], nameOf: (row: VerdictRow) => Name | undefined, namesMax: number): readonly Name[] {
+  if (namesMax === 0) return [];
+  const counts = [...Map.groupBy(rows, nameOf)].flatMap(([name, own]) => (name === undefined ? [] : [{ name, count: own.length }]));
+  return counts.sort((one, other) => other.count - one.count || (one.name < other.name ? -1 : 1)).slice(0, namesMax).map(({ name }) => name).sort();
 }

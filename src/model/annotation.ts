@@ -89,6 +89,8 @@ export interface AnnotatedQuery {
   readonly to: Micros;
   readonly name?: string;
   readonly agent?: string;
+  /** Of the run; absent: of all tenants. */
+  readonly tenant?: Tenant;
   readonly kinds: readonly AnnotatorKind[];
   /** Annotations. */
   readonly limit: number;

@@ -1,5 +1,6 @@
 /** The part of a store that tells single verdicts for figures over many runs, a page at a time. */
 import type { RunKey } from './agent-trace.ts';
+import type { Tenant } from './ids.ts';
 import type { Micros, VerdictWord } from '../stores/store.ts';
 
 export interface VerdictRows {
@@ -10,7 +11,7 @@ export interface VerdictRows {
   /** Verdicts of one evaluator, newest run first. */
   page(query: RunPeriod & { readonly name: string; readonly limit: number; readonly after?: RowPlace }): Promise<VerdictRowPage>;
   /** How runs ended for one evaluator; `waiting`: they have not. A run that has a verdict and is asked about anew does not wait. */
-  decided(query: RunPeriod & { readonly name: string }): Promise<readonly DecidedRuns[]>;
+  decided(query: RunPeriod & { readonly name: string; readonly weightMax?: number }): Promise<readonly DecidedRuns[]>;
 }
 
 export const evaluatorsMax = 1_000;
@@ -20,6 +21,8 @@ export interface RunPeriod {
   readonly from: Micros;
   readonly to: Micros;
   readonly agent?: string;
+  /** Absent: of all tenants. */
+  readonly tenant?: Tenant;
 }
 
 export interface VerdictRow extends RunKey {
@@ -49,7 +52,7 @@ export interface DecidedRuns {
   readonly runs: number;
   /** Of these, without a verdict: those that were chosen, */
   readonly chosen: number;
-  /** the Σ 1 / p of them, by the probabilities with which they were, */
+  /** the Σ 1 / p of them, by the probabilities with which they were, each `weightMax` at most, */
   readonly weight: number;
   /** and those that were not chosen, or of which an older release has not noted it. */
   readonly unchosen: number;

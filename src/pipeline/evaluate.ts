@@ -51,6 +51,8 @@ export interface Evaluated {
   readonly evaluations: readonly Evaluation[];
   readonly decisions: readonly RunDecision[];
   readonly toJudge: readonly ToJudge[];
+  /** The run claims a smaller probability than is believed, and an evaluator draws a sample of runs. */
+  readonly isRaised?: true;
 }
 
 export interface EvaluateWith {
@@ -59,6 +61,8 @@ export interface EvaluateWith {
   readonly telemetry: Telemetry;
   /** Absent: there are no budgets. */
   readonly pace?: Pace;
+  /** The least probability of a sampler before the service that is believed; left out: `upstreamProbabilityMin`. */
+  readonly upstreamMin?: number;
   /** True: nobody gathers the turns of sessions, and each run is taken for a whole one. */
   readonly sessionsAsRuns?: boolean;
 }
@@ -79,6 +83,7 @@ export function evaluateRun(run: Run, whole: readonly PlannedEvaluator[], option
   for (const { key, verdict } of evaluations) verdicts.set(key.name, verdict);
   const decisions: RunDecision[] = [];
   const toJudge: ToJudge[] = [];
+  let raised: Pick<Evaluated, 'isRaised'> = {};
   for (const planned of plan) {
     const { configured, sampleRate, raise = [] } = planned;
     const verdict = verdicts.get(configured.name);
@@ -89,14 +94,15 @@ export function evaluateRun(run: Run, whole: readonly PlannedEvaluator[], option
       const asked = whoIsAsked(planned);
       const rate = raisedRate(sampleRate, raise, verdicts);
       const { left, by } = options.pace?.(planned) ?? unpaced;
-      const { sampled, probability } = sampleDecision({ traceId: run.traceId, traceState: run.traceState, rate: rate * left });
+      const { sampled, probability, isRaised } = sampleDecision({ traceId: run.traceId, traceState: run.traceState, rate: rate * left, ...(options.upstreamMin === undefined ? {} : { upstreamMin: options.upstreamMin }) });
+      if (isRaised === true) raised = { isRaised };
       // Without a judge there is nobody to ask; the configuration refuses that, so this is a plan made by hand.
       if (configured.kind === 'judge' && asked === undefined) decisions.push(decision(configured, 'filtered', 'no_judge'));
       else if (sampled) toJudge.push({ configured, ...asked, expected, probability });
       else decisions.push(left === 0 && rate > 0 ? decision(configured, 'over_budget', by) : decision(configured, 'sampled_out'));
     }
   }
-  return { evaluations, decisions, toJudge };
+  return { evaluations, decisions, toJudge, ...raised };
 }
 
 /** Of a judge evaluator, and at whose cost; undefined: nobody that the plan names. */

@@ -64,6 +64,10 @@ export interface PipelineOptions extends PipelineSettings {
   readonly pace?: Pace;
   /** What waits for a judge in the store, or why it may not. Undefined: nothing waits there, and the judge is asked at once. */
   readonly queue?: (work: ToJudge) => Queued | undefined;
+  /** The least probability of a sampler before the service that is believed; absent: `upstreamProbabilityMin`. */
+  readonly upstreamMin?: number;
+  /** Called for each run that claims a smaller one. */
+  readonly upstreamRaised?: (tenant: Tenant) => void;
   /** Absent: no session is judged as a whole. */
   readonly sessions?: Pick<TurnsWith, 'partyOf' | 'refused'>;
 }
@@ -112,7 +116,11 @@ export function pipeline(options: PipelineOptions): Pipeline {
 
   function score(whole: Run): void {
     const { plan, prices = {}, groups, redaction } = settings;
-    const { evaluations, decisions, toJudge } = evaluateRun(whole, plan, options);
+    const { evaluations, decisions, toJudge, isRaised } = evaluateRun(whole, plan, options);
+    if (isRaised === true) {
+      telemetry.add('tracejury.sampling.raised', 1);
+      options.upstreamRaised?.(whole.tenant);
+    }
     const { run, item, work } = leaving(whole, redaction);
     countActivity(run, telemetry);
     countCosts(run, prices, telemetry);

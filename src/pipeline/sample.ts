@@ -10,13 +10,23 @@ export interface SampleInput {
   readonly traceState: string;
   /** A share 0..1 of the received runs. */
   readonly rate: number;
+  /** The least probability of a sampler before the service that is believed, 0..1; left out: `upstreamProbabilityMin`. */
+  readonly upstreamMin?: number;
 }
 
 export interface SampleDecision {
   readonly sampled: boolean;
   /** The probability of inclusion among all traces there were, so upstream probability × rate. */
   readonly probability: number;
+  /** The trace claims that the samplers before the service keep fewer than `upstreamMin`; it counts as if they kept that share. */
+  readonly isRaised?: true;
 }
+
+/**
+ * A run counts 1 / p in a rate, and whoever sends a span writes its threshold: 2^-56 would count as 72 quadrillion runs. Samplers of busy services
+ * keep one trace in a thousand, seldom one in ten thousand.
+ */
+export const upstreamProbabilityMin = 0.0001;
 
 /** W3C allows 32 members; longer lists are not searched further. */
 const traceStateMembersMax = 32;
@@ -26,12 +36,15 @@ const RANDOM_VALUE = /^[0-9a-f]{14}$/;
 /** Trailing zeros may be left out. */
 const THRESHOLD = /^[0-9a-f]{1,14}$/;
 
-export function sampleDecision({ traceId, traceState, rate }: SampleInput): SampleDecision {
-  const { randomness, upstreamKept } = traceRandomness(traceId, traceState);
+export function sampleDecision({ traceId, traceState, rate, upstreamMin = upstreamProbabilityMin }: SampleInput): SampleDecision {
+  const { randomness, upstreamKept: claimed } = traceRandomness(traceId, traceState);
+  const least = BigInt(Math.round(Math.min(1, upstreamMin) * Number(ALL)));
+  const isRaised = claimed < least;
+  const upstreamKept = isRaised ? least : claimed;
   const share = rate > 0 ? Math.min(rate, 1) : 0;
   // How many of the 2^56 random values are kept; the product with a power of two is exact.
   const kept = (upstreamKept * BigInt(Math.round(share * Number(ALL)))) >> RANDOM_BITS;
-  return { sampled: kept > 0n && randomness >= ALL - kept, probability: (Number(upstreamKept) / Number(ALL)) * share };
+  return { sampled: kept > 0n && randomness >= ALL - kept, probability: (Number(upstreamKept) / Number(ALL)) * share, ...(isRaised ? { isRaised } : {}) };
 }
 
 function traceRandomness(traceId: TraceId, traceState: string): { readonly randomness: bigint; readonly upstreamKept: bigint } {

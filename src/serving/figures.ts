@@ -3,6 +3,7 @@ import { agreementOf, type JudgeAgreement } from '../figures/judge-agreement.ts'
 import { peopleKinds, rates, type EvaluatorRate } from '../figures/rates.ts';
 import { annotationRowsMax } from '../model/annotation.ts';
 import { wire } from '../model/attributes.ts';
+import { noTenant } from '../model/ids.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { Estimate, NotEstimable } from '../statistics/estimate.ts';
 import type { Store } from '../stores/store.ts';
@@ -24,6 +25,7 @@ const dayMicros = 86_400_000_000;
 /** What is looked at each time; the API looks at more. */
 const runsMax = 20_000;
 const agentsMax = 20;
+const tenantsMax = 20;
 const agreementDays = 30;
 
 interface Point {
@@ -34,7 +36,7 @@ interface Point {
 export function figures({ store, telemetry, clock, sleep, onFault }: FiguresOptions): Repeating {
   async function reckon(): Promise<void> {
     const to = Math.floor(clock.nowMs() * 1_000);
-    const told = (await rates(store, { from: to - dayMicros, to, kinds: peopleKinds, runsMax, agentsMax })).rates;
+    const told = (await rates(store, { from: to - dayMicros, to, kinds: peopleKinds, runsMax, agentsMax, tenantsMax })).rates.filter(({ tenant }) => tenant !== noTenant);
     const gauges: readonly (readonly [MetricName, readonly Point[]])[] = [
       ['tracejury.rate', told.flatMap((one) => limits({ ...rateLabels(one), 'tracejury.corrected': String(one.corrected) }, one.rate))],
       ['tracejury.rate.judged', told.flatMap((one) => limits(rateLabels(one), one.judged))],
@@ -50,8 +52,9 @@ export function figures({ store, telemetry, clock, sleep, onFault }: FiguresOpti
   return repeating({ everyMs, sleep, work: reckon, onFault });
 }
 
-function rateLabels({ name, agent }: EvaluatorRate): Labels {
-  return { [wire.evaluationName]: name, [wire.agentName]: agent ?? '' };
+/** The rates of the default tenant alone have no labels of their own: they are told by the API. */
+function rateLabels({ name, agent, tenant }: EvaluatorRate): Labels {
+  return { [wire.evaluationName]: name, [wire.agentName]: agent ?? '', [wire.tenant]: tenant ?? '' };
 }
 
 function agreementPoints({ name, version, model, rates: { precision, recall }, kappa }: JudgeAgreement): readonly Point[] {

@@ -116,8 +116,8 @@ export function memoryAnnotations(runsOf: (traceId: string) => readonly Annotata
       for (const { traceId } of runs) keep(traceId, (byTrace.get(traceId) ?? []).filter(({ run }) => run === undefined || !gone.has(keyText(run.row))));
     },
     bytes: () => all().reduce((sum, { bytes, run }) => (run === undefined ? sum : sum + bytes), 0),
-    async onRuns({ from, to, name, agent, kinds, limit }) {
-      const found = all().flatMap(({ annotation, run }) => (run !== undefined && run.row.startedAt >= from && run.row.startedAt < to && kinds.includes(annotation.kind) && (name === undefined || annotation.name === name) && (agent === undefined || run.row.agent === agent) ? [{ annotation, run }] : []));
+    async onRuns({ from, to, name, agent, tenant, kinds, limit }) {
+      const found = all().flatMap(({ annotation, run }) => (run !== undefined && run.row.startedAt >= from && run.row.startedAt < to && kinds.includes(annotation.kind) && (name === undefined || annotation.name === name) && (agent === undefined || run.row.agent === agent) && (tenant === undefined || run.row.tenant === tenant) ? [{ annotation, run }] : []));
       found.sort((one, other) => other.run.row.startedAt - one.run.row.startedAt || other.run.id - one.run.id || byNameThenAnnotator(one.annotation, other.annotation));
       return found.slice(0, limit).map(({ annotation, run }) => ({ tenant: run.row.tenant, traceId: run.row.traceId, spanId: run.row.spanId, annotation: stored(annotation), ...saidOf(run, annotation) }));
     },

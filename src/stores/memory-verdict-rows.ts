@@ -13,7 +13,7 @@ export interface JudgedRow {
 
 /** `ordered`: all runs, newest first. `waiting`: with which probability a run was chosen that waits to be asked about, by its key. */
 export function memoryVerdictRows(ordered: () => readonly JudgedRow[], waiting: (key: string, name: string) => number | undefined): VerdictRows {
-  const within = ({ from, to, agent }: RunPeriod): readonly JudgedRow[] => ordered().filter(({ row }) => row.startedAt >= from && row.startedAt < to && (agent === undefined || row.agent === agent));
+  const within = ({ from, to, agent, tenant }: RunPeriod): readonly JudgedRow[] => ordered().filter(({ row }) => row.startedAt >= from && row.startedAt < to && (agent === undefined || row.agent === agent) && (tenant === undefined || row.tenant === tenant));
 
   /** Undefined: it does not wait, or has a verdict meanwhile. */
   function waitingAs({ key, verdicts }: JudgedRow, name: string): Pick<StoredDecision, 'decision' | 'probability'> | undefined {
@@ -44,7 +44,7 @@ export function memoryVerdictRows(ordered: () => readonly JudgedRow[], waiting: 
         next: found.length > limit && last !== undefined ? { startedAt: last.row.startedAt, id: last.id } : undefined,
       };
     },
-    async decided({ name, ...period }) {
+    async decided({ name, weightMax = Infinity, ...period }) {
       const found = within(period).flatMap((run) => {
         const { row, decisions, verdicts } = run;
         const decision = decisions.get(name) ?? waitingAs(run, name);
@@ -55,7 +55,7 @@ export function memoryVerdictRows(ordered: () => readonly JudgedRow[], waiting: 
         .flatMap((own): readonly DecidedRuns[] => {
           const probabilities = own.flatMap(({ isJudged, probability }) => (isJudged || probability === undefined ? [] : [probability]));
           const unchosen = own.filter(({ isJudged, probability }) => !isJudged && probability === undefined).length;
-          return own.slice(0, 1).map(({ agent, decision }) => ({ agent, decision, runs: own.length, chosen: probabilities.length, weight: probabilities.reduce((sum, one) => sum + 1 / one, 0), unchosen }));
+          return own.slice(0, 1).map(({ agent, decision }) => ({ agent, decision, runs: own.length, chosen: probabilities.length, weight: probabilities.reduce((sum, one) => sum + Math.min(1 / one, weightMax), 0), unchosen }));
         })
         .sort((one, other) => compared(one.agent ?? '', other.agent ?? '') || compared(one.decision, other.decision));
     },

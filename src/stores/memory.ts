@@ -187,16 +187,16 @@ export function memoryStore({ runsMax = runsMaxDefault, contentBytesMax = conten
     async decisions(traceId) {
       return within({ traceId }).toReversed().flatMap(({ decisions }) => byName([...decisions.values()]));
     },
-    async summary({ from, to, agent, evaluator, bucketMicros }) {
-      const found = within({ from, to, ...(agent === undefined ? {} : { agent }) }).flatMap((one) => [...one.verdicts.values()].filter(({ name }) => evaluator === undefined || name === evaluator).map((verdict) => ({ ...verdict, at: startOf(one) - (startOf(one) % bucketMicros) })));
+    async summary({ evaluator, bucketMicros, ...filter }) {
+      const found = within(filter).flatMap((one) => [...one.verdicts.values()].filter(({ name }) => evaluator === undefined || name === evaluator).map((verdict) => ({ ...verdict, at: startOf(one) - (startOf(one) % bucketMicros) })));
       const groups = Map.groupBy(found, ({ at, name, verdict }) => `${String(at).padStart(17, '0')} ${name} ${verdict}`);
       return [...groups].sort(([one], [other]) => (one < other ? -1 : 1)).flatMap(([, own]): readonly SummaryRow[] => {
         const [first] = own;
         return first === undefined ? [] : [{ at: first.at, name: first.name, verdict: first.verdict, count: own.length, score: mean(own.flatMap(({ score }) => (score === undefined ? [] : [score]))) }];
       });
     },
-    async tools({ from, to, agent }) {
-      const calls = within({ from, to, ...(agent === undefined ? {} : { agent }) }).flatMap(({ version: { row, calls: own } }) => own.map((call) => ({ ...call, agent: row.agent })));
+    async tools(query) {
+      const calls = within(query).flatMap(({ version: { row, calls: own } }) => own.map((call) => ({ ...call, agent: row.agent })));
       return [...Map.groupBy(calls, ({ agent: by, name }) => JSON.stringify([by, name])).values()]
         .flatMap((own): readonly ToolRow[] => {
           const [first] = own;

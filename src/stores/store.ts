@@ -230,6 +230,7 @@ export interface SummaryQuery {
   readonly from: Micros;
   readonly to: Micros;
   readonly agent?: string;
+  readonly tenant?: Tenant;
   readonly evaluator?: string;
   readonly bucketMicros: number;
 }
@@ -248,6 +249,7 @@ export interface ToolQuery {
   readonly from: Micros;
   readonly to: Micros;
   readonly agent?: string;
+  readonly tenant?: Tenant;
 }
 
 export interface ToolRow {

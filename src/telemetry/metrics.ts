@@ -31,8 +31,8 @@ const agent = ['gen_ai.agent.name', 'tracejury.target.service.name'] as const;
 const group = ['tracejury.tenant', 'gen_ai.agent.name', 'tracejury.task'] as const;
 const drift = ['gen_ai.evaluation.name', 'tracejury.judge', 'gen_ai.request.model'] as const;
 const budget = ['tracejury.judge', 'gen_ai.evaluation.name', 'tracejury.budget'] as const;
-const rate = ['gen_ai.evaluation.name', 'gen_ai.agent.name'] as const;
-const target = ['gen_ai.evaluation.name', 'gen_ai.agent.name', 'tracejury.evaluator.kind', 'tracejury.target.service.name'] as const;
+const rate = ['gen_ai.evaluation.name', 'gen_ai.agent.name', 'tracejury.tenant'] as const;
+const target = ['gen_ai.evaluation.name', 'gen_ai.agent.name', 'tracejury.evaluator.kind', 'tracejury.target.service.name', 'tracejury.tenant'] as const;
 
 export const metrics = {
   'tracejury.evaluation.score': { kind: 'histogram', unit: '1', labels: target, buckets: scoreBuckets, meaning: 'Scores of the first verdict of each run and evaluator.' },
@@ -41,9 +41,10 @@ export const metrics = {
   'tracejury.evaluation.tokens': { kind: 'counter', unit: '{token}', labels: ['gen_ai.evaluation.name', 'tracejury.judge', 'gen_ai.agent.name', 'gen_ai.token.type', 'gen_ai.request.model'], meaning: 'Tokens that judges used.' },
   'tracejury.evaluation.cost': { kind: 'counter', unit: '{USD}', labels: ['gen_ai.evaluation.name', 'tracejury.judge', 'gen_ai.agent.name', 'gen_ai.request.model'], meaning: 'US dollars that these tokens cost, of judges that have a price.' },
   'tracejury.evaluation.revisions': { kind: 'counter', unit: '{revision}', labels: ['gen_ai.evaluation.name', 'tracejury.change'], meaning: 'Verdicts of later revisions of a run, by whether they changed.' },
-  'tracejury.decisions': { kind: 'counter', unit: '{decision}', labels: ['gen_ai.evaluation.name', 'tracejury.decision', 'tracejury.reason'], meaning: 'How every (run, evaluator) pair ended.' },
+  'tracejury.decisions': { kind: 'counter', unit: '{decision}', labels: ['gen_ai.evaluation.name', 'tracejury.decision', 'tracejury.reason', 'tracejury.tenant'], meaning: 'How every (run, evaluator) pair ended.' },
+  'tracejury.sampling.raised': { kind: 'counter', unit: '{run}', labels: [], meaning: 'Runs whose tracestate claims that the samplers before the service keep a smaller share than limits.upstream_probability. They count as if that share were kept.' },
   'tracejury.evaluability': { kind: 'counter', unit: '{attempt}', labels: ['gen_ai.agent.name', 'tracejury.dialect', 'gen_ai.evaluation.name', 'tracejury.outcome', 'tracejury.reason', 'tracejury.need'], meaning: 'Evaluators that looked at the first revision of a run, by whether they could score it and what it lacked.' },
-  'tracejury.runs': { kind: 'counter', unit: '{run}', labels: [...agent, 'tracejury.completeness'], meaning: 'Runs closed, first revisions only.' },
+  'tracejury.runs': { kind: 'counter', unit: '{run}', labels: [...agent, 'tracejury.completeness', 'tracejury.tenant'], meaning: 'Runs closed, first revisions only.' },
   'tracejury.run.duration': { kind: 'histogram', unit: 's', labels: agent, buckets: runBuckets, meaning: 'Time from the start to the end of a run, first revisions only. The exemplar of a bucket is a run that ended in an error.' },
   'tracejury.agent.tool_calls': { kind: 'counter', unit: '{call}', labels: [...agent, 'gen_ai.tool.name', 'tracejury.outcome'], meaning: 'Tool calls of agents by how they ended: failed (their span states it, or their result reads as an error and no span states success), returned, or not_executed (asked for, and nothing shows that they ran). First revisions only.' },
   'tracejury.agent.tool_call.duration': { kind: 'histogram', unit: 's', labels: ['gen_ai.agent.name', 'gen_ai.tool.name'], buckets: durationBuckets, meaning: 'Time of tool calls whose spans tell it, first revisions only. The exemplar of a bucket is a call that failed.' },
@@ -143,7 +144,7 @@ export const metrics = {
   'tracejury.store.pruned': { kind: 'counter', unit: '{run}', labels: ['tracejury.what'], meaning: 'What was let go by store.keep: whole runs, their content, or spans (pieces of traces).' },
   'tracejury.annotations': { kind: 'counter', unit: '{annotation}', labels: ['tracejury.annotator.kind', 'tracejury.outcome'], meaning: 'Verdicts of people and other programs on runs: attached to their run, waiting for it, outdated (a newer one of the same annotator is there), refused (no room, or too many on one trace), expired (the run did not come), or deleted.' },
   'tracejury.annotations.waiting': { kind: 'gauge', unit: '{annotation}', labels: [], meaning: 'Annotations that wait for their run.' },
-  'tracejury.rate': { kind: 'gauge', unit: '1', labels: [...rate, 'tracejury.corrected', 'tracejury.bound'], meaning: 'Pass rate (or mean score) of an evaluator that asks somebody, over all traffic of the last day: weighted by the probabilities with which runs were chosen, and corrected by people’s labels where there are enough. point, and low and high of its 95 % interval; without an agent: of all agents. Reckoned once a minute from the newest 20,000 runs; absent where it cannot be told.' },
+  'tracejury.rate': { kind: 'gauge', unit: '1', labels: [...rate, 'tracejury.corrected', 'tracejury.bound'], meaning: 'Pass rate (or mean score) of an evaluator that asks somebody, over all traffic of the last day: weighted by the probabilities with which runs were chosen, and corrected by people’s labels where there are enough. point, and low and high of its 95 % interval; without an agent: of all agents; without a tenant: of all tenants. Reckoned once a minute from the newest 20,000 runs; absent where it cannot be told.' },
   'tracejury.rate.judged': { kind: 'gauge', unit: '1', labels: [...rate, 'tracejury.bound'], meaning: 'The same as the evaluator judged, without people’s labels.' },
   'tracejury.rate.runs': { kind: 'gauge', unit: '{run}', labels: rate, meaning: 'Judged runs behind it.' },
   'tracejury.rate.labels': { kind: 'gauge', unit: '{run}', labels: rate, meaning: 'Of these, runs that people have labelled.' },
@@ -161,6 +162,7 @@ export const metrics = {
   'tracejury.config.waiting': { kind: 'gauge', unit: '{key}', labels: [], meaning: 'Keys of the file that hold only after a restart and differ from what the service was started with.' },
   'tracejury.metrics.pushes': { kind: 'counter', unit: '{push}', labels: ['tracejury.outcome', 'tracejury.reason'], meaning: 'Times that metrics were pushed to a backend: sent, rejected (it took only some of the values), or failed, with the reason: one of those of tracejury.exporter.failures, or stopped.' },
   'tracejury.metrics.pushed': { kind: 'gauge', unit: 's', labels: [], meaning: 'When the backend last took the metrics, in seconds since 1970; 0: never, or they are not pushed.' },
+  'tracejury.metrics.tenants_folded': { kind: 'counter', unit: '{item}', labels: [], meaning: 'Scored runs, and verdicts of judges on them, of tenants beyond the first 100: result metrics count them under the tenant other.' },
   'tracejury.metrics.folded': { kind: 'counter', unit: '{value}', labels: ['tracejury.metric'], meaning: 'Values whose label set came beyond the bound of their metric and was counted under the label value other.' },
 } as const satisfies { readonly [name: string]: MetricRow };
 

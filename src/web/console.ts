@@ -3,7 +3,7 @@ import type { IncomingMessage, Server as HttpServer } from 'node:http';
 import type { Socket } from 'node:net';
 import { Server, type SecureContextOptions, type TlsOptions } from 'node:tls';
 import { fastify, type FastifyError } from 'fastify';
-import { accessControl, type AccessOptions } from './access.ts';
+import { accessControl, tenantsSeen, type AccessOptions } from './access.ts';
 import { apiPrefix, failure, serveApi } from './api/serve-api.ts';
 import type { ApiParts } from './api/routes.ts';
 import { consoleServer } from './console-server.ts';
@@ -60,7 +60,7 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
     routerOptions: { maxParamLength: paramCharsMax },
     ajv: { customOptions: { removeAdditional: false } },
   });
-  const access = accessControl(options);
+  const [access, onlyTenant] = [accessControl(options), tenantsSeen(options)];
   const gate = responseGate({ ...defaultResponseBounds, ...options.responses }, () => performance.now(), (reason) => options.connections?.ended(reason));
 
   app.addHook('onRequest', async (request, reply) => {
@@ -96,8 +96,8 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
     });
     return reply.type(options.metricsContentType).send(page);
   });
-  app.get('/', async (request, reply) => reply.type('text/html; charset=utf-8').send(firstPage({ otlp: reachable(options.otlp(), request.hostname), unrecognised: options.api.unrecognised() })));
-  serveApi(app, options.api);
+  app.get('/', { config: { isOfTenants: true } }, async (request, reply) => reply.type('text/html; charset=utf-8').send(firstPage({ otlp: reachable(options.otlp(), request.hostname), unrecognised: onlyTenant(request.headers.authorization) === undefined ? options.api.unrecognised() : [] })));
+  serveApi(app, options.api, onlyTenant);
   app.setNotFoundHandler(async (request, reply) => {
     if (isOtlpPath(request.url)) return reply.code(404).send(failure('not_found', 'OTLP is not taken on the port of the console.', otlpText(reachable(options.otlp(), request.hostname))));
     return reply.code(404).send(failure('not_found', `${request.method} ${request.url.slice(0, 200)} is not there.`, 'See / for what is.'));

@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import { errorType } from '../../src/exporters/error-type.ts';
 import { exporters } from '../../src/exporters/index.ts';
 import type { RunDecision } from '../../src/exporters/exporter.ts';
+import { tenantLabelsMax } from '../../src/exporters/metrics.ts';
+import { tenant } from '../../src/model/ids.ts';
 import { metricRegistry, type MetricRegistry } from '../../src/telemetry/registry.ts';
 import { agentTrace } from '../builders/agent-trace.ts';
 import { failed, run, scored, scoredRun, skipped } from '../builders/scored-run.ts';
@@ -40,6 +42,17 @@ test('metrics: a first revision counts the run, its verdicts, scores and decisio
     { 'gen_ai.evaluation.name': 'good', 'tracejury.decision': 'scored', value: 1 },
     { 'gen_ai.evaluation.name': 'none', 'tracejury.decision': 'skipped', 'tracejury.reason': 'no_tool_calls', value: 1 },
   ]);
+});
+
+test('metrics: tenants are a label of results, and those beyond the bound share one', async () => {
+  const { telemetry, exporter } = bench();
+  const names = Array.from({ length: tenantLabelsMax + 2 }, (_, at) => `team-${at}`);
+  for (const name of ['', ...names, 'team-0']) await exporter.send({ ...scoredRun({ good: scored(1) }, run({ tenant: tenant(name) })), decisions: [decision('good')] });
+  for (const metric of ['tracejury.runs', 'tracejury.evaluation.results', 'tracejury.evaluation.score', 'tracejury.decisions']) {
+    const found = points(telemetry, metric).map((point) => ['tracejury.tenant' in point ? point['tracejury.tenant'] : undefined, point.value]);
+    expect(found).toEqual([[undefined, 1], ['team-0', 2], ...names.slice(1, tenantLabelsMax).map((name) => [name, 1]), ['other', 2]]);
+  }
+  expect(points(telemetry, 'tracejury.metrics.tenants_folded')).toEqual([{ value: 2 }]);
 });
 
 test('metrics: what each evaluator could score is counted by agent and dialect, with what it lacked', async () => {

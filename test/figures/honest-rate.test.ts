@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { honestRate, labelsMin, type RateInput } from '../../src/figures/honest-rate.ts';
 import { runKeyText } from '../../src/figures/people.ts';
-import { noTenant } from '../../src/model/ids.ts';
+import { noTenant, tenant } from '../../src/model/ids.ts';
 import type { VerdictRow } from '../../src/model/verdict-rows.ts';
 import { spanId } from '../builders/agent-trace.ts';
 import { traceId } from '../builders/spans.ts';
@@ -34,6 +34,32 @@ function input(some: readonly Some[], decided: { readonly [decision: string]: nu
     return { agent: 'a', decision, runs: chosen + unchosen, chosen, weight, unchosen };
   }) };
 }
+
+const hostile = 0.05 / 10_000;
+
+test('honest rate: one run that claims a tiny probability has a bounded part of the rate, and the answer says that it was cut', () => {
+  const honest: Some = { count: 190, probability: 0.05 };
+  const { rate, weights, coverage } = honestRate(input([honest, { count: 1, word: 'fail', probability: hostile }], { scored: 191 }));
+  expect(rate).toMatchObject({ kind: 'estimated', point: expect.closeTo(0.95, 10) });
+  expect(weights).toMatchObject({ capped: 1, weightMax: expect.closeTo(200, 6), largestShare: expect.closeTo(200_000 / 203_800, 6), kishN: expect.closeTo(4_000 ** 2 / (190 * 400 + 200 ** 2), 6) });
+  expect(coverage).toMatchObject({ uncovered: expect.closeTo(0, 10) });
+  const waiting = honestRate(input([honest, { count: 1, word: 'error', probability: hostile }], { scored: 190, failed: 1 }));
+  expect(waiting.coverage.kind === 'estimated' ? waiting.coverage.uncovered : 1).toBeLessThan(0.06);
+});
+
+test('honest rate: weights that the design has are left as they are', () => {
+  // Flagged runs all, and one in a hundred of the others; a service behind a sampler that keeps one in ten thousand.
+  for (const some of [[{ count: 400, word: 'fail' as const }, { count: 96, probability: 0.01 }], [{ count: 120, probability: 0.0001 }], [{ count: 1_000 }, { count: 100, probability: 0.0001 }]]) {
+    expect(honestRate(input(some)).weights).toMatchObject({ capped: 0, weightMax: Infinity });
+  }
+});
+
+test('honest rate: sessions of two tenants with one id are two sessions', () => {
+  const { rows, ...rest } = input([{ count: 20, session: 's' }, { count: 20, word: 'fail', session: 's' }]);
+  expect(honestRate({ rows, ...rest }).rate).toMatchObject({ kind: 'not_estimable', reason: 'one_session' });
+  const two = rows.map((row, at): VerdictRow => (at < 20 ? row : { ...row, tenant: tenant('other') }));
+  expect(honestRate({ rows: two, ...rest }).rate).toMatchObject({ kind: 'estimated', point: 0.5 });
+});
 
 test('honest rate: a run that was chosen with a probability of 5 % stands for twenty', () => {
   // All 40 failing runs and one in twenty of 760 passing ones were judged.

@@ -1,6 +1,6 @@
 /** Single verdicts for figures over many runs, in every store. */
 import { describe, expect, test } from 'vitest';
-import { parseTraceId, type TraceId } from '../../src/model/ids.ts';
+import { parseTraceId, tenant, type Tenant, type TraceId } from '../../src/model/ids.ts';
 import type { RowPlace, VerdictRow } from '../../src/model/verdict-rows.ts';
 import type { Store, StoreItem } from '../../src/stores/store.ts';
 import type { Decision, EvaluatorKind, Verdict } from '../../src/model/verdict.ts';
@@ -54,6 +54,19 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
     ]);
     expect((await pages(store, { name: 'relevance', agent: 'agent 0', limit: 10 })).map(numbers)).toEqual([[2, 0]]);
     expect((await pages(store, { name: 'other', limit: 10 })).map(numbers)).toEqual([[]]);
+  });
+
+  test('verdict rows: of one tenant, and with a bound on what one run weighs', async () => {
+    const store = await open(member);
+    const of = (number: number, name: string, given: StoreItem): StoreItem => ({ ...given, run: { ...given.run, tenant: tenant(name) }, evaluations: given.evaluations.map((one) => ({ ...one, key: { ...one.key, tenant: tenant(name) }, run: { ...one.run, tenant: tenant(name) } })), decisions: given.decisions.map((one) => (one.decision === 'overload' ? { ...one, probability: number === 5 ? 1e-9 : 0.05 } : one)) });
+    const verdict = { relevance: ['judge', scored(1), 0.05] } as const;
+    await store.write([of(0, 'a', item(0, verdict)), of(1, 'b', item(1, verdict)), of(2, 'a', item(2, verdict)), of(3, '', item(3, verdict)), of(4, 'a', item(4, {}, { relevance: 'overload' })), of(5, 'a', item(5, {}, { relevance: 'overload' }))]);
+    const rows = async (name?: string) => numbers((await store.verdicts.page({ ...always, name: 'relevance', limit: 10, ...(name === undefined ? {} : { tenant: tenant(name) }) })).rows);
+    expect([await rows(), await rows('a'), await rows('b'), await rows(''), await rows('c')]).toEqual([[3, 2, 1, 0], [2, 0], [1], [3], []]);
+    expect([await store.verdicts.since({ ...always, runsMax: 1, tenant: tenant('a') }), await store.verdicts.since({ ...always, runsMax: 1, tenant: tenant('b') })]).toEqual([base + 4 * second + 1, 0]);
+    const weights = async (more: { readonly tenant?: Tenant; readonly weightMax?: number }) => (await store.verdicts.decided({ ...always, name: 'relevance', ...more })).filter(({ decision }) => decision === 'overload').reduce((sum, { weight }) => sum + weight, 0);
+    expect([await weights({ weightMax: 100 }), await weights({ weightMax: 100, tenant: tenant('a') }), await weights({ tenant: tenant('b') })]).toEqual([120, 120, 0]);
+    expect(await weights({})).toBeGreaterThan(1e8);
   });
 
   test('verdict rows: evaluators are known by name, with the kind of their newest verdict', async () => {

@@ -22,7 +22,7 @@ async function listening(metricsPage: () => Iterable<string>): Promise<{ readonl
     metricsContentType: 'text/plain',
     onFault: (error) => faults.push(error),
     readBody: async () => Buffer.alloc(0),
-    api: { store: memoryStore(), clock: manualClock(0), spans: async () => undefined, exporters: { standings: () => [], recount: async () => undefined }, annotate: async () => [], unannotate: async () => false, budgets: () => [], judges: () => [], unrecognised: () => [], evaluability: () => [] },
+    api: { store: memoryStore(), clock: manualClock(0), spans: async () => undefined, exporters: { standings: () => [], recount: async () => undefined }, annotate: async () => [], unannotate: async () => false, budgets: () => [], upstream: { probabilityMin: 0.0001, raised: () => 0 }, judges: () => [], unrecognised: () => [], evaluability: () => [] },
   });
   listeners.push(listener);
   const { address } = await listener.listen();

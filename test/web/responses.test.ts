@@ -45,7 +45,7 @@ async function listening(responses: ConsoleOptions['responses'] = {}): Promise<L
     connections: { watch: () => undefined, admitted: () => undefined, closeIdle: () => undefined, ended: (reason) => ended.push(reason) },
     responses,
     readBody: consoleBody(inFlightBytes({ bytesMax: 1024 * 1024, telemetry: noTelemetry })({ keepFreeBytes: 0 })),
-    api: { store: memoryStore(), clock: manualClock(0), spans: async () => undefined, exporters: { standings: () => [], recount: async () => undefined }, annotate: async () => [], unannotate: async () => false, budgets: () => [], judges: () => [], unrecognised: () => [], evaluability: () => [] },
+    api: { store: memoryStore(), clock: manualClock(0), spans: async () => undefined, exporters: { standings: () => [], recount: async () => undefined }, annotate: async () => [], unannotate: async () => false, budgets: () => [], upstream: { probabilityMin: 0.0001, raised: () => 0 }, judges: () => [], unrecognised: () => [], evaluability: () => [] },
   });
   const { address } = await listener.listen();
   ending.push(() => listener.stop());

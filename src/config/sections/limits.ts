@@ -1,3 +1,4 @@
+import { upstreamProbabilityMin } from '../../pipeline/sample.ts';
 import type { Section } from './section.ts';
 
 export const limits: Section = {
@@ -16,6 +17,7 @@ export const limits: Section = {
       retry_after: duration('30s', '1s', '1h', 'The longest that a client is asked to stay away. How long it is grows with what waits.'),
       metric_agents: { type: 'integer', 'x-restart': true, minimum: 1, maximum: 100_000, 'x-unit': 'agents', description: 'Names of agents that metrics tell apart in each tenant, and names of services likewise; 200 when left out. Those that come later count together as `other`, and `tracejury_metrics_folded_total` says how often.' },
       connections: { type: 'integer', 'x-restart': true, minimum: 8, maximum: 1_000_000, 'x-unit': 'connections', description: 'Connections of all listeners together; left out: up to 5,376, as far as the descriptor limit of the process allows. OTLP over HTTP may have six tenths of them, gRPC a quarter, the console the rest. A quarter of the descriptors, at most 1,024, is left to files, exporters and judges.' },
+      upstream_probability: { type: 'number', 'x-restart': true, minimum: 0.000000001, maximum: 1, default: upstreamProbabilityMin, 'x-unit': 'share', description: 'The least share that a sampler before the service is believed to keep, as `tracestate` says it (`ot=th:…`). A run counts one over its probability in rates, so a sender could outweigh all others. What claims less counts as if this share were kept (`tracejury.sampling.raised`). 1: no sampler is believed.' },
       spans_per_trace: { type: 'integer', 'x-restart': true, minimum: 1, maximum: 10_000_000, default: 50_000, 'x-unit': 'spans', description: 'Spans kept of one trace; more are counted and left out.' },
     },
   },

@@ -14,6 +14,7 @@ const token = {
       items: { enum: ['ingest', 'read', 'annotate', 'operate'] },
       description: 'What its bearer may do: `ingest` (send spans and logs), `read` (console, API, metrics), `annotate` (give verdicts of people), `operate` (send dead letters again).',
     },
+    sees: { enum: ['all', 'own'], default: 'all', description: 'What a token that may `read` sees: `all` tenants, or its `own` alone, the one of its name. `own`: of the API what tells of single tenants, and no metrics; such a token may not annotate or operate.' },
   },
 } as const;
 

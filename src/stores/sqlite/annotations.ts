@@ -36,7 +36,7 @@ export function annotationStore(db: Db): AnnotationStore {
       const { numDeletedRows } = await db.deleteFrom('annotations').where('id', 'in', old).executeTakeFirst();
       return Number(numDeletedRows);
     },
-    async onRuns({ from, to, name, agent, kinds, limit }) {
+    async onRuns({ from, to, name, agent, tenant: of, kinds, limit }) {
       const rows = await db
         .selectFrom('annotations as a')
         .innerJoin('runs as r', 'r.id', 'a.run_id')
@@ -48,6 +48,7 @@ export function annotationStore(db: Db): AnnotationStore {
         .where('a.kind', 'in', kinds)
         .$if(name !== undefined, (select) => select.where('a.name', '=', name ?? ''))
         .$if(agent !== undefined, (select) => select.where('r.agent', '=', agent ?? ''))
+        .$if(of !== undefined, (select) => select.where('r.tenant', '=', of ?? ''))
         .orderBy('r.started_us', 'desc')
         .orderBy('r.id', 'desc')
         .orderBy('a.name')

@@ -133,7 +133,12 @@ async function decisionsOf(db: Db, runs: readonly ListedRun[]): Promise<readonly
   return runs.flatMap(({ id, tenant, trace_id: traceId, span_id: spanId }) => (byRun.get(id) ?? []).map(({ name, evaluator, revision, decision, reason, probability }) => ({ tenant: tenant as Tenant, traceId: traceId as TraceId, spanId: spanId as SpanId, name, evaluator, revision, decision, reason: reason ?? undefined, probability: probability ?? undefined })));
 }
 
-export async function readSummary(db: Db, { from, to, agent, evaluator, bucketMicros }: SummaryQuery): Promise<readonly SummaryRow[]> {
+/** Of rows that know their run. */
+function ofTenant(tenant: Tenant | undefined) {
+  return sql<boolean>`(select tenant from runs where runs.id = run_id) = ${tenant ?? ''}`;
+}
+
+export async function readSummary(db: Db, { from, to, agent, tenant, evaluator, bucketMicros }: SummaryQuery): Promise<readonly SummaryRow[]> {
   const bucket = sql<number>`started_us - started_us % ${sql.lit(bucketMicros)}`;
   const rows = await db
     .selectFrom('evaluations')
@@ -142,6 +147,7 @@ export async function readSummary(db: Db, { from, to, agent, evaluator, bucketMi
     .where('started_us', '<', to)
     .$if(agent !== undefined, (select) => select.where('agent', '=', agent ?? ''))
     .$if(evaluator !== undefined, (select) => select.where('name', '=', evaluator ?? ''))
+    .$if(tenant !== undefined, (select) => select.where(ofTenant(tenant)))
     .groupBy(['at', 'name', 'verdict'])
     .orderBy('at')
     .orderBy('name')
@@ -151,7 +157,7 @@ export async function readSummary(db: Db, { from, to, agent, evaluator, bucketMi
   return rows.map(({ at, name, verdict, count, score }) => ({ at, name, verdict: verdict as VerdictWord, count, score: score ?? undefined }));
 }
 
-export async function readTools(db: Db, { from, to, agent }: ToolQuery): Promise<readonly ToolRow[]> {
+export async function readTools(db: Db, { from, to, agent, tenant }: ToolQuery): Promise<readonly ToolRow[]> {
   const ended = (word: string) => sql<number>`sum(ended = ${sql.lit(word)})`;
   const rows = await db
     .selectFrom('tool_calls')
@@ -159,6 +165,7 @@ export async function readTools(db: Db, { from, to, agent }: ToolQuery): Promise
     .where('started_us', '>=', from)
     .where('started_us', '<', to)
     .$if(agent !== undefined, (select) => select.where('agent', '=', agent ?? ''))
+    .$if(tenant !== undefined, (select) => select.where(ofTenant(tenant)))
     .groupBy(['agent', 'name'])
     .orderBy('calls', 'desc')
     .orderBy('agent')

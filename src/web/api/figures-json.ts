@@ -5,9 +5,11 @@ import type { EvaluatorRate } from '../../figures/rates.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { Coverage } from '../../statistics/coverage.ts';
 import type { Estimate, NotEstimable } from '../../statistics/estimate.ts';
+import { averageRunsMax, weightShareMax } from '../../statistics/weight-cap.ts';
 
 const text: JsonObject = { type: 'string' };
 const count: JsonObject = { type: 'integer', minimum: 0 };
+const percent = (share: number): string => `${Math.round(share * 100)} %`;
 const numberOrNull = (description?: string): JsonObject => ({ type: ['number', 'null'], ...(description === undefined ? {} : { description }) });
 const reason: JsonObject = { anyOf: [{ type: 'object', required: ['reason', 'explanation'], properties: { reason: text, explanation: text } }, { type: 'null' }], description: 'Why there is no figure.' };
 export const estimate: JsonObject = { $ref: '#/components/schemas/Estimate' };
@@ -19,11 +21,16 @@ export const figureSchemas: { readonly [name: string]: JsonObject } = {
     n: { type: ['integer', 'null'], description: 'What was counted.' }, effective_n: numberOrNull('Independent runs, drawn evenly, that would tell as much.'), not_estimable: reason,
   }),
   Rate: object({
-    name: text, kind: text, agent: { type: ['string', 'null'], description: 'Null: of all agents.' }, measure: { enum: ['pass_rate', 'mean_score'] },
+    name: text, kind: text, agent: { type: ['string', 'null'], description: 'Null: of all agents.' }, tenant: { type: ['string', 'null'], description: 'Null: of all tenants.' }, measure: { enum: ['pass_rate', 'mean_score'] },
     rate: estimate, corrected: { type: 'boolean', description: 'True: `rate` is what people would find, by their labels. False: it is what the evaluator says.' },
     judged: estimate, prediction_powered: estimate, rogan_gladen: estimate, labels: { ...count, description: 'Judged runs that people have labelled.' },
     uncovered: numberOrNull('Share of the traffic that the rate does not speak for: `unreachable` and `unanswered` together.'), unreachable: numberOrNull('Share that could not be chosen: nothing was left of the rate.'), unanswered: numberOrNull('Share that was chosen and has no answer: the judge failed, was not asked for want of budget or room, or has not answered yet.'), waiting: numberOrNull('Of that, the share that still waits.'),
     balance: numberOrNull('Runs that the sample stands for over runs that there were: 1 but for chance.'),
+    weights: { ...object({
+      capped: { ...count, description: `Judged runs whose weight, one over their probability, was more than ${percent(weightShareMax)} of the whole and was cut to that; of fewer than ${averageRunsMax / weightShareMax} runs each may have ${averageRunsMax} over their number.` },
+      largest_share: { type: 'number', minimum: 0, maximum: 1, description: 'Part of the heaviest run in all weight, before weights were cut.' },
+      kish_n: { type: 'number', minimum: 0, description: 'Kish’s effective number: runs of equal weight that would tell as much, after weights were cut.' },
+    }), description: 'How evenly the judged runs bear the rate.' },
   }),
   JudgeFigures: object({
     name: text, about: { enum: ['run', 'tool_call'], description: 'What is compared: whole runs, or single tool calls.' }, evaluator: text, kind: text, version: count, model: { type: ['string', 'null'] }, runs: { ...count, description: 'Runs, or calls, that both people and the evaluator have said passed or failed.' },
@@ -54,8 +61,8 @@ export function estimateJson(value: Estimate | NotEstimable): JsonObject {
   return { point, low, high, confidence, n, effective_n: effectiveN, not_estimable: null };
 }
 
-export function rateJson({ name, kind, agent, measure, rate, corrected, judged, predictionPowered, roganGladen, labels, coverage }: EvaluatorRate): JsonObject {
-  return { name, kind, agent: agent ?? null, measure, rate: estimateJson(rate), corrected, judged: estimateJson(judged), prediction_powered: estimateJson(predictionPowered), rogan_gladen: estimateJson(roganGladen), labels, ...coverageJson(coverage) };
+export function rateJson({ name, kind, agent, tenant, measure, rate, corrected, judged, predictionPowered, roganGladen, labels, coverage, weights }: EvaluatorRate): JsonObject {
+  return { name, kind, agent: agent ?? null, tenant: tenant ?? null, measure, rate: estimateJson(rate), corrected, judged: estimateJson(judged), prediction_powered: estimateJson(predictionPowered), rogan_gladen: estimateJson(roganGladen), labels, ...coverageJson(coverage), weights: { capped: weights.capped, largest_share: weights.largestShare, kish_n: weights.kishN } };
 }
 
 function coverageJson(coverage: Coverage | NotEstimable): JsonObject {

@@ -40,7 +40,7 @@ export function filterOf(query: Parameters): RunFilter {
     ...named(query, 'version', 'version'),
     ...named(query, 'session', 'sessionId'),
     ...named(query, 'evaluator', 'evaluator'),
-    ...(typeof query['tenant'] === 'string' ? { tenant: query['tenant'] as Tenant } : {}),
+    ...tenantOf(query),
     ...(typeof query['trace'] === 'string' ? { traceId: query['trace'] as TraceId } : {}),
     ...(typeof query['annotated'] === 'string' ? { annotated: query['annotated'] === 'true' } : {}),
     ...(typeof query['verdict'] === 'string' ? { verdict: query['verdict'] as VerdictWord } : {}),
@@ -50,6 +50,10 @@ export function filterOf(query: Parameters): RunFilter {
 export function named<Key extends string>(query: Parameters, name: string, key: Key): { readonly [K in Key]?: string } {
   const value = query[name];
   return typeof value === 'string' ? ({ [key]: value } as { readonly [K in Key]: string }) : {};
+}
+
+export function tenantOf({ tenant }: Parameters): { readonly tenant?: Tenant } {
+  return typeof tenant === 'string' ? { tenant: tenant as Tenant } : {};
 }
 
 /** RFC 3339; undefined when it is not there. */

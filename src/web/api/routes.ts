@@ -13,7 +13,7 @@ import { figureRoutes } from './figure-routes.ts';
 import { exportRoutes } from './export-routes.ts';
 import { decisionJson, runJson, runRowJson, spansGoneJson, summaryJson, toolJson } from './json.ts';
 import { limitDefault, list, pages, text } from './pages.ts';
-import { cursorText, filterOf, named, NotKept, offsetOf, offsetText, periodOf, placeOf, QueryFault, type Parameters } from './query.ts';
+import { cursorText, filterOf, named, NotKept, offsetOf, offsetText, periodOf, placeOf, QueryFault, tenantOf, type Parameters } from './query.ts';
 import { otlpLines, spanPage } from './spans.ts';
 
 /** The queues of exporters, as far as they are told of. */
@@ -52,6 +52,8 @@ export interface ApiParts {
   /** Evaluators that ask a judge. */
   readonly judges: () => readonly JudgeInForce[];
   readonly clock: Clock;
+  /** What is believed of samplers before the service, and how many runs have claimed more weight than that since the start. */
+  readonly upstream: { readonly probabilityMin: number; readonly raised: () => number };
   /** Attempts of evaluators since the start of the process, by what came of them. */
   readonly evaluability: () => readonly JsonObject[];
   /** Services and scopes in whose spans no agent is recognised. */
@@ -76,6 +78,8 @@ export interface Route {
   readonly answer: JsonObject;
   /** Absent: the answer is JSON. Else a text of this type, to be saved as a file that ends so. */
   readonly file?: { readonly type: string; readonly ending: string };
+  /** Lists of the answer that tell of all tenants: empty for whoever sees one alone. */
+  readonly ofAllTenants?: readonly string[];
   /** Undefined: there is no such thing. */
   readonly handle: (parts: ApiParts, parameters: Parameters, body: JsonValue) => Promise<JsonValue | undefined>;
 }
@@ -166,9 +170,9 @@ export const routes: readonly Route[] = [
     path: '/decisions/{trace}',
     summary: 'How each pair of a run of this trace and an evaluator ended.',
     path_parameters: { trace: traceId },
-    query_parameters: {},
+    query_parameters: { tenant },
     answer: list('decisions', 'Decision'),
-    handle: async ({ store }, { trace }) => ({ decisions: (await store.decisions(trace as TraceId)).map(decisionJson), next: null }),
+    handle: async ({ store }, { trace, tenant: of }) => ({ decisions: (await store.decisions(trace as TraceId)).filter((one) => of === undefined || one.tenant === of).map(decisionJson), next: null }),
   },
   {
     method: 'get',
@@ -184,13 +188,13 @@ export const routes: readonly Route[] = [
     path: '/summary',
     summary: 'Verdicts by evaluator over time.',
     path_parameters: {},
-    query_parameters: { ...period, agent: filters.agent, evaluator: filters.evaluator, bucket: { enum: Object.keys(buckets), default: 'hour', description: 'Width of one step in time.' } },
+    query_parameters: { ...period, agent: filters.agent, tenant, evaluator: filters.evaluator, bucket: { enum: Object.keys(buckets), default: 'hour', description: 'Width of one step in time.' } },
     answer: list('summary', 'SummaryRow'),
     async handle({ store, clock }, query) {
       const bucketMicros = buckets[String(query['bucket'] ?? 'hour')] ?? dayMicros;
       const between = periodOf(query, clock);
       if ((between.to - between.from) / bucketMicros > bucketsMax) throw new QueryFault(`from and to are more than ${bucketsMax} steps apart.`, 'Name a wider bucket or a shorter time.');
-      const rows = await store.summary({ ...between, bucketMicros, ...named(query, 'agent', 'agent'), ...named(query, 'evaluator', 'evaluator') });
+      const rows = await store.summary({ ...between, bucketMicros, ...named(query, 'agent', 'agent'), ...tenantOf(query), ...named(query, 'evaluator', 'evaluator') });
       return { summary: rows.map(summaryJson), next: null };
     },
   },
@@ -199,9 +203,9 @@ export const routes: readonly Route[] = [
     path: '/tools',
     summary: 'Calls by agent and tool.',
     path_parameters: {},
-    query_parameters: { ...period, agent: filters.agent },
+    query_parameters: { ...period, agent: filters.agent, tenant },
     answer: list('tools', 'Tool'),
-    handle: async ({ store, clock }, query) => ({ tools: (await store.tools({ ...periodOf(query, clock), ...named(query, 'agent', 'agent') })).map(toolJson), next: null }),
+    handle: async ({ store, clock }, query) => ({ tools: (await store.tools({ ...periodOf(query, clock), ...named(query, 'agent', 'agent'), ...tenantOf(query) })).map(toolJson), next: null }),
   },
   {
     method: 'get',

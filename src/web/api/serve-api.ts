@@ -1,27 +1,40 @@
 /** The read API under /api/v1 of the console listener. */
 import type { FastifyInstance } from 'fastify';
-import { isJsonObject, jsonText, type JsonValue } from '../../model/json.ts';
+import type { Tenant } from '../../model/ids.ts';
+import { isJsonObject, jsonText, type JsonObject, type JsonValue } from '../../model/json.ts';
 import { openApiDocument } from './openapi.ts';
 import { NotKept, QueryFault, type Parameters } from './query.ts';
 import { routes, type ApiParts, type Route } from './routes.ts';
 
 export const apiPrefix = '/api/v1';
 
-export function serveApi(app: FastifyInstance, parts: ApiParts): void {
+/** The one tenant that the bearer of an Authorization header sees; undefined: all of them. */
+export type OnlyTenant = (authorization: string | undefined) => Tenant | undefined;
+
+export function serveApi(app: FastifyInstance, parts: ApiParts, onlyTenant: OnlyTenant): void {
   const document = openApiDocument(routes);
-  app.get(`${apiPrefix}/openapi.json`, async () => document);
-  for (const route of routes) serveRoute(app, route, parts);
+  app.get(`${apiPrefix}/openapi.json`, { config: { isOfTenants: true } }, async () => document);
+  for (const route of routes) serveRoute(app, route, { parts, onlyTenant });
 }
 
-function serveRoute(app: FastifyInstance, { method, path, may, body, statuses, path_parameters: inPath, query_parameters: inQuery, file, handle }: Route, parts: ApiParts): void {
+interface Serving {
+  readonly parts: ApiParts;
+  readonly onlyTenant: OnlyTenant;
+}
+
+function serveRoute(app: FastifyInstance, { method, path, may, body, statuses, path_parameters: inPath, query_parameters: inQuery, file, ofAllTenants = [], handle }: Route, { parts, onlyTenant }: Serving): void {
   const schema = {
     params: { type: 'object', properties: inPath, required: Object.keys(inPath) },
     querystring: { type: 'object', additionalProperties: false, properties: inQuery },
     ...(body === undefined ? {} : { body: body.taken }),
   };
-  app[method](`${apiPrefix}${path.replaceAll(/\{(\w+)\}/g, ':$1')}`, { schema, config: { may: may ?? 'operate' }, ...(body === undefined ? {} : { bodyLimit: body.bytesMax }) }, async (request, reply) => {
+  app[method](`${apiPrefix}${path.replaceAll(/\{(\w+)\}/g, ':$1')}`, { schema, config: { may: may ?? 'operate', isOfTenants: Object.hasOwn(inQuery, 'tenant') }, ...(body === undefined ? {} : { bodyLimit: body.bytesMax }) }, async (request, reply) => {
     try {
-      const found = await handle(parts, { ...(request.query as Parameters), ...(request.params as Parameters) }, (request.body ?? null) as JsonValue);
+      const given: Parameters = { ...(request.query as Parameters), ...(request.params as Parameters) };
+      const only = onlyTenant(request.headers.authorization);
+      if (only !== undefined && given['tenant'] !== undefined && given['tenant'] !== only) return await reply.code(403).send(failure('other_tenant', 'The token sees its own tenant alone.', 'Leave tenant out, or use a token of listen.tokens that sees all tenants.'));
+      const told = await handle(parts, only === undefined ? given : { ...given, tenant: only }, (request.body ?? null) as JsonValue);
+      const found = only !== undefined && isJsonObject(told ?? null) ? { ...(told as JsonObject), ...Object.fromEntries(ofAllTenants.map((key) => [key, []])) } : told;
       if (found === undefined) return await reply.code(404).send(failure('not_found', 'The store holds no such run.', 'It may be too old for store.keep, or not scored yet.'));
       if (file !== undefined) return await reply.type(file.type).header('content-disposition', `attachment; filename="run.${file.ending}"`).send(found);
       // Whole numbers beyond 2^53 are written as they came.
