@@ -264,3 +264,21 @@ test('ledger: what waits sinks the rate as if it had been asked about, once it i
   waiting = 0;
   expect(share()).toBe(1);
 });
+
+test('ledger: what waits is expected to cost what the questions of the day have cost, from the first one on', async () => {
+  let waiting = 0;
+  const { till, share } = await books(memorySpend(), 0.001, noon, () => waiting);
+  // At noon 0.6 of the day's thousand tokens may be spent, and below 0.4 nothing is held back.
+  waiting = 1_000;
+  expect(share()).toBe(1);
+  (await till.take(tokens(100)))?.(tokens(100));
+  const shares = [0, 3, 4, 5].map((now) => {
+    waiting = now;
+    return Math.round(share() * 1_000) / 1_000;
+  });
+  expect(shares).toEqual([1, 1, 0.5, 0]);
+  // A second one at half the cost: fifteen hundredths of the day by two questions, so each that waits is expected at 75.
+  (await till.take(tokens(50)))?.(tokens(50));
+  waiting = 4;
+  expect(share()).toBeCloseTo((0.6 - 0.15 - 4 * 0.075) / 0.2, 9);
+});

@@ -85,7 +85,7 @@ function billLines({ judge, limit, spent, days }: JudgeBill): readonly string[] 
 }
 
 function limitText({ key, most }: ScarceLimit): string {
-  return `its budget of ${key === 'usd_per_day' ? `${most.toFixed(2)} USD` : `${most} ${key.replace('_per_day', '')}`} a day is less`;
+  return `its budget of ${key === 'usd_per_day' ? `${most.toFixed(2)} USD` : `${most} ${most === 1 ? key.replace('s_per_day', '') : key.replace('_per_day', '')}`} a day is less`;
 }
 
 /** Each within its own budget. */
