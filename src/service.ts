@@ -3,40 +3,31 @@ import { randomBytes } from 'node:crypto';
 import { pino, type Logger } from 'pino';
 import { collectors } from '../collectors/index.ts';
 import { evaluationContext } from '../evaluators/context.ts';
-import { isLoopback } from './config/address.ts';
 import type { Config } from './config/config.ts';
 import type { Prints } from './config/prints.ts';
 import type { ScoredRun } from './exporters/exporter.ts';
-import { hostRule, type HostRule } from './model/http-hosts.ts';
 import { roughBytes } from './model/weight.ts';
 import { contentNotices } from './pipeline/content-notices.ts';
 import { defaultGroupLimits } from './pipeline/group-limits.ts';
 import { pipeline } from './pipeline/pipeline.ts';
 import type { TaskGroups } from './pipeline/task-groups.ts';
-import { openConnections } from './receivers/connections.ts';
-import { inFlightBytes, type DoorLease, type DoorLeases } from './receivers/in-flight.ts';
-import { otlpGrpcReceiver } from './receivers/otlp-grpc.ts';
+import { inFlightBytes, type DoorLeases } from './receivers/in-flight.ts';
 import { tlsOptions } from './receivers/tls.ts';
 import type { FileLayer } from './journals/disk/file-layer.ts';
 import { journaling } from './journals/journaling.ts';
 import { journalledIngest } from './journals/ingest.ts';
 import { withoutContent } from './stores/content.ts';
 import { keeper, type Keeper } from './stores/keeper.ts';
-import { keptSpans } from './stores/kept-spans.ts';
 import { reopener, type Reopener } from './stores/reopener.ts';
 import { spanKeeper, type SpanKeeper } from './stores/span-keeper.ts';
 import { lightItem } from './stores/light-item.ts';
-import type { Store } from './stores/store.ts';
-import { evaluabilityRows } from './web/api/json.ts';
 import { openStore } from './stores/index.ts';
-import { otlpHttpReceiver } from './receivers/otlp-http.ts';
-import type { Ingest, Receiver } from './receivers/receiver.ts';
 import { annotatedIngest } from './serving/annotated-ingest.ts';
 import { annotating, type Annotating } from './serving/annotating.ts';
-import { connectionShares, machineDescriptors, type ConnectionShares, type Descriptors } from './serving/descriptors.ts';
-import { consoleBody } from './serving/console-body.ts';
+import { connectionShares, machineDescriptors, type Descriptors } from './serving/descriptors.ts';
 import { driftWatch } from './serving/drift-watch.ts';
 import { figures } from './serving/figures.ts';
+import { consoleOf, receiversOf } from './serving/listeners.ts';
 import { freeAddresses, type ListenState } from './serving/listening.ts';
 import { judgeBench } from './serving/judge-bench.ts';
 import { judgesInForce } from './serving/judge-parties.ts';
@@ -56,11 +47,9 @@ import type { Repeating } from './serving/repeating.ts';
 import { keepOf } from './serving/retention.ts';
 import { runRules } from './serving/run-rules.ts';
 import { tickerOf } from './serving/ticker.ts';
-import { openMetricsContentType, openMetricsPieces } from './telemetry/openmetrics.ts';
+import { openMetricsPieces } from './telemetry/openmetrics.ts';
 import { metricRegistry, type MetricFamily, type MetricRegistry } from './telemetry/registry.ts';
 import type { Telemetry } from './telemetry/telemetry.ts';
-import type { ApiParts, ExporterQueues } from './web/api/routes.ts';
-import { consoleListener, type ConsoleOptions } from './web/console.ts';
 
 /** How long a stop waits for judges, and then again for backends. */
 const stopMsDefault = 10_000;
@@ -246,55 +235,4 @@ function metricsNow(telemetry: MetricRegistry, groups: TaskGroups): readonly Met
 function leasesOf({ limits: { bodyBytes, inflatedBytes, memoryBytes } }: Config, telemetry: Telemetry): DoorLeases {
   // One request of the largest size must always find room.
   return inFlightBytes({ bytesMax: Math.max(memoryBytes * inFlightShare, bodyBytes + inflatedBytes) + memoryBytes * grpcReserveShare, telemetry });
-}
-
-function receiversOf(config: Config, leases: DoorLeases, connections: ConnectionShares, parts: { readonly telemetry: Telemetry; readonly logger: Logger; readonly ingest: Ingest }): { readonly http: Receiver; readonly grpc: Receiver } {
-  const { bodyBytes, inflatedBytes, memoryBytes } = config.limits;
-  const shared = { ...parts, clock, limits: { bodyBytes, inflatedBytes }, tokens: config.listen.tokens.filter(({ may }) => may.includes('ingest')), ...(config.listen.tls === undefined ? {} : { tls: config.listen.tls }) };
-  return {
-    http: otlpHttpReceiver({ ...shared, ...config.listen.otlpHttp, hosts: hostsOf(config, 'otlpHttp', 'ingest'), lease: leases({ keepFreeBytes: memoryBytes * grpcReserveShare }), bounds: { connectionsMax: connections.http } }),
-    grpc: otlpGrpcReceiver({ ...shared, ...config.listen.otlpGrpc, hosts: hostsOf(config, 'otlpGrpc', 'ingest'), lease: leases({ keepFreeBytes: 0 }), bounds: { connectionsMax: connections.grpc } }),
-  };
-}
-
-/** Over TLS a name of a stranger fails at our certificate, unless people have learnt to click that away, as on loopback. */
-function hostsOf({ listen }: Config, listener: 'otlpHttp' | 'otlpGrpc' | 'console', permission: 'ingest' | 'read'): HostRule {
-  const asksToken = listen.tokens.some(({ may }) => may.includes(permission));
-  return hostRule({ listensOn: listen[listener].host, isOpen: !asksToken && (listen.tls === undefined || (listener === 'console' && isLoopback(listen.console.host))), allowedHosts: listen.allowedHosts ?? [], allowedOrigins: listen.allowedOrigins ?? [], loopbackOnly: listener === 'console' });
-}
-
-interface ConsoleParts extends Pick<ApiParts, 'budgets' | 'judges' | 'unrecognised' | 'upstream'> {
-  readonly connectionsMax: number;
-  readonly lease: DoorLease;
-  readonly telemetry: MetricRegistry;
-  readonly logger: Logger;
-  readonly store: Store;
-  readonly exporters: ExporterQueues;
-  readonly annotate: Annotating['take'];
-  readonly unannotate: Annotating['remove'];
-  readonly metricsPage: ConsoleOptions['metricsPage'];
-}
-
-function consoleOf(config: Config, state: Readonly<ListenState>, { connectionsMax, lease, telemetry, logger, store, exporters, annotate, unannotate, budgets, judges, unrecognised, upstream, metricsPage }: ConsoleParts): ReturnType<typeof consoleListener> {
-  const { console: { host, port }, tls } = config.listen;
-  const tokens = (permission: 'read' | 'operate' | 'annotate'): readonly string[] => config.listen.tokens.filter(({ may }) => may.includes(permission)).map(({ value }) => value);
-  return consoleListener({
-    host,
-    port,
-    // People come with a browser and a token: of them no certificate is asked.
-    ...(tls === undefined ? {} : { tls: tlsOptions({ cert: tls.cert, key: tls.key }) }),
-    hosts: hostsOf(config, 'console', 'read'),
-    readTokens: tokens('read'),
-    ownTokens: config.listen.tokens.filter(({ may, sees }) => may.includes('read') && sees === 'own'),
-    operateTokens: tokens('operate'),
-    annotateTokens: tokens('annotate'),
-    notReady: () => (state.stopping ? 'The service is stopping.' : state.ready ? undefined : 'The service is starting.'),
-    otlp: () => state.otlp,
-    metricsPage,
-    metricsContentType: openMetricsContentType,
-    readBody: consoleBody(lease),
-    connections: openConnections({ transport: 'console', max: connectionsMax, telemetry, clock }),
-    api: { store, clock, exporters, annotate, unannotate, budgets, judges, unrecognised, upstream, spans: async ({ tenant, traceId }) => await keptSpans(await store.spans(tenant, traceId)), evaluability: () => evaluabilityRows(telemetry.snapshot()) },
-    onFault: (error) => logger.error({ error: error.stack ?? error.message }, 'an answer of the console could not be made'),
-  });
 }

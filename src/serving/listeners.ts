@@ -1,0 +1,76 @@
+/** The listeners of a service, from its configuration and its parts: OTLP over HTTP and gRPC, and the console. */
+import type { Logger } from 'pino';
+import { isLoopback } from '../config/address.ts';
+import type { Config } from '../config/config.ts';
+import { hostRule, type HostRule } from '../model/http-hosts.ts';
+import { openConnections } from '../receivers/connections.ts';
+import type { DoorLease, DoorLeases } from '../receivers/in-flight.ts';
+import { otlpGrpcReceiver } from '../receivers/otlp-grpc.ts';
+import { otlpHttpReceiver } from '../receivers/otlp-http.ts';
+import type { Ingest, Receiver } from '../receivers/receiver.ts';
+import { tlsOptions } from '../receivers/tls.ts';
+import { keptSpans } from '../stores/kept-spans.ts';
+import type { Store } from '../stores/store.ts';
+import { openMetricsContentType } from '../telemetry/openmetrics.ts';
+import type { MetricRegistry } from '../telemetry/registry.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+import { evaluabilityRows } from '../web/api/json.ts';
+import type { ApiParts, ExporterQueues } from '../web/api/routes.ts';
+import { consoleListener, type ConsoleOptions } from '../web/console.ts';
+import type { Annotating } from './annotating.ts';
+import { consoleBody } from './console-body.ts';
+import type { ConnectionShares } from './descriptors.ts';
+import type { ListenState } from './listening.ts';
+import { clock } from './machine.ts';
+import { grpcReserveShare } from './overload.ts';
+
+export function receiversOf(config: Config, leases: DoorLeases, connections: ConnectionShares, parts: { readonly telemetry: Telemetry; readonly logger: Logger; readonly ingest: Ingest }): { readonly http: Receiver; readonly grpc: Receiver } {
+  const { bodyBytes, inflatedBytes, memoryBytes } = config.limits;
+  const shared = { ...parts, clock, limits: { bodyBytes, inflatedBytes }, tokens: config.listen.tokens.filter(({ may }) => may.includes('ingest')), ...(config.listen.tls === undefined ? {} : { tls: config.listen.tls }) };
+  return {
+    http: otlpHttpReceiver({ ...shared, ...config.listen.otlpHttp, hosts: hostsOf(config, 'otlpHttp', 'ingest'), lease: leases({ keepFreeBytes: memoryBytes * grpcReserveShare }), bounds: { connectionsMax: connections.http } }),
+    grpc: otlpGrpcReceiver({ ...shared, ...config.listen.otlpGrpc, hosts: hostsOf(config, 'otlpGrpc', 'ingest'), lease: leases({ keepFreeBytes: 0 }), bounds: { connectionsMax: connections.grpc } }),
+  };
+}
+
+/** Over TLS a name of a stranger fails at our certificate, unless people have learnt to click that away, as on loopback. */
+function hostsOf({ listen }: Config, listener: 'otlpHttp' | 'otlpGrpc' | 'console', permission: 'ingest' | 'read'): HostRule {
+  const asksToken = listen.tokens.some(({ may }) => may.includes(permission));
+  return hostRule({ listensOn: listen[listener].host, isOpen: !asksToken && (listen.tls === undefined || (listener === 'console' && isLoopback(listen.console.host))), allowedHosts: listen.allowedHosts ?? [], allowedOrigins: listen.allowedOrigins ?? [], loopbackOnly: listener === 'console' });
+}
+
+interface ConsoleParts extends Pick<ApiParts, 'budgets' | 'judges' | 'unrecognised' | 'upstream'> {
+  readonly connectionsMax: number;
+  readonly lease: DoorLease;
+  readonly telemetry: MetricRegistry;
+  readonly logger: Logger;
+  readonly store: Store;
+  readonly exporters: ExporterQueues;
+  readonly annotate: Annotating['take'];
+  readonly unannotate: Annotating['remove'];
+  readonly metricsPage: ConsoleOptions['metricsPage'];
+}
+
+export function consoleOf(config: Config, state: Readonly<ListenState>, { connectionsMax, lease, telemetry, logger, store, exporters, annotate, unannotate, budgets, judges, unrecognised, upstream, metricsPage }: ConsoleParts): ReturnType<typeof consoleListener> {
+  const { console: { host, port }, tls } = config.listen;
+  const tokens = (permission: 'read' | 'operate' | 'annotate'): readonly string[] => config.listen.tokens.filter(({ may }) => may.includes(permission)).map(({ value }) => value);
+  return consoleListener({
+    host,
+    port,
+    // People come with a browser and a token: of them no certificate is asked.
+    ...(tls === undefined ? {} : { tls: tlsOptions({ cert: tls.cert, key: tls.key }) }),
+    hosts: hostsOf(config, 'console', 'read'),
+    readTokens: tokens('read'),
+    ownTokens: config.listen.tokens.filter(({ may, sees }) => may.includes('read') && sees === 'own'),
+    operateTokens: tokens('operate'),
+    annotateTokens: tokens('annotate'),
+    notReady: () => (state.stopping ? 'The service is stopping.' : state.ready ? undefined : 'The service is starting.'),
+    otlp: () => state.otlp,
+    metricsPage,
+    metricsContentType: openMetricsContentType,
+    readBody: consoleBody(lease),
+    connections: openConnections({ transport: 'console', max: connectionsMax, telemetry, clock }),
+    api: { store, clock, exporters, annotate, unannotate, budgets, judges, unrecognised, upstream, spans: async ({ tenant, traceId }) => await keptSpans(await store.spans(tenant, traceId)), evaluability: () => evaluabilityRows(telemetry.snapshot()) },
+    onFault: (error) => logger.error({ error: error.stack ?? error.message }, 'an answer of the console could not be made'),
+  });
+}
