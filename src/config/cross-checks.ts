@@ -5,6 +5,7 @@ import { natives } from '../exporters/index.ts';
 import { nativeKeyNames } from '../exporters/native-backend.ts';
 import type { CrossCheck } from './cross-check.ts';
 import { journalAddress } from '../journals/index.ts';
+import { ownBodyMembers, ownHeaders } from '../judges/settings.ts';
 import { storeAddress } from '../stores/index.ts';
 import { evaluatorFindings } from './cross-checks-evaluators.ts';
 import { evaluatorNames } from './evaluator-entry.ts';
@@ -20,7 +21,6 @@ import { nativeFindings } from './native-entry.ts';
 import { asObject, listAt, objectAt } from './reading.ts';
 import { redactionFindings } from './redaction.ts';
 import { giveUpDefaults, pushDefaults, webhookDefaults } from './sections/export.ts';
-import { ownBodyMembers, ownHeaders } from './sections/judges.ts';
 import { webhookFindings, webhookKeys } from './webhook-entry.ts';
 
 export function crossCheck(check: CrossCheck): readonly Finding[] {

@@ -13,8 +13,8 @@ import { correctionText } from './prompt.ts';
 import type { JudgeParts, JudgeSettings } from './settings.ts';
 import { turnstile } from './turnstile.ts';
 
-/** Sendings of one request while the endpoint is busy. */
-const attemptsMax = 5;
+/** Sendings of one request after the first, while the endpoint is busy. */
+const retriesDefault = 4;
 /** The answer and one correction. */
 const answersMax = 2;
 /** Questions that may wait for their turn, for each one that is being asked. */
@@ -48,7 +48,7 @@ export function openAiCompatibleJudge(settings: JudgeSettings, parts: JudgeParts
 
   const onDisbelief = (): void => parts.telemetry.add('tracejury.judge.usage.disbelieved', 1, { 'tracejury.judge': settings.name });
   const entrance = door({ gate, till: parts.till, onDisbelief, signal: stopping.signal });
-  const patience: Patience = { attemptsMax, onRetry: () => count('retried'), signal: stopping.signal, stopped: 'judge_stopped: the service is stopping', ...parts };
+  const patience: Patience = { attemptsMax: 1 + (settings.retries ?? retriesDefault), onRetry: () => count('retried'), signal: stopping.signal, stopped: 'judge_stopped: the service is stopping', ...parts };
   const embed = embedder({ settings, telemetry: parts.telemetry, patience, through: entrance.through });
 
   async function settled({ question, purse, record }: Asking, messages: readonly Message[], as: AnswerFormat): Promise<Exclude<Completion, { kind: 'busy' }>> {

@@ -7,6 +7,14 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { BatchSettings } from './batch-settings.ts';
 import type { TokenPrice } from './money.ts';
 
+export const reasoningEfforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
+
+/** Members of the body of a question that only other keys set: its text, its form, and what bounds its cost. */
+export const ownBodyMembers = ['model', 'messages', 'response_format', 'stream', 'stream_options', 'n', 'tools', 'tool_choice', 'functions', 'function_call', 'max_completion_tokens', 'max_tokens', 'temperature', 'reasoning_effort'] as const;
+
+/** Headers that the client itself sets; the key of the endpoint is `api_key`. */
+export const ownHeaders: ReadonlySet<string> = new Set(['authorization', 'host', 'connection', 'content-length', 'content-type', 'content-encoding', 'transfer-encoding', 'accept', 'accept-encoding', 'expect', 'te', 'trailer', 'upgrade']);
+
 export interface JudgeSettings {
   readonly name: string;
   readonly baseUrl: string;
@@ -17,6 +25,8 @@ export interface JudgeSettings {
   /** Longest wait for one whole answer. */
   readonly timeoutMs: number;
   readonly requestsPerMinute?: number;
+  /** Sendings of one request after the first, while the endpoint is busy; absent: 4. */
+  readonly retries?: number;
   /** Sent only when set: not every model takes them. */
   readonly temperature?: number;
   readonly reasoningEffort?: string;

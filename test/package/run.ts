@@ -63,7 +63,7 @@ async function onThisNode(version: string): Promise<void> {
   probe(`on ${process.version} npx tracejury says its version`, versions.code === 0 && versions.out.trim() === version, versions);
   const catalogue = await ran('npx', ['tracejury', 'evaluators'], { path });
   probe('its catalogue of evaluators is there', catalogue.code === 0 && catalogue.out.includes('tool_error'), catalogue);
-  const source = "import { evaluate, toolError } from 'tracejury/evaluators'; import { agentTrace } from 'tracejury/agent-trace'; const [verdict] = await evaluate(agentTrace({ input: 'x', toolCalls: [], finalResponse: 'y' }), {}, [toolError()]); process.stdout.write(verdict.kind);";
+  const source = "import { evaluate, toolError } from 'tracejury/evaluators'; import { agentTrace } from 'tracejury/agent-trace'; import { openAiCompatibleJudge } from 'tracejury/judges'; openAiCompatibleJudge({ model: 'm' }); const [verdict] = await evaluate(agentTrace({ input: 'x', toolCalls: [], finalResponse: 'y' }), {}, [toolError()]); process.stdout.write(verdict.kind);";
   const library = await ran(process.execPath, ['--input-type=module', '-e', source]);
   probe('its library can be imported', library.code === 0 && library.out === 'skipped', library);
   probe('the service starts, answers and ends in order', await serves());

@@ -1,5 +1,6 @@
 /** `judges` and the prices of models. */
 import { priceTableSchema } from '../../../evaluators/prices.ts';
+import { ownBodyMembers, reasoningEfforts } from '../../judges/settings.ts';
 import { budgetSchema } from './budget.ts';
 import { clientTlsSchema } from './client-tls.ts';
 import type { Section } from './section.ts';
@@ -10,12 +11,6 @@ export const judgesMax = 100;
 
 /** Of a judge with a budget: what a call may cost must be known before it is asked. */
 export const answerTokensDefault = 8_192;
-
-/** Members of the body of a question that only other keys set: its text, its form, and what bounds its cost. */
-export const ownBodyMembers = ['model', 'messages', 'response_format', 'stream', 'stream_options', 'n', 'tools', 'tool_choice', 'functions', 'function_call', 'max_completion_tokens', 'max_tokens', 'temperature', 'reasoning_effort'] as const;
-
-/** Headers that the client itself sets; the key of the endpoint is `api_key`. */
-export const ownHeaders: ReadonlySet<string> = new Set(['authorization', 'host', 'connection', 'content-length', 'content-type', 'content-encoding', 'transfer-encoding', 'accept', 'accept-encoding', 'expect', 'te', 'trailer', 'upgrade']);
 
 export const judges: Section = {
   key: 'judges',
@@ -40,7 +35,7 @@ export const judges: Section = {
         answer_tokens: { type: 'integer', minimum: 1, maximum: 1_000_000, 'x-unit': 'tokens', description: `Most tokens of one answer, those of reasoning among them; sent as \`max_completion_tokens\`. Left out: no limit is sent, unless a budget counts money or tokens: then ${answerTokensDefault}.` },
         max_output_tokens: { type: 'integer', minimum: 1, maximum: 1_000_000, 'x-unit': 'tokens', description: 'The same as `answer_tokens`, by the name that most clients have for it. One of the two.' },
         temperature: { type: 'number', minimum: 0, maximum: 2, description: 'Sent with every question; not every model takes one. Left out: none is sent.' },
-        reasoning_effort: { enum: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'], description: 'Sent with every question, for models that reason. Left out: none is sent.' },
+        reasoning_effort: { enum: reasoningEfforts, description: 'Sent with every question, for models that reason. Left out: none is sent.' },
         headers: {
           type: 'object',
           maxProperties: 100,
