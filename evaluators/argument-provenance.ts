@@ -1,11 +1,11 @@
 /** The values in the arguments of each call stand in the input, the system prompt or an earlier result. What does not may be made up, or derived. */
 import type { JsonObject } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { argumentsUnknown, callDetails, cutShort, evidenceOf, notCarried, noToolCalls, partOf, placedCalls, skipped, tooLarge } from './calls.ts';
-import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
+import { argumentsUnknown, callDetails, cutShort, evidenceOf, notCarried, noToolCalls, namedIn, partOf, partsOf, placedCalls, skipped } from './calls.ts';
+import type { RuleEvaluator, Subject } from './evaluator.ts';
 import { lacksSources, tracedCalls } from './provenance.ts';
 import type { Traced } from './provenance.ts';
-import { callName, count, listed, quoted } from './wording.ts';
+import { callName, count, listed, listedMax, quoted } from './wording.ts';
 
 export interface ArgumentProvenanceOptions {
   /** Tools whose arguments a model is meant to make up. */
@@ -15,7 +15,7 @@ export interface ArgumentProvenanceOptions {
 export const argumentProvenance = {
   kind: 'rule',
   id: 'argument_provenance',
-  version: 1,
+  version: 2,
   summary: 'The argument values of the tool calls stand in the input or in earlier results.',
   needs: ['tool_calls', 'input'],
   onByDefault: false,
@@ -30,14 +30,14 @@ export const argumentProvenance = {
   evaluate,
 } as const satisfies RuleEvaluator<ArgumentProvenanceOptions>;
 
-function evaluate({ trace }: Subject, { ignoreTools }: ArgumentProvenanceOptions, context: EvaluationContext): Outcome {
-  const stop = notCarried(trace) ?? tooLarge(trace, context);
+function evaluate({ trace }: Subject, { ignoreTools }: ArgumentProvenanceOptions): Outcome {
+  const stop = notCarried(trace);
   if (stop !== undefined) return stop;
   const calls = placedCalls(trace).filter(({ call }) => !ignoreTools.includes(call.name));
   if (calls.length === 0) return noToolCalls({ ...trace, toolCalls: [] });
   if (trace.input === undefined || trace.input.trim() === '') return skipped('no_input', 'The spans carry no input of the user, so nothing tells where arguments come from.');
   const traced = tracedCalls(trace, calls);
-  if (traced === undefined) return skipped('too_large', 'The input and the results are too long to be searched for every argument.');
+  if (traced === undefined) return skipped('too_large', `The input and the results are too long to be searched for every argument, so that none of ${count(calls.length, 'tool call')} was looked at.`, { tool_calls: calls.length });
   if (traced.length === 0) return argumentsUnknown(trace, 'The spans carry no arguments of tool calls; switch on the capture of tool inputs.');
   if (traced.some(({ ungrounded }) => ungrounded.length > 0) && lacksSources(trace)) return cutShort('the input or the results, where arguments come from,');
   return verdict(traced, calls.length - traced.length);
@@ -45,16 +45,21 @@ function evaluate({ trace }: Subject, { ignoreTools }: ArgumentProvenanceOptions
 
 function verdict(traced: readonly Traced[], unknown: number): Outcome {
   const suspects = traced.filter(({ ungrounded }) => ungrounded.length > 0);
-  const words = new Map(suspects.map((one) => [one, inWords(one)]));
+  const places = traced.map((one) => ({ ...one.placed, traced: one }));
+  const { parts, leftOut } = partsOf(places, isGrounded, (one) => partOf(one, isGrounded(one), isGrounded(one) ? 'Every argument value has a source.' : `${inWords(one.traced)} has no source.`));
   const grounded = traced.length - suspects.length;
   return {
     kind: 'scored',
     score: grounded / traced.length,
-    explanation: suspects.length === 0 ? `The argument values of ${traced.length === 1 ? 'the tool call' : `all ${traced.length} tool calls`} stand in the input or in earlier results.` : `${suspects.length} of ${count(traced.length, 'tool call')} ${suspects.length === 1 ? 'has' : 'have'} arguments of unknown origin: ${listed([...words.values()], '; ')}.`,
+    explanation: suspects.length === 0 ? `The argument values of ${traced.length === 1 ? 'the tool call' : `all ${traced.length} tool calls`} stand in the input or in earlier results.` : `${suspects.length} of ${count(traced.length, 'tool call')} ${suspects.length === 1 ? 'has' : 'have'} arguments of unknown origin: ${listed(suspects.slice(0, listedMax).map(inWords), '; ', suspects.length)}.`,
     evidence: evidenceOf(suspects.map(({ placed }) => placed)),
-    parts: traced.map((one) => partOf(one.placed, !words.has(one), words.has(one) ? `${words.get(one)} has no source.` : 'Every argument value has a source.')),
-    details: { grounded, total: traced.length, ...(unknown === 0 ? {} : { arguments_not_carried: unknown }), ungrounded: suspects.map(suspectDetails) },
+    parts,
+    details: { grounded, total: traced.length, ...(unknown === 0 ? {} : { arguments_not_carried: unknown }), ...namedIn('ungrounded', suspects, suspectDetails), ...leftOut },
   };
+}
+
+function isGrounded({ traced }: { readonly traced: Traced }): boolean {
+  return traced.ungrounded.length === 0;
 }
 
 function inWords({ placed, ungrounded }: Traced): string {

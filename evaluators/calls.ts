@@ -45,11 +45,17 @@ export function skipped(reason: Skipped['reason'], explanation: string, details?
   return details === undefined ? { kind: 'skipped', reason, explanation } : { kind: 'skipped', reason, explanation, details };
 }
 
-/** For evaluators whose work grows faster than the calls do, and for those that show all calls to a judge. One pass takes any run. */
-export function tooLarge(trace: AgentTrace, context: EvaluationContext, expectedCount = 0): Skipped | undefined {
-  const count = Math.max(trace.toolCalls.length, expectedCount);
-  if (count <= context.toolCallsMax) return undefined;
-  return skipped('too_large', `${count} tool calls are more than the ${context.toolCallsMax} that are scored in one run.`, { tool_calls: count, tool_calls_max: context.toolCallsMax });
+/** For evaluators that show all calls to a judge. One pass takes any run. */
+export function tooLarge({ toolCalls: { length: calls } }: AgentTrace, { toolCallsMax }: EvaluationContext): Skipped | undefined {
+  if (calls <= toolCallsMax) return undefined;
+  return skipped('too_large', `${calls} tool calls are more than the ${toolCallsMax} that are scored in one run, and none of them was looked at.`, { tool_calls: calls, tool_calls_max: toolCallsMax });
+}
+
+/** For evaluators that compare each call with each expectation: a few expectations go with any run, many with fewer calls. */
+export function tooManyPairs({ toolCalls: { length: calls } }: AgentTrace, { toolCallsMax }: EvaluationContext, expected: number): Skipped | undefined {
+  const pairsMax = toolCallsMax * toolCallsMax;
+  if (expected <= toolCallsMax && calls * expected <= pairsMax) return undefined;
+  return skipped('too_large', `${calls} tool calls against ${expected} expectations are more than the ${pairsMax} pairs that are compared in one run, and none of them was looked at.`, { tool_calls: calls, expected, pairs_max: pairsMax });
 }
 
 /** Values that decide were cut short on their way: judging what is left of them would judge the cut. */
@@ -92,7 +98,7 @@ export function noExpectation(what: string): Skipped {
 }
 
 /** The spans of some calls, each once, as many as one verdict names. */
-export function evidenceOf(calls: readonly PlacedCall[]): readonly SpanId[] {
+export function evidenceOf(calls: Iterable<PlacedCall>): readonly SpanId[] {
   const spans = new Set<SpanId>();
   for (const { call } of calls) {
     if (spans.size >= namedMax) break;
@@ -106,6 +112,11 @@ export function named<Item>(items: readonly Item[]): readonly Item[] {
   return items.length <= namedMax ? items : items.slice(0, namedMax);
 }
 
+/** A member of the details that lists as many items as one verdict names, and where there are more a second one that counts them. */
+export function namedIn<Item>(key: string, items: readonly Item[], details: (item: Item) => JsonValue): JsonObject {
+  return { [key]: named(items).map(details), ...(items.length > namedMax ? { [`${key}_left_out`]: items.length - namedMax } : {}) };
+}
+
 interface Parts {
   readonly parts: readonly PartVerdict[];
   /** For the details: how many parts the verdict does not name. Empty when it names all. */
@@ -114,13 +125,18 @@ interface Parts {
 
 /** A verdict on each call, in their order. Of a long run those that failed are kept first. */
 export function partsOf<Call extends PlacedCall>(calls: readonly Call[], hasPassed: (call: Call) => boolean, part: (call: Call) => PartVerdict): Parts {
-  if (calls.length <= namedMax) return { parts: calls.map(part), leftOut: {} };
-  const failed = calls.filter((call) => !hasPassed(call));
-  let room = namedMax - Math.min(failed.length, namedMax);
-  let failures = namedMax - room;
-  const kept = calls.filter((call) => (hasPassed(call) ? room-- > 0 : failures-- > 0));
-  const keptFailures = Math.min(failed.length, namedMax);
-  return { parts: kept.map(part), leftOut: { parts_left_out: { failed: failed.length - keptFailures, passed: calls.length - failed.length - (kept.length - keptFailures) } } };
+  const { kept, leftOut } = foremost(calls, hasPassed);
+  return { parts: kept.map(part), leftOut };
+}
+
+/** As many as one verdict names, those that failed first, in their order. */
+export function foremost<Item>(items: readonly Item[], hasPassed: (item: Item) => boolean): { readonly kept: readonly Item[]; readonly leftOut: JsonObject } {
+  if (items.length <= namedMax) return { kept: items, leftOut: {} };
+  const failed = items.filter((item) => !hasPassed(item)).length;
+  const keptFailures = Math.min(failed, namedMax);
+  let [room, failures] = [namedMax - keptFailures, keptFailures];
+  const kept = items.filter((item) => (hasPassed(item) ? room-- > 0 : failures-- > 0));
+  return { kept, leftOut: { parts_left_out: { failed: failed - keptFailures, passed: items.length - failed - (kept.length - keptFailures) } } };
 }
 
 /** What details say about a call: where it is and whose it is. */

@@ -3,7 +3,7 @@ import type { Outcome } from '../src/model/verdict.ts';
 import { skipped } from './calls.ts';
 import type { Skipped } from './calls.ts';
 import { blocksMax, firstCodeBlocks, type CodeBlock } from './code-blocks.ts';
-import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
+import type { RuleEvaluator, Subject } from './evaluator.ts';
 import { searchedText } from './matching/texts.ts';
 import { rational } from './rational.ts';
 import { languages as known } from './syntax/languages.ts';
@@ -23,7 +23,7 @@ const described = all.map((language) => `\`${language}\` (${known[language].fenc
 export const codeParseable = {
   kind: 'rule',
   id: 'code_parseable',
-  version: 3,
+  version: 4,
   summary: 'The code blocks of the output are correct in syntax.',
   needs: ['final_response'],
   onByDefault: false,
@@ -40,8 +40,8 @@ export const codeParseable = {
 const codeCharsMax = 50_000;
 const allCodeCharsMax = 200_000;
 
-function evaluate({ trace }: Subject, options: CodeParseableOptions, context: EvaluationContext): Outcome {
-  return checked(trace, options, context, (value) => finding(searchedText(value), options.languages));
+function evaluate({ trace }: Subject, options: CodeParseableOptions): Outcome {
+  return checked(trace, options, (value) => finding(searchedText(value), options.languages));
 }
 
 function finding(text: string, languages: readonly CodeLanguage[]): Finding | Skipped {

@@ -3,7 +3,7 @@ import type { JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
 import { noExpectation } from './calls.ts';
 import type { Skipped } from './calls.ts';
-import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
+import type { RuleEvaluator, Subject } from './evaluator.ts';
 import { lineProperties, linesFinding, linesOf } from './lines.ts';
 import { searchOutcome } from './matching/search.ts';
 import type { SearchMode } from './matching/search.ts';
@@ -27,7 +27,7 @@ export interface ContainsOptions extends TargetOptions {
 export const contains = {
   kind: 'rule',
   id: 'contains',
-  version: 2,
+  version: 3,
   summary: 'The output contains the expected texts.',
   needs: ['final_response', 'search_text'],
   onByDefault: false,
@@ -50,10 +50,10 @@ export const contains = {
   evaluate,
 } as const satisfies RuleEvaluator<ContainsOptions>;
 
-function evaluate({ trace, expected }: Subject, options: ContainsOptions, context: EvaluationContext): Outcome {
+function evaluate({ trace, expected }: Subject, options: ContainsOptions): Outcome {
   if (expected.searchText === undefined) return noExpectation('texts');
   const texts = typeof expected.searchText === 'string' ? [expected.searchText] : expected.searchText;
-  return checked(trace, options, context, (value) => finding(texts, value, options));
+  return checked(trace, options, (value) => finding(texts, value, options));
 }
 
 function finding(texts: readonly string[], output: JsonValue, options: ContainsOptions): Finding | Skipped {

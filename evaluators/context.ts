@@ -13,7 +13,7 @@ export interface EvaluationContextOptions {
   /** Distinct tool schemas kept compiled; each costs some ten kilobytes. */
   readonly schemasMax?: number;
   readonly patternsMax?: number;
-  /** A run with more tool calls is skipped as too large: the work of some evaluators grows with its square. */
+  /** Evaluators that show all calls to a judge skip a run with more; those that compare calls with expectations skip one with more pairs than its square. */
   readonly toolCallsMax?: number;
 }
 

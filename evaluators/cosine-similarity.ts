@@ -1,7 +1,7 @@
 /** The output is a vector that points where the expected one does. Both are given as numbers: nothing is embedded here. */
 import type { Outcome } from '../src/model/verdict.ts';
 import { noExpectation, skipped } from './calls.ts';
-import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
+import type { RuleEvaluator, Subject } from './evaluator.ts';
 import { cosine, vectorOf } from './matching/vectors.ts';
 import { outputKeyFaults, outputKeySchema, picked, pickedExpectation } from './output-key.ts';
 import { rational } from './rational.ts';
@@ -17,7 +17,7 @@ export interface CosineSimilarityOptions extends TargetOptions {
 export const cosineSimilarity = {
   kind: 'rule',
   id: 'cosine_similarity',
-  version: 1,
+  version: 2,
   summary: 'The output is a vector near the expected one.',
   needs: ['final_response', 'expected_output'],
   onByDefault: false,
@@ -33,11 +33,11 @@ export const cosineSimilarity = {
   evaluate,
 } as const satisfies RuleEvaluator<CosineSimilarityOptions>;
 
-function evaluate({ trace, expected }: Subject, options: CosineSimilarityOptions, context: EvaluationContext): Outcome {
+function evaluate({ trace, expected }: Subject, options: CosineSimilarityOptions): Outcome {
   if (expected.output === undefined) return noExpectation('outputs');
   const wanted = vectorOf(pickedExpectation(expected.output, options.targetOutputKey));
   if (wanted === undefined) return skipped('no_expectation', `The expected output has no vector at ${quoted(options.targetOutputKey)}.`);
-  return checked(trace, options, context, (value) => finding(wanted, vectorOf(picked(value, options.targetOutputKey).value), options.distance));
+  return checked(trace, options, (value) => finding(wanted, vectorOf(picked(value, options.targetOutputKey).value), options.distance));
 }
 
 function finding(wanted: readonly number[], vector: readonly number[] | undefined, isDistance: boolean): Finding {

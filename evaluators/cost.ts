@@ -9,7 +9,7 @@ import { listPrices } from './list-prices.ts';
 import { callCosts, hasTokens, priceTableSchema } from './prices.ts';
 import type { CallCost, PriceTable } from './prices.ts';
 import { numberOf, rational, sum } from './rational.ts';
-import { count, listed, quoted } from './wording.ts';
+import { count, listed, listedMax, quoted } from './wording.ts';
 
 export interface CostOptions {
   readonly prices: PriceTable;
@@ -19,7 +19,7 @@ export interface CostOptions {
 export const cost = {
   kind: 'rule',
   id: 'cost',
-  version: 3,
+  version: 4,
   summary: 'The model calls of the run cost no more than the budget.',
   needs: ['tokens'],
   onByDefault: false,
@@ -41,13 +41,12 @@ export const cost = {
   evaluate,
 } as const satisfies RuleEvaluator<CostOptions>;
 
-/** Model calls of one run. */
-const modelCallsMax = 20_000;
+/** Models that the details name, the dearest ones. */
+const modelsNamed = 100;
 
 type Priced = Extract<CallCost, { kind: 'priced' }>;
 
 function evaluate({ trace }: Subject, { prices, budget }: CostOptions): Outcome {
-  if (trace.modelCalls.length > modelCallsMax) return skipped('too_large', `${trace.modelCalls.length} model calls are more than the ${modelCallsMax} that are counted.`);
   const calls = callCosts(trace, Object.keys(prices).length === 0 ? listPrices : prices);
   const priced = calls.filter((one) => one.kind === 'priced');
   const told = toldCost(trace);
@@ -55,7 +54,7 @@ function evaluate({ trace }: Subject, { prices, budget }: CostOptions): Outcome 
   if (priced.length < calls.length) return partly(calls, priced, told);
   const total = sum(priced.map(({ amount }) => amount));
   const spent = numberOf(total);
-  const details = { cost: spent, by_model: byModel(priced), ...told };
+  const details = { cost: spent, ...byModel(priced), ...told };
   if (budget === undefined) return skipped('no_expectation', `The model calls cost ${shown(spent)}; set a budget to score it.`, details);
   const score = budgetShare(budget, total);
   const dearest = priced.reduce<Priced | undefined>((most, one) => (most === undefined || numberOf(one.amount) > numberOf(most.amount) ? one : most), undefined);
@@ -75,7 +74,7 @@ function partly(calls: readonly CallCost[], priced: readonly Priced[], told: Jso
   const silent = calls.filter(({ kind }) => kind === 'no_tokens').length;
   const rest = priced.length === 0 ? '' : ` The other ${priced.length === 1 ? 'call' : `${priced.length} calls`} cost ${shown(known)}.`;
   const details = { model_calls: calls.length, ...(unpriced.length === 0 ? {} : { models: unpriced.slice(0, 20) }), ...(silent === 0 ? {} : { calls_without_tokens: silent }), ...(priced.length === 0 ? {} : { known_cost: known, known_calls: priced.length }), ...told };
-  if (unpriced.length > 0) return skipped('no_price', `No price is given for ${listed(unpriced.map((model) => (model === '' ? 'a model without a name' : quoted(model))))}.${rest}`, details);
+  if (unpriced.length > 0) return skipped('no_price', `No price is given for ${listed(unpriced.slice(0, listedMax).map((model) => (model === '' ? 'a model without a name' : quoted(model))), ', ', unpriced.length)}.${rest}`, details);
   return skipped('no_tokens', `${silent} of ${count(calls.length, 'model call')} ${silent === 1 ? 'lacks' : 'lack'} a number of tokens.${rest}`, details);
 }
 
@@ -86,7 +85,9 @@ function toldCost({ modelCalls }: AgentTrace): JsonObject {
 }
 
 function byModel(priced: readonly Priced[]): JsonObject {
-  return Object.fromEntries([...Map.groupBy(priced, ({ model }) => model)].map(([model, calls]) => [model, numberOf(sum(calls.map(({ amount }) => amount)))]));
+  const amounts = [...Map.groupBy(priced, ({ model }) => model)].map(([model, calls]) => [model, numberOf(sum(calls.map(({ amount }) => amount)))] as const);
+  if (amounts.length <= modelsNamed) return { by_model: Object.fromEntries(amounts) };
+  return { by_model: Object.fromEntries(amounts.toSorted(([, one], [, other]) => other - one).slice(0, modelsNamed)), models_left_out: amounts.length - modelsNamed };
 }
 
 function shown(amount: number): string {

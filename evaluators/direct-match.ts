@@ -3,7 +3,7 @@ import { isJsonArray, plainText } from '../src/model/json.ts';
 import type { JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
 import { noExpectation } from './calls.ts';
-import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
+import type { RuleEvaluator, Subject } from './evaluator.ts';
 import { lowered, searchedText } from './matching/texts.ts';
 import { rational } from './rational.ts';
 import { checked, targetDefaults, targetSchema } from './target.ts';
@@ -19,7 +19,7 @@ export interface DirectMatchOptions extends TargetOptions {
 export const directMatch = {
   kind: 'rule',
   id: 'direct_match',
-  version: 1,
+  version: 2,
   summary: 'The output is the expected text, or one of several.',
   needs: ['final_response', 'expected_output'],
   onByDefault: false,
@@ -35,11 +35,11 @@ export const directMatch = {
   evaluate,
 } as const satisfies RuleEvaluator<DirectMatchOptions>;
 
-function evaluate({ trace, expected }: Subject, options: DirectMatchOptions, context: EvaluationContext): Outcome {
+function evaluate({ trace, expected }: Subject, options: DirectMatchOptions): Outcome {
   if (expected.output === undefined) return noExpectation('outputs');
   const wanted = isJsonArray(expected.output) ? expected.output : [expected.output];
   const texts = new Set(wanted.map((one) => plain(one, options)));
-  return checked(trace, options, context, (value) => {
+  return checked(trace, options, (value) => {
     const equal = texts.has(plain(value, options));
     const shown = listed(wanted.map((one) => quoted(plainText(one))));
     return { score: rational(equal ? 1 : 0), says: equal ? `is ${quoted(plainText(value))} as expected` : `is ${quoted(plainText(value))} instead of ${wanted.length > 1 ? 'one of ' : ''}${shown}`, details: {} };

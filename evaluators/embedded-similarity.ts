@@ -43,7 +43,7 @@ export function* embeddedSimilarity(trace: AgentTrace, reference: Reference, opt
   // What is blank needs no vector.
   const embedded = outputs.length === 0 ? nothingEmbedded : yield* embeddedTexts(texts);
   if (embedded.kind !== 'embedded') return embedded;
-  const outcome = checked(trace, options, context, (value) => finding(textOf(value), reference, embedded.vectors, options.distance));
+  const outcome = checked(trace, options, (value) => finding(textOf(value), reference, embedded.vectors, options.distance));
   return embedded.model === undefined ? outcome : { ...outcome, details: { ...outcome.details, model: embedded.model } };
 }
 

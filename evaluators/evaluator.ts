@@ -73,7 +73,7 @@ export interface EvaluationContext {
    * is made with. Nobody changes what comes back.
    */
   readonly once: <Made extends object>(shared: object, by: object, make: () => Made) => Made;
-  /** A run with more tool calls is `skipped: too_large` for an evaluator whose work grows faster than the calls do; one pass takes any run. */
+  /** A run with more tool calls is `skipped: too_large` for an evaluator that shows all to a judge, one with more pairs than its square for an evaluator that compares each call with each expectation. One pass takes any run. */
   readonly toolCallsMax: number;
 }
 

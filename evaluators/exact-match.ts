@@ -4,7 +4,7 @@ import type { Outcome } from '../src/model/verdict.ts';
 import { plainText } from '../src/model/json.ts';
 import { noExpectation, skipped } from './calls.ts';
 import type { Skipped } from './calls.ts';
-import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
+import type { RuleEvaluator, Subject } from './evaluator.ts';
 import { lineProperties, linesFinding, linesOf } from './lines.ts';
 import { lowered, searchedText, writtenEqual } from './matching/texts.ts';
 import { outputKeyFaults, outputKeySchema, picked, pickedExpectation } from './output-key.ts';
@@ -26,7 +26,7 @@ export interface ExactMatchOptions extends TargetOptions {
 export const exactMatch = {
   kind: 'rule',
   id: 'exact_match',
-  version: 2,
+  version: 3,
   summary: 'The output equals the expected one.',
   needs: ['final_response', 'expected_output'],
   onByDefault: false,
@@ -46,11 +46,11 @@ export const exactMatch = {
   evaluate,
 } as const satisfies RuleEvaluator<ExactMatchOptions>;
 
-function evaluate({ trace, expected }: Subject, options: ExactMatchOptions, context: EvaluationContext): Outcome {
+function evaluate({ trace, expected }: Subject, options: ExactMatchOptions): Outcome {
   if (expected.output === undefined) return noExpectation('outputs');
   const wanted = pickedExpectation(expected.output, options.targetOutputKey);
   if (wanted === undefined) return skipped('no_expectation', `The expected output has nothing at ${quoted(String(options.targetOutputKey))}.`);
-  return checked(trace, options, context, (value) => finding(wanted, value, options));
+  return checked(trace, options, (value) => finding(wanted, value, options));
 }
 
 function finding(wanted: JsonValue, output: JsonValue, options: ExactMatchOptions): Finding | Skipped {

@@ -3,7 +3,7 @@ import { callEnd } from '../src/model/call-end.ts';
 import type { ToolCall } from '../src/model/agent-trace.ts';
 import type { ExpectedToolCall } from '../src/model/expectation.ts';
 import type { JsonObject } from '../src/model/json.ts';
-import { callDetails } from './calls.ts';
+import { callDetails, namedIn } from './calls.ts';
 import type { PlacedCall } from './calls.ts';
 import type { JsonSchema } from './evaluator.ts';
 import { argumentDifference, argumentRule, argumentsAgree, argumentsMatch, preparedArguments } from './matching/arguments.ts';
@@ -233,8 +233,9 @@ export function extraCalls(actual: readonly PlacedCall[], pairs: readonly Pair[]
   return actual.filter((_, at) => !partnered.has(at));
 }
 
-export function extraDetails(extra: readonly PlacedCall[]): readonly JsonObject[] {
-  return extra.map(callDetails);
+/** Under the name that an evaluator gives them. */
+export function extraDetails(key: string, extra: readonly PlacedCall[]): JsonObject {
+  return namedIn(key, extra, callDetails);
 }
 
 /** The calls that count: all that the model asked for, or only those that ran without an error. */

@@ -7,7 +7,7 @@ import type { ExpectedToolCall } from '../src/model/expectation.ts';
 import { isJsonObject, member } from '../src/model/json.ts';
 import type { JsonObject } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { argumentsUnknown, callDetails, evidenceOf, noExpectation, notCarried, partOf, placedCalls, skipped, tooLarge } from './calls.ts';
+import { argumentsUnknown, callDetails, evidenceOf, noExpectation, notCarried, partOf, placedCalls, skipped, tooManyPairs } from './calls.ts';
 import type { PlacedCall } from './calls.ts';
 import type { Answer, EvaluationContext, Question, RuleEvaluator, Subject } from './evaluator.ts';
 import { countedCalls, expectedToolCallsSchema, extraCalls, extraDetails, partneredOf } from './expected-calls.ts';
@@ -39,7 +39,7 @@ export interface ExpectedToolsOptions {
 export const expectedTools = {
   kind: 'rule',
   id: 'expected_tools',
-  version: 3,
+  version: 4,
   summary: 'The expected calls were made, with credit for arguments that agree in part.',
   needs: ['tool_calls', 'expected_tool_calls'],
   onByDefault: false,
@@ -103,7 +103,7 @@ function normalises({ preset, normalizeToolNames }: ExpectedToolsOptions): boole
 function byCalls({ trace, expected }: Subject, options: ExpectedToolsOptions, context: EvaluationContext): Outcome {
   const wanted = expected.toolCalls ?? (expected.messages === undefined ? undefined : callsOfMessages(expected.messages));
   if (wanted === undefined) return noExpectation('tool calls');
-  const stop = notCarried(trace) ?? tooLarge(trace, context, wanted.length);
+  const stop = notCarried(trace) ?? tooManyPairs(trace, context, wanted.length);
   if (stop !== undefined) return stop;
   const calls = countedCalls(placedCalls(trace), options.onlySuccessful);
   const compare = comparedIn(options);
@@ -137,7 +137,7 @@ function verdict(expected: readonly ExpectedToolCall[], calls: readonly PlacedCa
       ...(method === undefined ? {} : { matching: method }),
       pairs: pairs.flatMap((pair) => pairDetails(pair, calls, weights, options.includeReasons)),
       missing_calls: missing.map(({ index, tool, nearest }) => ({ index, tool, ...(nearest === -1 ? {} : { nearest: pairDetails({ expected: index, actual: nearest }, calls, weights, options.includeReasons)[0] ?? {} }) })),
-      extra_calls: extraDetails(extra),
+      ...extraDetails('extra_calls', extra),
     },
   };
 }

@@ -21,7 +21,7 @@ export interface JsonParseableOptions extends TargetOptions {
 export const jsonParseable = {
   kind: 'rule',
   id: 'json_parseable',
-  version: 2,
+  version: 3,
   summary: 'The output is JSON, of a schema where one is given.',
   needs: ['final_response'],
   onByDefault: false,
@@ -39,7 +39,7 @@ export const jsonParseable = {
 function evaluate({ trace }: Subject, options: JsonParseableOptions, context: EvaluationContext): Outcome {
   const compiled = options.schema === undefined ? undefined : context.schema(options.schema);
   if (options.schema !== undefined && compiled === undefined) return { kind: 'failed', error: 'schema_unusable', explanation: 'The schema of this evaluator is beyond the limits or cannot be compiled; make it smaller, or correct it.' };
-  return checked(trace, options, context, (value) => {
+  return checked(trace, options, (value) => {
     const parsed = typeof value === 'string' ? parseJson(options.allowFence ? withoutFence(value) : value) : value;
     if (parsed === undefined || (value === null && options.containersOnly)) return finding(false, 'is not JSON', { parsed: false });
     if (options.containersOnly && !isContainer(parsed)) return finding(false, 'is JSON but neither an object nor a list', { parsed: true });

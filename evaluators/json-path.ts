@@ -29,7 +29,7 @@ export interface JsonPathOptions extends TargetOptions {
 export const jsonPath = {
   kind: 'rule',
   id: 'json_path',
-  version: 2,
+  version: 3,
   summary: 'What stands at a JSONPath of the output is as wanted.',
   needs: ['final_response'],
   onByDefault: false,
@@ -66,7 +66,7 @@ const shownMax = 500;
 function evaluate({ trace }: Subject, options: JsonPathOptions, context: EvaluationContext): Outcome {
   const read = readJsonPath(options.path);
   if (read.kind === 'broken') return { kind: 'failed', error: 'broken_path', explanation: `The path ${quoted(options.path)} ${read.problem}.` };
-  return checked(trace, options, context, (value) => finding(read.path, value, options, context));
+  return checked(trace, options, (value) => finding(read.path, value, options, context));
 }
 
 function finding(path: JsonPath, output: JsonValue, options: JsonPathOptions, context: EvaluationContext): Finding | Skipped {

@@ -4,7 +4,7 @@ import type { JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
 import { noExpectation, skipped } from './calls.ts';
 import type { Skipped } from './calls.ts';
-import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
+import type { RuleEvaluator, Subject } from './evaluator.ts';
 import { matchedLeaves, similarityDefaults } from './matching/similarity.ts';
 import type { SimilarityOptions } from './matching/similarity.ts';
 import { editTextMax } from './matching/text.ts';
@@ -22,7 +22,7 @@ export interface JsonSimilarityOptions extends TargetOptions, SimilarityOptions 
 export const jsonSimilarity = {
   kind: 'rule',
   id: 'json_similarity',
-  version: 2,
+  version: 3,
   summary: 'The output is like the expected one, leaf by leaf.',
   needs: ['final_response', 'expected_output'],
   onByDefault: false,
@@ -44,11 +44,11 @@ export const jsonSimilarity = {
 const leafPairsMax = 250_000;
 const editCellsMax = 10_000_000;
 
-function evaluate({ trace, expected }: Subject, options: JsonSimilarityOptions, context: EvaluationContext): Outcome {
+function evaluate({ trace, expected }: Subject, options: JsonSimilarityOptions): Outcome {
   if (expected.output === undefined) return noExpectation('outputs');
   const wanted = pickedExpectation(expected.output, options.targetOutputKey);
   if (wanted === undefined) return skipped('no_expectation', `The expected output has nothing at ${quoted(String(options.targetOutputKey))}.`);
-  return checked(trace, options, context, (value) => finding(wanted, value, options));
+  return checked(trace, options, (value) => finding(wanted, value, options));
 }
 
 function finding(wanted: JsonValue, output: JsonValue, options: JsonSimilarityOptions): Finding | Skipped {

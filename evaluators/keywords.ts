@@ -1,6 +1,6 @@
 /** Words that must, or must not, stand in the output: as whole words, or anywhere. */
 import type { Outcome } from '../src/model/verdict.ts';
-import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
+import type { RuleEvaluator, Subject } from './evaluator.ts';
 import { tallied } from './matching/search.ts';
 import type { SearchMode } from './matching/search.ts';
 import { lowered, searchedText } from './matching/texts.ts';
@@ -17,7 +17,7 @@ export interface KeywordsOptions extends TargetOptions {
 export const keywords = {
   kind: 'rule',
   id: 'keywords',
-  version: 1,
+  version: 2,
   summary: 'The output has the keywords that it must have, or none of those that it must not.',
   needs: ['final_response'],
   onByDefault: false,
@@ -36,8 +36,8 @@ export const keywords = {
   evaluate,
 } as const satisfies RuleEvaluator<KeywordsOptions>;
 
-function evaluate({ trace }: Subject, options: KeywordsOptions, context: EvaluationContext): Outcome {
-  return checked(trace, options, context, (value) => {
+function evaluate({ trace }: Subject, options: KeywordsOptions): Outcome {
+  return checked(trace, options, (value) => {
     const text = lowered(searchedText(value), options.caseSensitive);
     return tallied(options.keywords, (word) => stands(text, lowered(word, options.caseSensitive), options.wholeWords), options.match);
   });

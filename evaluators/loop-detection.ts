@@ -26,7 +26,7 @@ export interface LoopDetectionOptions {
 export const loopDetection = {
   kind: 'rule',
   id: 'loop_detection',
-  version: 1,
+  version: 2,
   summary: 'The agent did not run in circles.',
   needs: ['tool_calls'],
   onByDefault: false,

@@ -1,6 +1,6 @@
 /** The output contains a text that the configuration names. */
 import type { Outcome } from '../src/model/verdict.ts';
-import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
+import type { RuleEvaluator, Subject } from './evaluator.ts';
 import { searchOutcome } from './matching/search.ts';
 import { searchedText } from './matching/texts.ts';
 import { checked, targetDefaults, targetSchema } from './target.ts';
@@ -14,7 +14,7 @@ export interface OutputContainsOptions extends TargetOptions {
 export const outputContains = {
   kind: 'rule',
   id: 'output_contains',
-  version: 1,
+  version: 2,
   summary: 'The output contains the configured text.',
   needs: ['final_response'],
   onByDefault: false,
@@ -31,6 +31,6 @@ export const outputContains = {
   evaluate,
 } as const satisfies RuleEvaluator<OutputContainsOptions>;
 
-function evaluate({ trace }: Subject, options: OutputContainsOptions, context: EvaluationContext): Outcome {
-  return checked(trace, options, context, (value) => searchOutcome(searchedText(value), [options.text], { match: 'all', caseSensitive: options.caseSensitive }));
+function evaluate({ trace }: Subject, options: OutputContainsOptions): Outcome {
+  return checked(trace, options, (value) => searchOutcome(searchedText(value), [options.text], { match: 'all', caseSensitive: options.caseSensitive }));
 }

@@ -2,7 +2,7 @@
 import { plainText } from '../src/model/json.ts';
 import type { JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
+import type { RuleEvaluator, Subject } from './evaluator.ts';
 import { valueEqual } from './matching/texts.ts';
 import { rational } from './rational.ts';
 import { checked, targetDefaults, targetSchema } from './target.ts';
@@ -17,7 +17,7 @@ export interface OutputEqualsOptions extends TargetOptions {
 export const outputEquals = {
   kind: 'rule',
   id: 'output_equals',
-  version: 1,
+  version: 2,
   summary: 'The output equals the configured value.',
   needs: ['final_response'],
   onByDefault: false,
@@ -34,8 +34,8 @@ export const outputEquals = {
   evaluate,
 } as const satisfies RuleEvaluator<OutputEqualsOptions>;
 
-function evaluate({ trace }: Subject, options: OutputEqualsOptions, context: EvaluationContext): Outcome {
-  return checked(trace, options, context, (value) => {
+function evaluate({ trace }: Subject, options: OutputEqualsOptions): Outcome {
+  return checked(trace, options, (value) => {
     const equal = valueEqual(options.value, value, { text: options.caseSensitive, inside: options.caseSensitive });
     const wanted = quoted(plainText(options.value));
     return { score: rational(equal ? 1 : 0), says: equal ? `equals ${wanted}` : `is ${quoted(plainText(value))} instead of ${wanted}`, details: {} };

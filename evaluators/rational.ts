@@ -15,7 +15,12 @@ export function rational(part: number, whole = 1): Rational {
 }
 
 export function sum(addends: readonly Rational[]): Rational {
-  return addends.reduce((a, b) => reduced(a.numerator * b.denominator + b.numerator * a.denominator, a.denominator * b.denominator), decimal(0));
+  // Few denominators serve many decimals: those of one are added without a search for common factors.
+  const byDenominator = new Map<bigint, bigint>();
+  for (const { numerator, denominator } of addends) byDenominator.set(denominator, (byDenominator.get(denominator) ?? 0n) + numerator);
+  let total = decimal(0);
+  for (const [denominator, numerator] of byDenominator) total = reduced(total.numerator * denominator + numerator * total.denominator, total.denominator * denominator);
+  return total;
 }
 
 export function product(a: Rational, b: Rational): Rational {

@@ -17,7 +17,7 @@ export interface RegexMatchOptions extends TargetOptions {
 export const regexMatch = {
   kind: 'rule',
   id: 'regex_match',
-  version: 1,
+  version: 2,
   summary: 'The output matches a regular expression.',
   needs: ['final_response'],
   onByDefault: false,
@@ -36,7 +36,7 @@ export const regexMatch = {
 
 function evaluate({ trace }: Subject, { pattern, negated, ...target }: RegexMatchOptions, context: EvaluationContext): Outcome {
   const compiled = context.pattern(pattern);
-  return checked(trace, target, context, (value) => {
+  return checked(trace, target, (value) => {
     const text = searchedText(value);
     if (text.length > searchedTextMax) return skipped('too_large', `The text is longer than the ${searchedTextMax} characters that are searched.`);
     const matches = compiled.test(text);

@@ -4,13 +4,13 @@ import type { SpanId } from '../src/model/ids.ts';
 import { plainText } from '../src/model/json.ts';
 import type { JsonObject, JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { callDetails, cutShort, executedCalls, noFinalResponse, noInput, notCarried, partOf, skipped } from './calls.ts';
+import { callDetails, cutShort, executedCalls, foremost, named, noFinalResponse, noInput, notCarried, partOf, skipped } from './calls.ts';
 import type { OnEmpty, PlacedCall, Skipped } from './calls.ts';
 import type { EvaluationContext, JsonSchema } from './evaluator.ts';
 import { sameTool } from './matching/names.ts';
 import { mean, numberOf } from './rational.ts';
 import type { Rational } from './rational.ts';
-import { callName, count, listed, quoted } from './wording.ts';
+import { callName, count, listed, listedMax, quoted } from './wording.ts';
 
 export type On = 'final_response' | 'input' | { readonly tool?: string; readonly retriever?: true; readonly subAgent?: string };
 
@@ -66,13 +66,13 @@ type Found = { readonly kind: 'found'; readonly targets: readonly Target[]; read
 
 /** The values that `checked` would look at, for checks that must prepare something for all of them first. */
 export function targetValues(trace: AgentTrace, options: TargetOptions, context: EvaluationContext): { readonly kind: 'found'; readonly values: readonly JsonValue[] } | Skipped {
-  const found = withinLimits(targetsOf(trace, options), context);
+  const found = withinNumber(withinLength(targetsOf(trace, options)), context);
   return found.kind === 'skipped' ? found : { kind: 'found', values: found.targets.map(({ value }) => value) };
 }
 
 /** Checks each target; several give the mean, with a part for each call. */
-export function checked(trace: AgentTrace, options: TargetOptions, context: EvaluationContext, check: (value: JsonValue) => Finding | Skipped): Outcome {
-  const found = withinLimits(targetsOf(trace, options), context);
+export function checked(trace: AgentTrace, options: TargetOptions, check: (value: JsonValue) => Finding | Skipped): Outcome {
+  const found = withinLength(targetsOf(trace, options));
   if (found.kind === 'skipped') return found;
   const judged: Judged[] = [];
   for (const target of found.targets) {
@@ -83,10 +83,15 @@ export function checked(trace: AgentTrace, options: TargetOptions, context: Eval
   return verdict(judged, options.on, found.what);
 }
 
-function withinLimits(found: Found, context: EvaluationContext): Found {
+/** What is prepared elsewhere costs a question each. */
+function withinNumber(found: Found, { toolCallsMax }: EvaluationContext): Found {
+  if (found.kind === 'skipped' || found.targets.length <= toolCallsMax) return found;
+  return skipped('too_large', `${found.targets.length} ${found.what} are more than the ${toolCallsMax} that are scored in one run, and none of them was looked at.`, { targets: found.targets.length });
+}
+
+function withinLength(found: Found): Found {
   if (found.kind === 'skipped') return found;
-  const { targets, what } = found;
-  if (targets.length > context.toolCallsMax) return skipped('too_large', `${targets.length} ${what} are more than the ${context.toolCallsMax} that are scored in one run.`, { targets: targets.length });
+  const { targets } = found;
   const large = targets.find(({ value }) => plainText(value).length > valueCharsMax);
   return large === undefined ? found : skipped('too_large', `${sentenceStart(large.name)} is longer than the ${valueCharsMax} characters that are looked at.`);
 }
@@ -100,17 +105,18 @@ interface Judged {
 function verdict(judged: readonly Judged[], on: On, what: string): Outcome {
   const short = judged.filter(({ score }) => score < 1);
   const [only] = judged;
-  const evidence = [...new Set(short.flatMap(({ target }) => (target.spanId === undefined ? [] : [target.spanId])))];
+  const evidence = named([...new Set(short.flatMap(({ target }) => (target.spanId === undefined ? [] : [target.spanId])))]);
   if (typeof on === 'string' && only !== undefined) {
     return { kind: 'scored', score: only.score, explanation: `${sentenceStart(only.target.name)} ${only.finding.says}.`, evidence, details: only.finding.details };
   }
+  const { kept, leftOut } = foremost(judged, ({ score }) => score === 1);
   return {
     kind: 'scored',
     score: numberOf(mean(judged.map(({ finding }) => finding.score))),
     explanation: explained(judged, short, what),
     evidence,
-    parts: judged.flatMap(({ target: { name, placed }, finding, score }) => (placed === undefined ? [] : [{ ...partOf(placed, score === 1, `${sentenceStart(name)} ${finding.says}.`), score }])),
-    details: { total: judged.length, full: judged.length - short.length, each: judged.map(eachDetails) },
+    parts: kept.flatMap(({ target: { name, placed }, finding, score }) => (placed === undefined ? [] : [{ ...partOf(placed, score === 1, `${sentenceStart(name)} ${finding.says}.`), score }])),
+    details: { total: judged.length, full: judged.length - short.length, each: kept.map(eachDetails), ...leftOut },
   };
 }
 
@@ -119,7 +125,7 @@ function explained(judged: readonly Judged[], short: readonly Judged[], what: st
   const [first] = judged;
   if (judged.length === 1 && first !== undefined) return `${sentenceStart(inWords(first))}.`;
   if (short.length === 0) return `All ${judged.length} ${what} pass.`;
-  return `${short.length} of ${judged.length} ${what} ${short.length === 1 ? 'falls' : 'fall'} short: ${listed(short.map(inWords), '; ')}.`;
+  return `${short.length} of ${judged.length} ${what} ${short.length === 1 ? 'falls' : 'fall'} short: ${listed(short.slice(0, listedMax).map(inWords), '; ', short.length)}.`;
 }
 
 function eachDetails({ target, finding, score }: Judged): JsonObject {

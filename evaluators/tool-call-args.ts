@@ -5,7 +5,7 @@
 import type { ExpectedToolCall } from '../src/model/expectation.ts';
 import type { JsonObject } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { argumentsUnknown, callDetails, evidenceOf, noExpectation, notCarried, partOf, placedCalls, tooLarge } from './calls.ts';
+import { argumentsUnknown, callDetails, evidenceOf, noExpectation, notCarried, partOf, placedCalls, tooManyPairs } from './calls.ts';
 import type { PlacedCall } from './calls.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
 import { argumentsOf, callMatching, countedCalls, equalTools, expectedToolCallsSchema, missingCalls, missingDetails, partneredOf } from './expected-calls.ts';
@@ -19,7 +19,7 @@ import type { Pair } from './matching/sequences.ts';
 import { normalizeToolNamesSchema, underNormalizedNames } from './normalized-names.ts';
 import { numberOf, quotient, rational, sum } from './rational.ts';
 import type { Rational } from './rational.ts';
-import { callName, count, listed } from './wording.ts';
+import { callName, count, listed, listedCalls } from './wording.ts';
 
 export interface ToolCallArgsOptions {
   readonly arguments: ArgumentOptions;
@@ -32,7 +32,7 @@ export interface ToolCallArgsOptions {
 export const toolCallArgs = {
   kind: 'rule',
   id: 'tool_call_args',
-  version: 2,
+  version: 3,
   summary: 'The expected calls were made with the expected arguments.',
   needs: ['tool_calls', 'expected_tool_calls'],
   onByDefault: false,
@@ -63,7 +63,7 @@ interface Credited extends Pair {
 
 function evaluate({ trace, expected }: Subject, options: ToolCallArgsOptions, context: EvaluationContext): Outcome {
   if (expected.toolCalls === undefined) return noExpectation('tool calls');
-  const stop = notCarried(trace) ?? tooLarge(trace, context, expected.toolCalls.length);
+  const stop = notCarried(trace) ?? tooManyPairs(trace, context, expected.toolCalls.length);
   if (stop !== undefined) return stop;
   const calls = countedCalls(placedCalls(trace), options.onlySuccessful);
   const matching = callMatching(expected.toolCalls, calls, options.arguments, equalTools);
@@ -150,7 +150,7 @@ function part(pair: Credited, calls: readonly PlacedCall[], matching: CallMatchi
 }
 
 function explained(expected: readonly ExpectedToolCall[], calls: readonly PlacedCall[], culprits: readonly string[]): string {
-  if (expected.length === 0) return calls.length === 0 ? 'No tool call was expected and none was made.' : `No tool call was expected, yet ${count(calls.length, 'call')} ${calls.length === 1 ? 'was' : 'were'} made: ${listed(calls.map(callName))}.`;
+  if (expected.length === 0) return calls.length === 0 ? 'No tool call was expected and none was made.' : `No tool call was expected, yet ${count(calls.length, 'call')} ${calls.length === 1 ? 'was' : 'were'} made: ${listedCalls(calls)}.`;
   if (culprits.length === 0) return `The ${count(expected.length, 'expected call')} ${expected.length === 1 ? 'was' : 'were'} made with the expected arguments.`;
   return `${culprits.length} of ${count(expected.length, 'expected call')} ${culprits.length === 1 ? 'was' : 'were'} not made with the expected arguments: ${listed(culprits, '; ')}.`;
 }

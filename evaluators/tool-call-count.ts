@@ -2,12 +2,12 @@
 import type { ExpectedCount } from '../src/model/expectation.ts';
 import type { JsonObject } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { evidenceOf, noExpectation, notCarried, placedCalls, tooLarge } from './calls.ts';
+import { evidenceOf, noExpectation, notCarried, placedCalls } from './calls.ts';
 import type { PlacedCall } from './calls.ts';
-import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
+import type { RuleEvaluator, Subject } from './evaluator.ts';
 import { countedCalls } from './expected-calls.ts';
 import { countSchema, isWithin, rangeText } from './expected-counts.ts';
-import { sameTool } from './matching/names.ts';
+import { byToolName } from './matching/names.ts';
 import { normalizeToolNamesSchema, underNormalizedNames } from './normalized-names.ts';
 import { count, listed } from './wording.ts';
 
@@ -20,7 +20,7 @@ export interface ToolCallCountOptions {
 export const toolCallCount = {
   kind: 'rule',
   id: 'tool_call_count',
-  version: 2,
+  version: 3,
   summary: 'Tools were called as often as expected.',
   needs: ['tool_calls', 'expected_tool_counts'],
   onByDefault: false,
@@ -42,7 +42,7 @@ export const toolCallCount = {
   },
   switchedOnBy: { tool_calls_count: {} },
   source: 'UiPath ToolCallCountEvaluator; expecting zero calls holds when nothing was called',
-  evaluate: (subject, options, context) => underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context)),
+  evaluate: (subject, options) => underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options)),
 } as const satisfies RuleEvaluator<ToolCallCountOptions>;
 
 interface Counted {
@@ -51,9 +51,9 @@ interface Counted {
   readonly met: boolean;
 }
 
-function evaluate({ trace, expected: { toolCallsCount: expected } }: Subject, options: ToolCallCountOptions, context: EvaluationContext): Outcome {
+function evaluate({ trace, expected: { toolCallsCount: expected } }: Subject, options: ToolCallCountOptions): Outcome {
   if (expected === undefined) return noExpectation('numbers of tool calls');
-  const stop = notCarried(trace) ?? tooLarge(trace, context, expected.length);
+  const stop = notCarried(trace);
   if (stop !== undefined) return stop;
   const calls = countedCalls(placedCalls(trace), options.onlySuccessful);
   const callsOf = callsByTool(calls);
@@ -67,7 +67,7 @@ function evaluate({ trace, expected: { toolCallsCount: expected } }: Subject, op
     kind: 'scored',
     score: options.strict && share < 1 ? 0 : share,
     explanation: expected.length === 0 ? noneExpected(calls) : explained(counted, wrong),
-    evidence: evidenceOf(expected.length === 0 ? calls : wrong.flatMap((one) => one.calls)),
+    evidence: evidenceOf(expected.length === 0 ? calls : callsOfAll(wrong)),
     details: {
       per_tool: Object.fromEntries(counted.map(({ expected: { name }, met }) => [name, met ? 1 : 0])),
       counts: counted.map(({ expected: one, calls: own, met }): JsonObject => ({ tool: one.name, count: own.length, expected: rangeText(one), met })),
@@ -75,9 +75,13 @@ function evaluate({ trace, expected: { toolCallsCount: expected } }: Subject, op
   };
 }
 
-/** The calls that a name, or an id of a tool or a call, stands for. Names are compared once for all calls that have one. */
+function* callsOfAll(counted: readonly Counted[]): Generator<PlacedCall> {
+  for (const { calls } of counted) yield* calls;
+}
+
+/** The calls that a name, or an id of a tool or a call, stands for. One pass over the calls serves all names. */
 function callsByTool(calls: readonly PlacedCall[]): (tool: string) => readonly PlacedCall[] {
-  const byName = Map.groupBy(calls, ({ call }) => call.name);
+  const callsNamed = byToolName(calls, ({ call }) => call.name);
   const byId = new Map<string, PlacedCall[]>();
   for (const placed of calls) {
     for (const id of new Set([placed.call.toolId, placed.call.id])) {
@@ -88,7 +92,7 @@ function callsByTool(calls: readonly PlacedCall[]): (tool: string) => readonly P
     }
   }
   return (tool) => {
-    const named = [...byName].flatMap(([name, own]) => (sameTool(tool, name) ? own : []));
+    const named = callsNamed(tool);
     const known = byId.get(tool) ?? [];
     return known.length === 0 ? named : [...new Set([...named, ...known])].sort((one, other) => one.index - other.index);
   };

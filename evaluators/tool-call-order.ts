@@ -4,15 +4,15 @@
  */
 import type { JsonObject } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { callDetails, evidenceOf, noExpectation, notCarried, placedCalls, tooLarge } from './calls.ts';
+import { callDetails, evidenceOf, noExpectation, notCarried, placedCalls, tooManyPairs } from './calls.ts';
 import type { PlacedCall } from './calls.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
-import { countedCalls, isCalled } from './expected-calls.ts';
+import { countedCalls, extraDetails, isCalled } from './expected-calls.ts';
 import { maximumPairing } from './matching/pairing.ts';
 import { longestCommonSubsequence } from './matching/sequences.ts';
 import type { Pair } from './matching/sequences.ts';
 import { normalizeToolNamesSchema, underNormalizedNames } from './normalized-names.ts';
-import { callName, count, listed } from './wording.ts';
+import { callName, count, listed, listedCalls } from './wording.ts';
 
 export interface ToolCallOrderOptions {
   readonly strict: boolean;
@@ -24,7 +24,7 @@ export interface ToolCallOrderOptions {
 export const toolCallOrder = {
   kind: 'rule',
   id: 'tool_call_order',
-  version: 2,
+  version: 3,
   summary: 'Tools were called in the expected order.',
   needs: ['tool_calls', 'expected_tool_order'],
   onByDefault: false,
@@ -59,7 +59,7 @@ interface Step {
 
 function evaluate({ trace, expected: { toolCallsOrder: expected } }: Subject, options: ToolCallOrderOptions, context: EvaluationContext): Outcome {
   if (expected === undefined) return noExpectation('steps');
-  const stop = notCarried(trace) ?? tooLarge(trace, context, expected.length);
+  const stop = notCarried(trace) ?? tooManyPairs(trace, context, expected.length);
   if (stop !== undefined) return stop;
   const calls = countedCalls(placedCalls(trace), options.onlySuccessful);
   const matches = matchTable(expected, calls);
@@ -87,11 +87,12 @@ function verdict(expected: readonly string[], calls: readonly PlacedCall[], pair
   const misplaced = open.flatMap(({ index, tool, call }) => (call === undefined ? [] : [{ index, tool, call }]));
   const taken = new Set(pairs.map((pair) => pair.actual));
   const extrasCost = options.strict || options.penaliseExtra || expected.length === 0;
-  const extra = calls.filter((placed, at) => !taken.has(at) && !misplaced.some(({ call }) => call === placed));
+  const late = new Set(misplaced.map(({ call }) => call));
+  const extra = calls.filter((placed, at) => !taken.has(at) && !late.has(placed));
   const parts = [
     ...(missing.length === 0 ? [] : [`missing: ${listed(missing.map(({ index, tool }) => `${tool} (step ${index + 1})`))}`]),
     ...(misplaced.length === 0 ? [] : [`out of order: ${listed(misplaced.map(({ call }) => callName(call)))}`]),
-    ...(extrasCost && extra.length > 0 ? [`extra: ${listed(extra.map(callName))}`] : []),
+    ...(extrasCost && extra.length > 0 ? [`extra: ${listedCalls(extra)}`] : []),
   ];
   return {
     kind: 'scored',
@@ -103,7 +104,7 @@ function verdict(expected: readonly string[], calls: readonly PlacedCall[], pair
       pairs: pairs.map((pair): JsonObject => ({ expected_index: pair.expected, index: calls[pair.actual]?.index ?? 0 })),
       missing: missing.map(({ index, tool }): JsonObject => ({ expected_index: index, tool })),
       out_of_order: misplaced.map(({ index, call }): JsonObject => ({ expected_index: index, ...callDetails(call) })),
-      extra_calls: extra.map(callDetails),
+      ...extraDetails('extra_calls', extra),
     },
   };
 }

@@ -6,7 +6,7 @@ import type { ExpectedToolOutput } from '../src/model/expectation.ts';
 import { plainText } from '../src/model/json.ts';
 import type { JsonObject, JsonValue } from '../src/model/json.ts';
 import type { Outcome, PartVerdict } from '../src/model/verdict.ts';
-import { callDetails, cutShort, evidenceOf, executedCalls, noExpectation, notCarried, partOf, resultsUnknown, tooLarge } from './calls.ts';
+import { callDetails, cutShort, evidenceOf, executedCalls, noExpectation, notCarried, partOf, resultsUnknown, tooManyPairs } from './calls.ts';
 import type { PlacedCall } from './calls.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
 import { equalTools, partneredOf, toolRows } from './expected-calls.ts';
@@ -26,7 +26,7 @@ export interface ToolCallOutputOptions {
 export const toolCallOutput = {
   kind: 'rule',
   id: 'tool_call_output',
-  version: 3,
+  version: 4,
   summary: 'The tools returned the expected outputs.',
   needs: ['tool_calls', 'tool_results', 'expected_tool_outputs'],
   onByDefault: false,
@@ -78,7 +78,7 @@ interface Matched {
 function evaluate({ trace, expected }: Subject, options: ToolCallOutputOptions, context: EvaluationContext): Outcome {
   const wanted = expected.toolOutputs;
   if (wanted === undefined) return noExpectation('tool outputs');
-  const stop = notCarried(trace) ?? tooLarge(trace, context, wanted.length);
+  const stop = notCarried(trace) ?? tooManyPairs(trace, context, wanted.length);
   if (stop !== undefined) return stop;
   const calls = executedCalls(trace);
   const candidates = calls.filter(({ call }) => wanted.some((output) => equalTools(output, call)));

@@ -25,7 +25,7 @@ export interface ToolCallValidityOptions {
 export const toolCallValidity = {
   kind: 'rule',
   id: 'tool_call_validity',
-  version: 3,
+  version: 4,
   summary: 'Every tool call names a defined tool and its arguments satisfy the JSON Schema of that tool.',
   needs: ['tool_calls', 'tool_definitions'],
   onByDefault: true,
@@ -47,6 +47,8 @@ export const toolCallValidity = {
 const runStepsMax = 60_000;
 /** Names of members that are looked at in the first look at the calls of one run. */
 const outlineStepsMax = 200_000;
+/** Steps that each call adds to both, so that a run of any number of calls is checked: twice what a call of five arguments takes. */
+const callStepsMax = 20;
 /** Calls that get a verdict of their own below that of the run. */
 const partsMax = 1_000;
 /** Calls that are named as not checked. */
@@ -89,8 +91,9 @@ function evaluate({ trace }: Subject, options: ToolCallValidityOptions, context:
   if (trace.toolDefinitions.length === 0 && definitionsLost) return cutShort('tool definitions');
   if (trace.toolDefinitions.length === 0 && !original) return skipped('no_tool_definitions', 'The spans carry no tool definitions; name the tools under tools in the configuration.');
   const definitions = new Map(trace.toolDefinitions.map((definition) => [definition.name, definition]));
-  const work: Work = { steps: runStepsMax };
-  const check: Check = { definitions, definitionsLost, strict: options.strict, outlineWork: { steps: outlineStepsMax }, work, schemaOf: schemasOf(options, context, work), notes: new Map() };
+  const ofCalls = callStepsMax * trace.toolCalls.length;
+  const work: Work = { steps: runStepsMax + ofCalls };
+  const check: Check = { definitions, definitionsLost, strict: options.strict, outlineWork: { steps: outlineStepsMax + ofCalls }, work, schemaOf: schemasOf(options, context, work), notes: new Map() };
   // The small ones first: a large argument keeps no other call from being checked, wherever it stands.
   const judged = lightestFirst(placedCalls(trace)).map((placed) => firstLook(placed, check)).map((one) => wholeCheck(one, check)).sort((one, other) => one.index - other.index);
   const invalid = judged.filter(({ problems }) => problems.length > 0);

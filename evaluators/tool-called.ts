@@ -1,15 +1,15 @@
 /** One tool was called, at least once or as often as asked. Every call that the model asked for counts, whether it ran or not. */
 import type { JsonObject, JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { argumentsUnknown, callDetails, evidenceOf, notCarried, placedCalls, tooLarge } from './calls.ts';
+import { argumentsUnknown, callDetails, evidenceOf, notCarried, namedIn, placedCalls } from './calls.ts';
 import type { PlacedCall } from './calls.ts';
-import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
+import type { RuleEvaluator, Subject } from './evaluator.ts';
 import { callMatching, countedCalls, equalNames } from './expected-calls.ts';
 import { isWithin, rangeText, readCount, timesSchema } from './expected-counts.ts';
 import { argumentDefaults, argumentOptionsSchema, matcherPaths } from './matching/arguments.ts';
 import type { ArgumentOptions } from './matching/arguments.ts';
 import { normalizeToolNamesSchema, underNormalizedNames } from './normalized-names.ts';
-import { callName, count, listed } from './wording.ts';
+import { callName, count, listed, listedMax } from './wording.ts';
 
 export interface ToolCalledOptions {
   readonly name: string;
@@ -24,7 +24,7 @@ export interface ToolCalledOptions {
 export const toolCalled = {
   kind: 'rule',
   id: 'tool_called',
-  version: 2,
+  version: 3,
   summary: 'One tool was called, as often as asked.',
   needs: ['tool_calls'],
   onByDefault: false,
@@ -45,11 +45,11 @@ export const toolCalled = {
   },
   functions: matcherPaths('argumentsMatch'),
   source: 'Sentinel AI ToolCalled, at least once unless a number is asked',
-  evaluate: (subject, options, context) => underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options, context), [options.name]),
+  evaluate: (subject, options) => underNormalizedNames(subject, options.normalizeToolNames, (named) => evaluate(named, options), [options.name]),
 } as const satisfies RuleEvaluator<ToolCalledOptions>;
 
-function evaluate({ trace }: Subject, options: ToolCalledOptions, context: EvaluationContext): Outcome {
-  const stop = notCarried(trace) ?? tooLarge(trace, context);
+function evaluate({ trace }: Subject, options: ToolCalledOptions): Outcome {
+  const stop = notCarried(trace);
   if (stop !== undefined) return stop;
   const wanted = readCount(options.times);
   if (typeof wanted === 'string') return { kind: 'failed', error: 'invalid_options', explanation: `times ${wanted}.` };
@@ -57,16 +57,16 @@ function evaluate({ trace }: Subject, options: ToolCalledOptions, context: Evalu
   const matching = callMatching([{ name: options.name, ...(options.arguments === null ? {} : { arguments: options.arguments }) }], calls, options.argumentsMatch, equalNames);
   if (matching.lacksArguments) return argumentsUnknown(trace, `The spans carry no arguments for calls of ${options.name}; switch on the capture of tool inputs.`);
   const counted = calls.filter((_, at) => matching.matches(0, at));
-  const others = calls.flatMap((placed, at) => (matching.same(0, at) && !matching.matches(0, at) ? [{ placed, difference: matching.difference(0, at) }] : []));
+  const others = calls.flatMap((placed, at) => (matching.same(0, at) && !matching.matches(0, at) ? [{ placed, at }] : []));
   const met = isWithin(counted.length, wanted);
-  const nearest = others.map(({ placed, difference }) => `${callName(placed)}: ${difference ?? 'its arguments differ'}`);
+  const nearest = others.slice(0, listedMax).map(({ placed, at }) => `${callName(placed)}: ${matching.difference(0, at) ?? 'its arguments differ'}`);
   const what = `${options.name} was called ${count(counted.length, 'time')}${options.arguments === null ? '' : ' with these arguments'}`;
   return {
     kind: 'scored',
     score: met ? 1 : 0,
-    explanation: met ? `${what}, as asked (${rangeText(wanted)}).` : `${what} instead of ${rangeText(wanted)}${nearest.length === 0 ? '' : `; nearest: ${listed(nearest, '; ')}`}.`,
+    explanation: met ? `${what}, as asked (${rangeText(wanted)}).` : `${what} instead of ${rangeText(wanted)}${nearest.length === 0 ? '' : `; nearest: ${listed(nearest, '; ', others.length)}`}.`,
     evidence: evidenceOf(culprits(met, counted, others.map(({ placed }) => placed))),
-    details: { tool: options.name, count: counted.length, expected: rangeText(wanted), calls: counted.map(callDetails), calls_with_other_arguments: others.map(({ placed }) => callDetails(placed)) },
+    details: { tool: options.name, count: counted.length, expected: rangeText(wanted), ...namedIn('calls', counted, callDetails), ...namedIn('calls_with_other_arguments', others, ({ placed }) => callDetails(placed)) },
   };
 }
 

@@ -6,7 +6,7 @@ import type { AgentTrace } from '../src/model/agent-trace.ts';
 import type { ExpectedToolCall } from '../src/model/expectation.ts';
 import type { JsonObject } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { argumentsUnknown, evidenceOf, noExpectation, notCarried, placedCalls, tooLarge } from './calls.ts';
+import { argumentsUnknown, evidenceOf, namedIn, noExpectation, notCarried, placedCalls, tooManyPairs } from './calls.ts';
 import type { PlacedCall } from './calls.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
 import { callMatching, countedCalls, expectedToolCallsSchema, extraCalls, extraDetails, missingCalls, missingDetails } from './expected-calls.ts';
@@ -16,7 +16,7 @@ import { maximumPairing } from './matching/pairing.ts';
 import { longestCommonSubsequence } from './matching/sequences.ts';
 import type { Pair } from './matching/sequences.ts';
 import { normalizeToolNamesSchema, underNormalizedNames } from './normalized-names.ts';
-import { callName, count, listed } from './wording.ts';
+import { count, listed, listedCalls } from './wording.ts';
 
 export interface ToolCorrectnessOptions {
   readonly mode: 'names_only' | 'names_and_order' | 'names_and_args';
@@ -28,7 +28,7 @@ export interface ToolCorrectnessOptions {
 export const toolCorrectness = {
   kind: 'rule',
   id: 'tool_correctness',
-  version: 1,
+  version: 2,
   summary: 'The expected tools were called and no others.',
   needs: ['tool_calls', 'expected_tool_calls'],
   onByDefault: false,
@@ -59,7 +59,7 @@ interface Found {
 
 function evaluate({ trace, expected }: Subject, options: ToolCorrectnessOptions, context: EvaluationContext): Outcome {
   if (expected.toolCalls === undefined) return noExpectation('tool calls');
-  const stop = notCarried(trace) ?? tooLarge(trace, context, expected.toolCalls.length);
+  const stop = notCarried(trace) ?? tooManyPairs(trace, context, expected.toolCalls.length);
   if (stop !== undefined) return stop;
   const calls = countedCalls(placedCalls(trace), options.onlySuccessful);
   return options.mode === 'names_only' ? namesOnly(expected.toolCalls, calls) : paired(trace, expected.toolCalls, calls, options);
@@ -72,14 +72,14 @@ function namesOnly(expected: readonly ExpectedToolCall[], calls: readonly Placed
   return {
     kind: 'scored',
     score: total === 0 ? 1 : (2 * correct.length) / total,
-    explanation: explained(missing, unexpected.map((name) => callName(culprits.find(({ call }) => call.name === name) ?? { index: 0, call: { name, executed: true } })), `All ${count(wanted.size, 'expected tool')} and no others were called.`),
+    explanation: explained(missing, firstOfEach(culprits), `All ${count(wanted.size, 'expected tool')} and no others were called.`),
     evidence: evidenceOf(culprits),
     details: {
       correct_tools: correct,
-      unexpected_tools: unexpected,
+      ...namedIn('unexpected_tools', unexpected, (name) => name),
       missing_tools: missing,
       missing_calls: expected.flatMap(({ name }, index) => (called.has(name) ? [] : [{ index, tool: name }])),
-      unexpected_calls: extraDetails(culprits),
+      ...extraDetails('unexpected_calls', culprits),
     },
   };
 }
@@ -94,9 +94,9 @@ function paired(trace: AgentTrace, expected: readonly ExpectedToolCall[], calls:
   return {
     kind: 'scored',
     score: found.score,
-    explanation: explained(missing.map((call) => (call.nearest === undefined ? call.tool : `${call.tool} (nearest is ${call.nearest})`)), extra.map(callName), `All ${count(expected.length, 'expected call')} and no others were made.`),
+    explanation: explained(missing.map((call) => (call.nearest === undefined ? call.tool : `${call.tool} (nearest is ${call.nearest})`)), extra, `All ${count(expected.length, 'expected call')} and no others were made.`),
     evidence: evidenceOf(extra),
-    details: { ...found.details, missing_calls: missingDetails(missing), unexpected_calls: extraDetails(extra) },
+    details: { ...found.details, missing_calls: missingDetails(missing), ...extraDetails('unexpected_calls', extra) },
   };
 }
 
@@ -104,7 +104,7 @@ function inOrder(expected: readonly ExpectedToolCall[], calls: readonly PlacedCa
   const pairs = longestCommonSubsequence(expected.length, calls.length, matches);
   const longest = Math.max(expected.length, calls.length);
   const { unexpected, missing } = names(expected, calls);
-  return { score: longest === 0 ? 1 : pairs.length / longest, pairs, details: { lcs_length: pairs.length, unexpected_tools: unexpected, missing_tools: missing } };
+  return { score: longest === 0 ? 1 : pairs.length / longest, pairs, details: { lcs_length: pairs.length, ...namedIn('unexpected_tools', unexpected, (name) => name), missing_tools: missing } };
 }
 
 function byArguments(expected: readonly ExpectedToolCall[], calls: readonly PlacedCall[], matches: (e: number, a: number) => boolean): Found {
@@ -120,8 +120,13 @@ function names(expected: readonly ExpectedToolCall[], calls: readonly PlacedCall
   return { wanted, called, correct: [...called].filter((name) => wanted.has(name)), unexpected: [...called].filter((name) => !wanted.has(name)), missing: [...wanted].filter((name) => !called.has(name)) };
 }
 
-function explained(missing: readonly string[], unexpected: readonly string[], fine: string): string {
+/** Of calls of one tool the first. */
+function firstOfEach(calls: readonly PlacedCall[]): readonly PlacedCall[] {
+  return [...Map.groupBy(calls, ({ call }) => call.name).values()].flatMap(([first]) => first ?? []);
+}
+
+function explained(missing: readonly string[], unexpected: readonly PlacedCall[], fine: string): string {
   if (missing.length === 0 && unexpected.length === 0) return fine;
-  const parts = [...(missing.length === 0 ? [] : [`missing: ${listed(missing)}`]), ...(unexpected.length === 0 ? [] : [`not expected: ${listed(unexpected)}`])];
+  const parts = [...(missing.length === 0 ? [] : [`missing: ${listed(missing)}`]), ...(unexpected.length === 0 ? [] : [`not expected: ${listedCalls(unexpected)}`])];
   return `The tool calls differ from what was expected; ${parts.join('; ')}.`;
 }

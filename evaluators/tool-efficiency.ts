@@ -7,7 +7,7 @@ import type { JsonObject } from '../src/model/json.ts';
 import { callEnd } from '../src/model/call-end.ts';
 import { errorMember } from '../src/model/error-objects.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { argumentsUnknown, callDetails, evidenceOf, executedCalls, noToolCalls, notCarried, onEmptySchema, partOf, tooLarge } from './calls.ts';
+import { argumentsUnknown, callDetails, evidenceOf, executedCalls, noToolCalls, notCarried, namedIn, onEmptySchema, partOf, partsOf, skipped } from './calls.ts';
 import type { OnEmpty, PlacedCall } from './calls.ts';
 import { longestCycle } from './cycles.ts';
 import type { Cycle } from './cycles.ts';
@@ -17,7 +17,7 @@ import { isBlank } from './failures.ts';
 import { argumentDefaults, argumentOptionsSchema, argumentRule, argumentsAgree, argumentsMatch, matcherPaths, preparedArguments } from './matching/arguments.ts';
 import type { ArgumentOptions, ArgumentRule, PreparedArguments } from './matching/arguments.ts';
 import { normalizeToolNamesSchema, underNormalizedNames } from './normalized-names.ts';
-import { callName, count, listed } from './wording.ts';
+import { callName, count, listed, listedMax } from './wording.ts';
 
 export interface ToolEfficiencyOptions {
   readonly arguments: ArgumentOptions;
@@ -30,7 +30,7 @@ export interface ToolEfficiencyOptions {
 export const toolEfficiency = {
   kind: 'rule',
   id: 'tool_efficiency',
-  version: 2,
+  version: 3,
   summary: 'No tool call repeats an earlier one.',
   needs: ['tool_calls'],
   onByDefault: true,
@@ -56,12 +56,21 @@ interface Prepared extends PlacedCall {
   readonly rule: ArgumentRule;
   /** Undefined: not carried. */
   readonly sent: PreparedArguments | undefined;
+  /** Two calls of one tool are equal where their keys are; undefined: they have to be compared. */
+  readonly key: string | undefined;
 }
 
 interface Repeat extends PlacedCall {
   /** The equal call that came last before it. */
   readonly of: PlacedCall;
   readonly kind: 'repeat' | 'retry' | 'poll';
+}
+
+/** Calls that equal one another. */
+interface Known {
+  readonly first: number;
+  readonly call: Prepared;
+  last: Prepared;
 }
 
 interface Walked {
@@ -73,18 +82,38 @@ interface Walked {
 
 function evaluate({ trace }: Subject, options: ToolEfficiencyOptions, context: EvaluationContext): Outcome {
   const calls = executedCalls(trace);
-  const stop = notCarried(trace) ?? tooLarge(trace, context);
+  const stop = notCarried(trace);
   if (stop !== undefined) return stop;
   if (calls.length === 0 && options.onEmpty === 'skip') return noToolCalls(trace);
   const prepared = calls.map((placed) => preparedCall(placed, options.arguments));
   if (lacksArguments(prepared)) return argumentsUnknown(trace, 'The spans carry no arguments for repeated tool calls, so repeats cannot be told from new calls; switch on the capture of tool inputs.');
-  return verdict(calls, walked(prepared), options);
+  const stopped = tooManyComparisons(prepared, context);
+  return stopped ?? verdict(calls, walked(prepared), options);
+}
+
+/** Equal arguments have equal keys, and one pass finds them. With `subset`, `superset` or a matcher each call of a tool is compared with those before it. */
+function tooManyComparisons(calls: readonly Prepared[], { toolCallsMax }: EvaluationContext): Outcome | undefined {
+  const times = new Map<string, number>();
+  for (const { call, key } of calls) if (key === undefined) times.set(call.name, (times.get(call.name) ?? 0) + 1);
+  const comparisons = [...times.values()].reduce((total, some) => total + some * some, 0);
+  if (comparisons <= toolCallsMax * toolCallsMax) return undefined;
+  const compared = [...times.values()].reduce((total, some) => total + some, 0);
+  return skipped('too_large', `${count(compared, 'tool call')} are too many to compare the arguments of each with those of every other, as arguments.mode or the matcher asks; none was looked at. With the mode exact any number is scored.`, { tool_calls: calls.length, to_compare: compared });
 }
 
 function preparedCall(placed: PlacedCall, options: ArgumentOptions): Prepared {
   const rule = argumentRule(options, placed.call.name);
   const sent = argumentsOf(placed.call);
-  return { index: placed.index, call: placed.call, rule, sent: sent === undefined ? undefined : preparedArguments(sent ?? { unreadable: placed.call.argumentsText ?? '' }, rule) };
+  const prepared = sent === undefined ? undefined : preparedArguments(sent ?? { unreadable: placed.call.argumentsText ?? '' }, rule);
+  return { index: placed.index, call: placed.call, rule, sent: prepared, key: keyOf(prepared, rule) };
+}
+
+function keyOf(sent: PreparedArguments | undefined, rule: ArgumentRule): string | undefined {
+  if (rule.matcher !== undefined) return undefined;
+  if (rule.mode === 'ignore' && rule.fields === undefined) return '';
+  if (rule.fields === undefined && rule.mode !== 'exact') return undefined;
+  // What was not carried equals nothing; such a call is the only one of its tool.
+  return sent?.members === undefined ? '' : JSON.stringify([...sent.members].sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
 /** Arguments are needed only where one tool was called twice. */
@@ -95,20 +124,25 @@ function lacksArguments(calls: readonly Prepared[]): boolean {
 }
 
 function walked(calls: readonly Prepared[]): Walked {
-  const distinct = new Map<string, { readonly first: number; readonly call: Prepared; last: Prepared }[]>();
+  const distinct = new Map<string, Known[]>();
+  const byKey = new Map<string, Map<string, Known>>();
   const repeats: Repeat[] = [];
   const consecutive: PlacedCall[] = [];
   const classes: number[] = [];
+  const remember = (fresh: Known): void => {
+    const { key, call: { name } } = fresh.call;
+    if (key === undefined) distinct.set(name, distinct.get(name) ?? []).get(name)?.push(fresh);
+    else byKey.set(name, byKey.get(name) ?? new Map<string, Known>()).get(name)?.set(key, fresh);
+  };
   calls.forEach((call, at) => {
-    const known = distinct.get(call.call.name);
-    const equal = known?.find((earlier) => repeatsCall(earlier.call, call));
+    const { name } = call.call;
+    const equal = call.key === undefined ? distinct.get(name)?.find((earlier) => repeatsCall(earlier.call, call)) : byKey.get(name)?.get(call.key);
     const before = calls[at - 1];
     if (before !== undefined && repeatsCall(before, call)) consecutive.push(call);
     if (equal !== undefined) {
       repeats.push({ index: call.index, call: call.call, of: equal.last, kind: repeatKind(equal.last, call) });
       equal.last = call;
-    } else if (known !== undefined) known.push({ first: at, call, last: call });
-    else distinct.set(call.call.name, [{ first: at, call, last: call }]);
+    } else remember({ first: at, call, last: call });
     classes.push(equal?.first ?? at);
   });
   return { repeats, classes, consecutive };
@@ -132,28 +166,30 @@ function verdict(calls: readonly PlacedCall[], { repeats, classes, consecutive }
   const byIndex = new Map(redundant.map((repeat) => [repeat.index, repeat]));
   const distinct = calls.length - redundant.length;
   const cycle = longestCycle(classes);
+  const { parts, leftOut } = partsOf(calls, ({ index }) => !byIndex.has(index), (placed) => part(placed, byIndex.get(placed.index)));
   return {
     kind: 'scored',
     score: calls.length === 0 ? 1 : distinct / calls.length,
     explanation: explained(calls, redundant, cycle),
     evidence: evidenceOf(redundant),
-    parts: calls.map((placed) => part(placed, byIndex.get(placed.index))),
+    parts,
     details: {
       total_calls: calls.length,
       distinct_calls: distinct,
-      redundant_calls: redundant.map(({ call }) => call.name),
-      consecutive_duplicates: consecutive.map(({ call }) => call.name),
-      repeats: repeats.map((repeat): JsonObject => ({ ...callDetails(repeat), repeats_index: repeat.of.index, kind: repeat.kind })),
+      ...namedIn('redundant_calls', redundant, ({ call }) => call.name),
+      ...namedIn('consecutive_duplicates', consecutive, ({ call }) => call.name),
+      ...namedIn('repeats', repeats, (repeat): JsonObject => ({ ...callDetails(repeat), repeats_index: repeat.of.index, kind: repeat.kind })),
       ...(cycle === undefined ? {} : { cycle: { period: cycle.period, length: cycle.length, first_index: calls[cycle.start]?.index ?? 0, tools: calls.slice(cycle.start, cycle.start + cycle.period).map(({ call }) => call.name) } }),
+      ...leftOut,
     },
   };
 }
 
 function explained(calls: readonly PlacedCall[], redundant: readonly Repeat[], cycle: Cycle | undefined): string {
   if (redundant.length === 0) return calls.length === 0 ? 'No tool ran.' : `No tool call repeats an earlier one (${count(calls.length, 'call')}).`;
-  const culprits = redundant.map((repeat) => `${callName(repeat)} ${inWords(repeat)}`);
+  const culprits = redundant.slice(0, listedMax).map((repeat) => `${callName(repeat)} ${inWords(repeat)}`);
   const loop = cycle === undefined || cycle.length < 3 ? '' : `; ${cycle.period === 1 ? 'one call repeats' : `${cycle.period} calls repeat`} in a loop from call ${(calls[cycle.start]?.index ?? 0) + 1} on, ${cycle.length} calls long`;
-  return `${redundant.length} of ${count(calls.length, 'tool call')} ${redundant.length === 1 ? 'repeats' : 'repeat'} earlier ones: ${listed(culprits)}${loop}.`;
+  return `${redundant.length} of ${count(calls.length, 'tool call')} ${redundant.length === 1 ? 'repeats' : 'repeat'} earlier ones: ${listed(culprits, ', ', redundant.length)}${loop}.`;
 }
 
 function inWords({ kind, of }: Repeat): string {

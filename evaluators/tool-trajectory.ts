@@ -5,7 +5,7 @@
 import type { ExpectedToolCall } from '../src/model/expectation.ts';
 import { unreachable } from '../src/model/ids.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { argumentsUnknown, evidenceOf, noExpectation, notCarried, placedCalls, tooLarge } from './calls.ts';
+import { argumentsUnknown, evidenceOf, noExpectation, notCarried, placedCalls, tooManyPairs } from './calls.ts';
 import type { PlacedCall } from './calls.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
 import { callMatching, countedCalls, expectedToolCallsSchema, extraCalls, extraDetails, missingCalls, missingDetails } from './expected-calls.ts';
@@ -16,7 +16,7 @@ import { maximumPairing } from './matching/pairing.ts';
 import { longestCommonSubsequence } from './matching/sequences.ts';
 import type { Pair } from './matching/sequences.ts';
 import { normalizeToolNamesSchema, underNormalizedNames } from './normalized-names.ts';
-import { callName, count, listed } from './wording.ts';
+import { count, listed, listedCalls } from './wording.ts';
 
 export type TrajectoryMode = 'strict' | 'in_order' | 'contains_in_order' | 'any_order' | 'superset' | 'subset' | 'precision' | 'recall';
 
@@ -30,7 +30,7 @@ export interface ToolTrajectoryOptions {
 export const toolTrajectory = {
   kind: 'rule',
   id: 'tool_trajectory',
-  version: 1,
+  version: 2,
   summary: 'The tool calls follow the expected trajectory.',
   needs: ['tool_calls', 'expected_tool_calls'],
   onByDefault: false,
@@ -60,7 +60,7 @@ export const toolTrajectory = {
 
 function evaluate({ trace, expected }: Subject, options: ToolTrajectoryOptions, context: EvaluationContext): Outcome {
   if (expected.toolCalls === undefined) return noExpectation('tool calls');
-  const stop = notCarried(trace) ?? tooLarge(trace, context, expected.toolCalls.length);
+  const stop = notCarried(trace) ?? tooManyPairs(trace, context, expected.toolCalls.length);
   if (stop !== undefined) return stop;
   const calls = countedCalls(placedCalls(trace), options.onlySuccessful);
   const matching = callMatching(expected.toolCalls, calls, options.arguments);
@@ -86,7 +86,7 @@ function verdict(expected: readonly ExpectedToolCall[], calls: readonly PlacedCa
       actual_count: calls.length,
       expected_count: expected.length,
       missing_calls: missingDetails(missing),
-      extra_calls: extraDetails(extra),
+      ...extraDetails('extra_calls', extra),
       ...(firstDifference === undefined ? {} : { first_difference: firstDifference }),
     },
   };
@@ -156,7 +156,7 @@ function explained(missing: ReturnType<typeof missingCalls>, extra: readonly Pla
   const parts = [
     ...(firstDifference === undefined ? [] : [`the first difference is at call ${firstDifference + 1}`]),
     ...(named.length === 0 ? [] : [`missing: ${listed(named)}`]),
-    ...(extra.length === 0 ? [] : [`extra: ${listed(extra.map(callName))}`]),
+    ...(extra.length === 0 ? [] : [`extra: ${listedCalls(extra)}`]),
   ];
   return `The trajectory differs from the expected one${parts.length === 0 ? '' : `; ${parts.join('; ')}`}.`;
 }

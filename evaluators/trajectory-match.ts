@@ -6,7 +6,7 @@ import type { ExpectedMessage } from '../src/model/expectation.ts';
 import { unreachable } from '../src/model/ids.ts';
 import type { JsonObject } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { argumentsUnknown, evidenceOf, noExpectation, notCarried, placedCalls, tooLarge } from './calls.ts';
+import { argumentsUnknown, evidenceOf, namedIn, noExpectation, notCarried, placedCalls, tooManyPairs } from './calls.ts';
 import type { PlacedCall } from './calls.ts';
 import { outlineOf } from './conversation.ts';
 import type { MessageOutline } from './conversation.ts';
@@ -19,7 +19,7 @@ import type { ArgumentMode, ArgumentOptions } from './matching/arguments.ts';
 import { maximumPairing } from './matching/pairing.ts';
 import type { Pair } from './matching/sequences.ts';
 import { normalizeToolNamesSchema, underNormalizedNames } from './normalized-names.ts';
-import { callName, count, listed } from './wording.ts';
+import { count, listed, listedCalls } from './wording.ts';
 
 type Compare = 'strict' | 'unordered' | 'subset' | 'superset';
 
@@ -33,7 +33,7 @@ export interface TrajectoryMatchOptions {
 export const trajectoryMatch = {
   kind: 'rule',
   id: 'trajectory_match',
-  version: 1,
+  version: 2,
   summary: 'The run follows a reference conversation.',
   needs: ['tool_calls', 'expected_messages'],
   onByDefault: false,
@@ -67,7 +67,7 @@ export const trajectoryMatch = {
 function evaluate({ trace, expected: { messages: reference } }: Subject, options: TrajectoryMatchOptions, context: EvaluationContext): Outcome {
   if (reference === undefined) return noExpectation('messages');
   const wanted = callsOfMessages(reference);
-  const stop = notCarried(trace) ?? tooLarge(trace, context, wanted.length);
+  const stop = notCarried(trace) ?? tooManyPairs(trace, context, wanted.length);
   if (stop !== undefined) return stop;
   const calls = placedCalls(trace);
   const matching = callMatching(wanted, calls, options.compare === 'subset' ? turned(options.arguments) : options.arguments);
@@ -91,9 +91,9 @@ function evaluate({ trace, expected: { messages: reference } }: Subject, options
       expected_count: size.expected,
       precision: size.actual === 0 ? null : size.matched / size.actual,
       recall: size.expected === 0 ? null : size.matched / size.expected,
-      ...(options.compare === 'strict' ? { message_count: messages.length, expected_message_count: reference.length, differences: found.steps } : {}),
+      ...(options.compare === 'strict' ? { message_count: messages.length, expected_message_count: reference.length, ...namedIn('differences', found.steps, (step) => step) } : {}),
       missing_calls: missingDetails(missing),
-      extra_calls: extraDetails(extra),
+      ...extraDetails('extra_calls', extra),
     },
   };
 }
@@ -179,7 +179,7 @@ function explained(missing: ReturnType<typeof missingCalls>, extra: readonly Pla
   const parts = [
     ...(steps[0] === undefined ? [] : [`the first difference is at message ${steps[0].index + 1} (${inWords(steps[0])})`]),
     ...(missing.length === 0 ? [] : [`missing: ${listed(missing.map(({ tool, nearest }) => (nearest === undefined ? tool : `${tool} (nearest is ${nearest})`)))}`]),
-    ...(extra.length === 0 ? [] : [`extra: ${listed(extra.map(callName))}`]),
+    ...(extra.length === 0 ? [] : [`extra: ${listedCalls(extra)}`]),
   ];
   return `The run differs from the reference${steps.length > 1 ? ` in ${count(steps.length, 'message')}` : ''}; ${parts.join('; ')}.`;
 }

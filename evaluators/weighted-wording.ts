@@ -3,7 +3,7 @@ import type { ExpectedToolCall } from '../src/model/expectation.ts';
 import type { PlacedCall } from './calls.ts';
 import type { Pair } from './matching/sequences.ts';
 import type { CallDifferences, WeightedCalls } from './weighted-calls.ts';
-import { callName, count, listed, quoted } from './wording.ts';
+import { callName, count, listed, listedCalls, quoted } from './wording.ts';
 
 export interface FoundCalls {
   readonly expected: readonly ExpectedToolCall[];
@@ -18,13 +18,13 @@ export interface FoundCalls {
 }
 
 export function explainedPairs({ expected, calls, weights, partial, missing, extra, wrongPlace }: FoundCalls): string {
-  if (expected.length === 0) return calls.length === 0 ? 'No tool call was expected and none was made.' : `No tool call was expected, yet ${count(calls.length, 'call')} ${calls.length === 1 ? 'was' : 'were'} made: ${listed(calls.map(callName))}.`;
+  if (expected.length === 0) return calls.length === 0 ? 'No tool call was expected and none was made.' : `No tool call was expected, yet ${count(calls.length, 'call')} ${calls.length === 1 ? 'was' : 'were'} made: ${listedCalls(calls)}.`;
   const inPart = partial.flatMap((pair) => differenceOf(pair, calls, weights, wrongPlace));
   const absent = missing.map(({ index, tool, nearest }) => {
     const [near] = differenceOf({ expected: index, actual: nearest }, calls, weights, wrongPlace);
     return near === undefined ? tool : `${tool} (nearest is ${near})`;
   });
-  const parts = [...(inPart.length === 0 ? [] : [`in part only: ${listed(inPart, '; ')}`]), ...(absent.length === 0 ? [] : [`missing: ${listed(absent)}`]), ...(extra.length === 0 ? [] : [`extra: ${listed(extra.map(callName))}`])];
+  const parts = [...(inPart.length === 0 ? [] : [`in part only: ${listed(inPart, '; ')}`]), ...(absent.length === 0 ? [] : [`missing: ${listed(absent)}`]), ...(extra.length === 0 ? [] : [`extra: ${listedCalls(extra)}`])];
   if (parts.length === 0) return `The ${count(expected.length, 'expected call')} ${expected.length === 1 ? 'was' : 'were'} made.`;
   return `${expected.length - partial.length - missing.length} of ${count(expected.length, 'expected call')} ${expected.length - partial.length - missing.length === 1 ? 'was' : 'were'} made as expected; ${parts.join('; ')}.`;
 }

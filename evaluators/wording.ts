@@ -6,8 +6,8 @@ import { singleSpaced } from './matching/white-space.ts';
 const quotedMax = 80;
 /** What a judge said is cut here. */
 const saidMax = 300;
-/** Culprits named in a sentence; the details name all. */
-const listedMax = 3;
+/** Culprits named in a sentence; the details name more. */
+export const listedMax = 3;
 
 /** A call as a person counts it: the first is call 1. */
 export function callName({ index, call }: PlacedCall): string {
@@ -32,6 +32,11 @@ export function saidBriefly(text: string): string {
 export function listed(items: readonly string[], separator = ', ', total = items.length): string {
   const rest = total - listedMax;
   return items.slice(0, listedMax).join(separator) + (rest > 0 ? `${separator}and ${rest} more` : '');
+}
+
+/** The first few calls, and how many more there are. */
+export function listedCalls(calls: readonly PlacedCall[]): string {
+  return listed(calls.slice(0, listedMax).map(callName), ', ', calls.length);
 }
 
 export function count(number: number, one: string, many = `${one}s`): string {

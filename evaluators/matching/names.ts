@@ -13,6 +13,23 @@ export function sameTool(expected: string, called: string): boolean {
   return name !== '' && name === sanitised(called);
 }
 
+/** As `sameTool` of a name with that of each item, for many names: the items in their order. */
+export function byToolName<Item>(items: readonly Item[], nameOf: (item: Item) => string): (expected: string) => readonly Item[] {
+  const exact = Map.groupBy(items, nameOf);
+  const alike = Map.groupBy(items, (item) => sanitisedOrNone(nameOf(item)));
+  return (expected) => {
+    const name = sanitisedOrNone(expected);
+    return (name === undefined ? exact.get(expected) : alike.get(name)) ?? [];
+  };
+}
+
+/** Undefined: the name equals itself alone. */
+function sanitisedOrNone(name: string): string | undefined {
+  if (foreignLetter.test(name)) return undefined;
+  const clean = sanitised(name);
+  return clean === '' ? undefined : clean;
+}
+
 const cleanName = /^[A-Za-z0-9_-]{1,64}$/;
 const foreignLetter = /[^\P{L}A-Za-z]/u;
 

@@ -102,7 +102,7 @@ const skips = [
   { name: 'the spans carry no calls', run: agentTrace({ toolCallsCarried: false }), expected: { toolCalls: [] }, options: {}, limits: {}, reason: 'tool_calls_not_carried' },
   { name: 'compared arguments are not carried', run: agentTrace({ toolCalls: [call({ arguments: undefined })] }), expected: { toolCalls: [{ name: 't', arguments: {} }] }, options: { compare: ['arguments'] }, limits: {}, reason: 'arguments_not_carried' },
   { name: 'compared outputs are not carried', run: agentTrace({ toolCalls: [call({ result: undefined })] }), expected: { toolCalls: [{ name: 't', result: 1 }] }, options: { compare: ['output'] }, limits: {}, reason: 'results_not_carried' },
-  { name: 'there are too many calls', run: trace, expected: { toolCalls: [] }, options: {}, limits: { toolCallsMax: 1 }, reason: 'too_large' },
+  { name: 'there are too many pairs', run: trace, expected: { toolCalls: [{ name: 't' }, { name: 't' }] }, options: {}, limits: { toolCallsMax: 1 }, reason: 'too_large' },
 ] as const;
 for (const { name, run, expected, options, limits, reason } of skips) {
   test(`expected_tools: it is skipped when ${name}`, () => {

@@ -49,8 +49,11 @@ for (const { name, on, trace, want } of rows) {
   });
 }
 
-test('target: more outputs than the limit are too large', () => {
-  expect(score({ entry: entry({ tool: 'search' }), trace: agentTrace({ toolCalls: searches }), limits: { toolCallsMax: 2 } })).toMatchObject({ kind: 'skipped', reason: 'too_large' });
+test('target: any number of outputs is looked at, and those that fall short are named first', () => {
+  const toolCalls = Array.from({ length: 5_000 }, (_, at) => call({ name: 'search', result: at === 4_999 ? 'no' : 'ok' }));
+  const verdict = score({ entry: entry({ tool: 'search' }), trace: agentTrace({ toolCalls }), limits: { toolCallsMax: 2 } });
+  expect(verdict).toMatchObject({ kind: 'scored', score: 0.9998, details: { total: 5_000, full: 4_999, parts_left_out: { failed: 0, passed: 4_000 } } });
+  expect(verdict.kind === 'scored' ? verdict.parts.filter(({ passed }) => !passed).map(({ index }) => index) : []).toEqual([4_999]);
 });
 
 test('target: on_empty original scores a run without a final response as one that is null', () => {

@@ -42,7 +42,7 @@ test('tool_call_args: the sentence names the nearest call and its difference, an
 const outcomes = [
   { name: 'without an expectation it is skipped', trace: agentTrace(), expected: {}, options: {}, limits: {}, want: { kind: 'skipped', reason: 'no_expectation' } },
   { name: 'spans that carry no calls are skipped', trace: agentTrace({ toolCallsCarried: false }), expected: { toolCalls: [] }, options: {}, limits: {}, want: { kind: 'skipped', reason: 'tool_calls_not_carried' } },
-  { name: 'more calls than the limit are skipped', trace: agentTrace({ toolCalls: [get({}), get({})] }), expected: { toolCalls: [] }, options: {}, limits: { toolCallsMax: 1 }, want: { kind: 'skipped', reason: 'too_large' } },
+  { name: 'more pairs than the limit are skipped', trace: agentTrace({ toolCalls: [get({}), get({})] }), expected: { toolCalls: [{ name: 'get' }] }, options: {}, limits: { toolCallsMax: 1 }, want: { kind: 'skipped', reason: 'too_large' } },
   { name: 'arguments must be carried', trace: agentTrace({ toolCalls: [call({ name: 'get', arguments: undefined })] }), expected: { toolCalls: [{ name: 'get', arguments: {} }] }, options: {}, limits: {}, want: { kind: 'skipped', reason: 'arguments_not_carried' } },
   { name: 'none expected and none made is right', trace: agentTrace(), expected: { toolCalls: [] }, options: {}, limits: {}, want: { kind: 'scored', score: 1, explanation: 'No tool call was expected and none was made.' } },
   { name: 'none expected and one made is wrong', trace: agentTrace({ toolCalls: [get({})] }), expected: { toolCalls: [] }, options: {}, limits: {}, want: { kind: 'scored', score: 0, explanation: 'No tool call was expected, yet 1 call was made: get (call 1).' } },

@@ -43,7 +43,6 @@ test('tool_called: it is skipped where the spans do not tell', () => {
   const named = { use: 'tool_called', options: { name: 't' } };
   expect(score({ entry: named, trace: agentTrace({ toolCallsCarried: false }) })).toMatchObject({ kind: 'skipped', reason: 'tool_calls_not_carried' });
   expect(score({ entry: { use: 'tool_called', options: { name: 't', arguments: {} } }, trace: agentTrace({ toolCalls: [call({ arguments: undefined })] }) })).toMatchObject({ kind: 'skipped', reason: 'arguments_not_carried' });
-  expect(score({ entry: named, trace, limits: { toolCallsMax: 1 } })).toMatchObject({ kind: 'skipped', reason: 'too_large' });
 });
 
 const refused: readonly { readonly options: JsonObject; readonly key: string }[] = [
