@@ -86,20 +86,64 @@ function afterUser(messages: readonly Message[]): number {
   return messages.findLastIndex((message) => message.role === 'user' && message.told.length === 0) + 1;
 }
 
-/** Results by call id, from everything that the models of a trace were told. The first telling counts. */
-export function toldById(nodes: readonly Node[]): ReadonlyMap<string, ToldResult> {
-  const found = new Map<string, ToldResult>();
-  for (const node of nodes) {
-    const { inputMessages, outputMessages } = node.told.facts;
-    if (inputMessages !== undefined) addTold(inputMessages, found);
+/** What the models of a run were told under call ids. */
+export interface OwnTellings {
+  /** The result under an id: that of the present turn before one that its history holds. */
+  of(id: string): ToldResult | undefined;
+}
+
+/** Tellings of one run. Providers that count ids from one give each turn, and each run, the same ones. */
+export function ownTellings(models: readonly Node[]): OwnTellings {
+  const [present, past] = [new Map<string, ToldResult>(), new Map<string, ToldResult>()];
+  for (const node of models) {
+    const { inputMessages = none, outputMessages = none } = node.told.facts;
+    const from = afterUser(inputMessages);
+    inputMessages.forEach(({ told }, at) => addFirst(told, at < from ? past : present));
     // An SDK that runs the tools by itself tells the results beside the calls.
-    if (outputMessages !== undefined) addTold(outputMessages, found);
+    for (const { told } of outputMessages) addFirst(told, present);
+  }
+  return { of: (id) => present.get(id) ?? past.get(id) };
+}
+
+function addFirst(told: readonly ToldResult[], found: Map<string, ToldResult>): void {
+  for (const one of told) if (one.id !== undefined && !found.has(one.id)) found.set(one.id, one);
+}
+
+/** What any model of a trace was told, for the runs whose own models were not. */
+export interface TracedTellings {
+  /** Undefined too where models were told different results under the id: which run each belongs to is not known then. */
+  only(id: string): ToldResult | undefined;
+}
+
+/** Read when the first run asks for it: most runs are told their results themselves. */
+export function tracedTellings(nodes: readonly Node[]): TracedTellings {
+  let found: ReadonlyMap<string, ToldResult | undefined> | undefined;
+  return {
+    only(id) {
+      found ??= onlyResults(nodes);
+      return found.get(id);
+    },
+  };
+}
+
+function onlyResults(nodes: readonly Node[]): ReadonlyMap<string, ToldResult | undefined> {
+  const found = new Map<string, ToldResult | undefined>();
+  for (const node of nodes) {
+    const { inputMessages = none, outputMessages = none } = node.told.facts;
+    for (const { told } of [...inputMessages, ...outputMessages]) {
+      for (const one of told) {
+        if (one.id === undefined) continue;
+        const known = found.get(one.id);
+        if (known === undefined && !found.has(one.id)) found.set(one.id, one);
+        else if (known !== undefined && !isSameResult(known, one)) found.set(one.id, undefined);
+      }
+    }
   }
   return found;
 }
 
-function addTold(messages: readonly Message[], found: Map<string, ToldResult>): void {
-  for (const message of messages) for (const one of message.told) if (one.id !== undefined && !found.has(one.id)) found.set(one.id, one);
+function isSameResult(one: ToldResult, other: ToldResult): boolean {
+  return one.result === other.result || jsonText(one.result ?? null, { sortKeys: true }) === jsonText(other.result ?? null, { sortKeys: true });
 }
 
 /** Results without an id, in order; only the longest telling, for every request repeats the history. */

@@ -1,11 +1,10 @@
 /** Spans and log records of one trace → the runs in it, each with what it still waits for. Pure: the same spans give the same runs. */
-import type { ToldResult } from '../../collectors/collector.ts';
 import type { AgentTrace, RunKey } from '../model/agent-trace.ts';
 import type { SpanId, Tenant, TraceId } from '../model/ids.ts';
 import type { LogRecord, Span } from '../model/span.ts';
 import { agentTrace, type AgentSpans } from './agent-trace.ts';
 import { agentScopes, type AgentScope } from './agents.ts';
-import { toldById } from './asked-calls.ts';
+import { tracedTellings, type TracedTellings } from './asked-calls.ts';
 import { toldOf, type Reading } from './facts.ts';
 import type { Fragment } from './fragments.ts';
 import { keyPlace } from './linked.ts';
@@ -65,7 +64,7 @@ export function* assembling(input: AssembleInput): Steps<readonly Draft[]> {
   }
   const built = yield* tree(nodes);
   if (isLong) yield;
-  const context: Context = { tenant: input.tenant, told: toldById(built.nodes), waitsForParents: built.roots.filter(waitsForParent).map((root) => root.span.startUnixNano), records: input.records };
+  const context: Context = { tenant: input.tenant, told: tracedTellings(built.nodes), waitsForParents: built.roots.filter(waitsForParent).map((root) => root.span.startUnixNano), records: input.records };
   if (isLong) yield;
   const scopes = agentScopes(built);
   if (isLong) yield;
@@ -96,7 +95,7 @@ function addNodes(input: AssembleInput, nodes: Node[]): void {
 
 interface Context {
   readonly tenant: Tenant;
-  readonly told: ReadonlyMap<string, ToldResult>;
+  readonly told: TracedTellings;
   /** When the spans began whose parent has not arrived, in order. */
   readonly waitsForParents: readonly bigint[];
   readonly records: ReadonlyMap<SpanId, readonly LogRecord[]>;

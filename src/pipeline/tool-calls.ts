@@ -3,7 +3,7 @@ import type { AskedCall, ToldResult, ToolFacts } from '../../collectors/collecto
 import type { Provenance, ToolCall, ToolError } from '../model/agent-trace.ts';
 import type { Drafted } from '../model/drafted.ts';
 import { isJsonObject, plainText } from '../model/json.ts';
-import { askedCalls, canonical, toldWithoutId, type Asked } from './asked-calls.ts';
+import { askedCalls, canonical, ownTellings, toldWithoutId, type Asked, type TracedTellings } from './asked-calls.ts';
 import { executionsOf, type Execution } from './executions.ts';
 import { errorOf } from './facts.ts';
 import { spansPerStep, type Steps } from './steps.ts';
@@ -17,10 +17,10 @@ export interface ToolCallsOf {
 }
 
 /**
- * Tool calls from the agent's own spans. `toldAnywhere` are results that any model of the trace was told, by call id. `enclosing` are the
+ * Tool calls from the agent's own spans. `traced` are results that other models of the trace were told, by call id. `enclosing` are the
  * agent's span and its frames: where no model span tells a call, they may.
  */
-export function* toolCalls(own: readonly Node[], toldAnywhere: ReadonlyMap<string, ToldResult>, enclosing: readonly Node[]): Steps<ToolCallsOf> {
+export function* toolCalls(own: readonly Node[], traced: TracedTellings, enclosing: readonly Node[]): Steps<ToolCallsOf> {
   const isLong = own.length > spansPerStep;
   const requests = sortedBy(own.filter(isModel), byStart);
   const models = requests.some(asks) ? requests : [...requests, ...enclosing.filter(asks)];
@@ -29,14 +29,16 @@ export function* toolCalls(own: readonly Node[], toldAnywhere: ReadonlyMap<strin
   const executions = executionsOf(own.filter(isTool));
   if (isLong) yield;
   const { pairs, taken } = pair(asked, executions);
-  const answers = answersOf(asked, toldAnywhere, models);
+  const tellings = ownTellings(models);
+  const toldById = (id: string): ToldResult | undefined => tellings.of(id) ?? traced.only(id);
+  const answers = answersOf(asked, toldById, models);
   const drafts: Placed[] = [];
   let unanswered = 0;
   for (const [at, execution] of executions.entries()) {
     if (at > 0 && at % spansPerStep === 0) yield;
     const partner = pairs.get(execution);
     const answer = partner === undefined ? undefined : answers[partner.order];
-    const told = answer ?? (execution.id === undefined ? undefined : toldAnywhere.get(execution.id));
+    const told = answer ?? (execution.id === undefined ? undefined : toldById(execution.id));
     drafts.push({ call: executed(execution, partner, told), order: partner?.order ?? Number.MAX_SAFE_INTEGER, arrival: execution.nodes[0]?.arrival ?? 0 });
   }
   for (const one of asked) {
@@ -62,10 +64,10 @@ function asks(node: Node): boolean {
 }
 
 /** What the models were told about each call, in their order: by its id, else the next result of its name, or without a name, that nobody claimed yet. */
-function answersOf(asked: readonly Asked[], toldAnywhere: ReadonlyMap<string, ToldResult>, models: readonly Node[]): readonly (ToldResult | undefined)[] {
+function answersOf(asked: readonly Asked[], toldById: (id: string) => ToldResult | undefined, models: readonly Node[]): readonly (ToldResult | undefined)[] {
   const withoutId = toldWithoutId(models);
   const unclaimed = withoutId.length === 0 ? undefined : queuesOf(withoutId.map((told, place) => ({ told, place })), ({ told }) => told.name);
-  return asked.map(({ call }) => (call.id === undefined ? undefined : toldAnywhere.get(call.id)) ?? earlier(unclaimed?.get(call.name), unclaimed?.get(undefined))?.told);
+  return asked.map(({ call }) => (call.id === undefined ? undefined : toldById(call.id)) ?? earlier(unclaimed?.get(call.name), unclaimed?.get(undefined))?.told);
 }
 
 interface Placed {

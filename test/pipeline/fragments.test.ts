@@ -55,4 +55,27 @@ describe('fragments', () => {
     to.pass(60_000);
     expect([to.runs().length, to.count('tracejury.spans.late', 'after_late')]).toEqual([1, 1]);
   });
+
+  test('fragments: two runs whose provider counts call ids from one have their own results, whichever came first', () => {
+    const runOf = (trace: number, user: string, response: string) => [modelSpan({ id: trace, trace, user, asks: [{ id: 'call_0', name: 'find', arguments: '{}' }] }), modelSpan({ id: trace + 1, trace: trace + 1, user, told: [{ id: 'call_0', response }], says: 'Done.' })] as const;
+    const [a, b] = [runOf(1, 'Where is A-1?', 'sent'), runOf(3, 'Where is B-2?', 'Error: no such order')];
+    for (const order of [[...a, ...b], [...b, ...a], [a[0], b[0], b[1], a[1]]]) {
+      const to = gathered();
+      to.spans(...order);
+      to.pass(60_000);
+      const last = new Map(to.runs().map((run) => [run.trace.input, run.trace.toolCalls.map(({ result }) => result)]));
+      expect([...last].toSorted()).toEqual([['Where is A-1?', ['sent']], ['Where is B-2?', ['Error: no such order']]]);
+    }
+  });
+
+  test('fragments: a result that stands under the id of two runs is nobody else’s', () => {
+    const ask = (trace: number, user: string) => modelSpan({ id: trace, trace, user, asks: [{ id: 'call_0', name: 'find', arguments: '{}' }] });
+    const told = (trace: number, user: string, response: string) => modelSpan({ id: trace, trace, user, told: [{ id: 'call_0', response }], says: 'Done.' });
+    const to = gathered();
+    to.spans(ask(1, 'A?'), told(2, 'A?', 'sent'), ask(3, 'B?'), told(4, 'B?', 'lost'), ask(5, 'C?'));
+    to.pass(60_000);
+    const open = to.runs().findLast(({ trace }) => trace.input === 'C?');
+    expect(open?.trace.toolCalls).toMatchObject([{ name: 'find', executed: false }]);
+    expect(open?.trace.toolCalls[0]?.result).toBeUndefined();
+  });
 });
