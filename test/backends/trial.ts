@@ -102,7 +102,7 @@ export async function scoresTrial(backend: Backend): Promise<readonly Condition[
       equal('the circuit while scores wait for their spans', '0', /^tracejury_exporter_circuit\{[^}]*\} (\d)$/m.exec(early.replaceAll(/^.*"metrics".*$/gm, ''))?.[1] ?? ''),
       equal(`places of ${evaluator} of the run`, backend.runScoresOn.toSorted().join(', '), places(before)),
       equal('its score there', '1', [...new Set(ofRun(before).map(({ score }) => score))].join(', ')),
-      equal('on the span of the tool call', '1: The call succeeded.', toldOf(before, run.tool)),
+      equal('on the span of the tool call', '1: No sign of an error in the result.', toldOf(before, run.tool)),
       equal('after a late span: its score', '0.5', [...new Set(ofRun(after).map(({ score }) => score))].join(', ')),
       equal('the same scores as before, and no others', idsOf(before), idsOf(after)),
       equal('on the span of the call that failed', '0: notify (call 2) failed: its span failed: "mail server down".', toldOf(after, run.lateTool)),
