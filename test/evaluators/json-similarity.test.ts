@@ -17,7 +17,6 @@ const rows: readonly { readonly name: string; readonly output: JsonValue; readon
   { name: 'as many characters as are compared', output: Array.from({ length: 1 }, () => 'y'.repeat(1_999)), wanted: ['x'.repeat(1_999)], want: { kind: 'scored', score: 0 } },
   { name: 'more characters than are compared', output: Array.from({ length: 10 }, () => 'y'.repeat(1_900)), wanted: Array.from({ length: 10 }, () => 'x'.repeat(1_900)), want: { kind: 'skipped', reason: 'too_large' } },
   { name: 'more pairs of leaves than are compared', output: Array.from({ length: 501 }, () => 1), wanted: Array.from({ length: 501 }, () => 1), options: { list_match: 'best' }, want: { kind: 'skipped', reason: 'too_large' } },
-  { name: 'an expectation without the path says nothing', output: { a: 1 }, wanted: { b: 1 }, options: { target_output_key: 'a' }, want: { kind: 'skipped', reason: 'no_expectation' } },
 ];
 for (const { name, output, wanted, options, want } of rows) {
   test(`json_similarity: ${name}`, () => {
@@ -29,6 +28,8 @@ test('json_similarity: without an expectation it is skipped, and what the run ex
   const trace = agentTrace({ finalResponse: 'x' });
   expect(score({ entry: { use: 'json_similarity' }, trace })).toMatchObject({ kind: 'skipped', reason: 'no_expectation' });
   expect(score({ entry: { use: 'json_similarity' }, trace, expected: { output: 'x' } })).toMatchObject({ kind: 'scored', score: 1, passed: null });
+  // In the configuration such an expectation is refused: output-key.test.ts.
+  expect(score({ entry: { use: 'json_similarity', options: { target_output_key: 'a' } }, trace: agentTrace({ finalResponse: { a: 1 } }), expected: { output: { b: 1 } } })).toMatchObject({ kind: 'skipped', reason: 'no_expectation' });
 });
 
 test('json_similarity: the outputs of a tool can be compared', () => {
