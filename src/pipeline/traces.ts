@@ -124,6 +124,7 @@ export function traceTable(tombstonesMax: number): TraceTable {
       whole.isRooted ||= part.isRooted;
       whole.mayClose ||= part.mayClose;
       whole.isOneAgents ||= part.isOneAgents;
+      whole.wasDone &&= part.wasDone;
       whole.lastMs = Math.max(whole.lastMs, part.lastMs);
       whole.bytes += part.bytes;
       traces.delete(part.key);

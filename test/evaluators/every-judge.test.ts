@@ -9,7 +9,7 @@ import { evaluators } from '../../evaluators/index.ts';
 import { scriptedJudge } from '../../src/judges/scripted.ts';
 import type { AgentTrace } from '../../src/model/agent-trace.ts';
 import type { Expectation } from '../../src/model/expectation.ts';
-import type { JsonObject, JsonValue } from '../../src/model/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import type { Verdict } from '../../src/model/verdict.ts';
 import { agentTrace, call, spanId } from '../builders/agent-trace.ts';
 
@@ -77,6 +77,13 @@ function questionsOf(entry: EvaluatorEntry, run: typeof whole): readonly Questio
   return played(entry, run, () => ({ kind: 'failed', error: 'none' })).requests.filter((request): request is Question => request.kind === undefined || request.kind === 'ask');
 }
 
+/** What it declares to need; a setting may have it read other things. */
+function readsInput({ use, options }: EvaluatorEntry): boolean {
+  if (use === 'summarization') return options?.['source'] === 'input';
+  if (use === 'custom_judge') return true;
+  return evaluators.find(({ id }) => id === use)?.needs.includes('input') === true;
+}
+
 const nameOf = ({ use, options }: EvaluatorEntry): string => (options === undefined ? use : `${use} with ${JSON.stringify(options)}`);
 
 test('every judge evaluator is in this suite', () => {
@@ -100,6 +107,17 @@ for (const entry of entries) {
     const { requests, verdict } = played(entry, { trace: agentTrace({ toolCallsCarried: false }), expected: {} }, () => ({ kind: 'failed', error: 'none' }));
     expect(verdict.kind).toBe('skipped');
     expect(requests).toEqual([]);
+  });
+
+  test(`every judge evaluator: ${nameOf(entry)}: without an input ${readsInput(entry) ? 'it is skipped, and nobody is asked' : 'it is not skipped for that'}`, () => {
+    const inputs = [undefined, '', ' \n\t'].map((input) => {
+      const { input: _, ...trace } = whole.trace;
+      return played(entry, { ...whole, trace: input === undefined ? trace : { ...trace, input } }, () => ({ kind: 'failed', error: 'none' }));
+    });
+    for (const { requests, verdict } of inputs) {
+      if (readsInput(entry)) expect([verdict, requests]).toEqual([expect.objectContaining({ kind: 'skipped', reason: 'no_input' }), []]);
+      else expect(verdict).not.toMatchObject({ reason: 'no_input' });
+    }
   });
 
   test(`every judge evaluator: ${nameOf(entry)}: an answer of another shape is no score`, () => {
@@ -140,6 +158,14 @@ for (const entry of entries) {
     }
   });
 
+  test(`every judge evaluator: ${nameOf(entry)}: every object in an answer has all its members and no others`, () => {
+    for (const { answerSchema } of questionsOf(entry, whole)) {
+      const objects = objectsIn(answerSchema);
+      expect(objects.length).toBeGreaterThan(0);
+      for (const { type, additionalProperties, required, properties } of objects) expect([type, additionalProperties, required]).toEqual(['object', false, Object.keys(properties as JsonObject)]);
+    }
+  });
+
   test(`every judge evaluator: ${nameOf(entry)}: what is shown keeps within bounds, and a cut is marked`, () => {
     const long = runOf((what) => `${what} ${'x'.repeat(60_000)}`);
     for (const { data } of questionsOf(entry, long)) {
@@ -147,6 +173,13 @@ for (const entry of entries) {
       expect(data.some(({ text }) => text.includes('[cut: '))).toBe(true);
     }
   });
+}
+
+/** The schema and those inside it that describe objects. */
+function objectsIn(schema: JsonValue | undefined): readonly JsonObject[] {
+  if (schema === undefined || !isJsonObject(schema)) return [];
+  const inner = [schema['items'], ...(isJsonObject(schema['properties'] ?? null) ? Object.values(schema['properties'] as JsonObject) : [])].flatMap(objectsIn);
+  return schema['properties'] !== undefined || schema['type'] === 'object' ? [schema, ...inner] : inner;
 }
 
 /** Of the object that holds a verdict: the answer, or an entry of its list. Numbers, tasks and entities say what the verdict is about. */

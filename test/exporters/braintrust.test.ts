@@ -110,3 +110,18 @@ test('braintrust: runs that come one after the other go together after three sec
   await exporter.stop();
   await server.close();
 });
+
+test('braintrust: rows are looked for from a week before the earliest of the runs that go together, in whatever order they come', async () => {
+  const days = [14, 12, 16];
+  for (const order of [[0, 1, 2], [1, 2, 0], [2, 0, 1]]) {
+    const some = rules();
+    some.hasSpans = true;
+    const server = await nativeServer(some);
+    const exporter = nativeExporter(braintrust)({ endpoint: server.url, keys: { project: projectId } }, { sleep: () => Promise.resolve() });
+    await Promise.all(order.map((at) => exporter.send(scoredRun({ tool_error: scored(1) }, run({ spanId: spanId(0x10 + at), endUnixNano: BigInt(Date.UTC(2023, 10, days[at])) * 1_000_000n })))));
+    const queries = server.requests.filter(({ path }) => path === '/btql').map(({ body }) => (body as { readonly query: string }).query);
+    expect(queries.map((query) => /created >= '([^']+)'/.exec(query)?.[1])).toEqual(['2023-11-05T00:00:00.000Z']);
+    await exporter.stop();
+    await server.close();
+  }
+});

@@ -38,6 +38,19 @@ test('fromSpans: every field of a span is what OTLP carries of it', () => {
   expect(fromSpans(spans)).toEqual(fromWire);
 });
 
+test('fromSpans: every kind and every status is what OTLP carries of it', () => {
+  const [first] = spans;
+  if (first === undefined) throw new Error('nothing was recorded');
+  for (const kind of [SpanKind.INTERNAL, SpanKind.SERVER, SpanKind.CLIENT, SpanKind.PRODUCER, SpanKind.CONSUMER]) {
+    for (const code of [SpanStatusCode.UNSET, SpanStatusCode.OK, SpanStatusCode.ERROR]) {
+      const one: ReadableSpan = { ...first, spanContext: () => first.spanContext(), kind, status: { code } };
+      const carried = readTraces(Buffer.from(ProtobufTraceSerializer.serializeRequest([one]) ?? []), 'protobuf').spans[0];
+      const here = spanOf(one);
+      expect([here?.kind, here?.status]).toEqual([carried?.kind, carried?.status]);
+    }
+  }
+});
+
 test('fromSpans: a span that comes twice counts once, one that was never recorded not at all', () => {
   const invalid = { ...spans[0], spanContext: () => ({ traceId: '0'.repeat(32), spanId: '0'.repeat(16), traceFlags: TraceFlags.NONE }) } as ReadableSpan;
   expect(fromSpans([...spans, ...spans, invalid])).toEqual(fromSpans(spans));

@@ -27,6 +27,8 @@ const timeoutMs = 420_000;
 /** They read text of the repository, start images or measure, and say nothing about one change. */
 const leftOut = /^test\/(tidy|docs|docker|bench|mutants|faults|examples)\b/;
 
+const notCopied: ReadonlySet<string> = new Set(['.git', 'node_modules', 'coverage']);
+
 const { values } = parseArgs({ options: { count: { type: 'string', default: '100' }, seed: { type: 'string', default: '1' }, from: { type: 'string', default: '0' }, only: { type: 'string', default: '' } } });
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const files = repositoryFiles().filter(isCode);
@@ -36,12 +38,15 @@ const copy = mkdtempSync(join(tmpdir(), 'tracejury-mutants-'));
 const undecided = 'undecided';
 const report = join(copy, 'report.json');
 let running: number | undefined;
+/** Test files that failed once, with whether they pass without a change. */
+const greens = new Map<string, boolean>();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => end(signal));
 process.once('exit', () => rmSync(copy, { recursive: true, force: true }));
 process.exitCode = await everything();
 
 async function everything(): Promise<number> {
-  for (const name of ['src', 'collectors', 'evaluators', 'test', 'examples', 'docs', 'package.json', 'tsconfig.json', 'vitest.config.ts']) cpSync(join(root, name), join(copy, name), { recursive: true });
+  // All of it: tests read the Dockerfile, for one.
+  cpSync(root, copy, { recursive: true, filter: (from) => !notCopied.has(relative(root, from)) });
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
   const chance = seeded(Number(values.seed));
   const wanted = chosen(files.filter((file) => isProduct(file) && file.path.includes(values.only)), Number(values.count), chance).slice(Number(values.from));
@@ -71,21 +76,42 @@ function chosen(from: readonly SourceFile[], count: number, chance: Chance): rea
 /** By what it was killed; undefined: it survived. */
 async function outcomeOf(mutant: Mutant): Promise<string | undefined> {
   const original = readFileSync(join(root, mutant.path), 'utf8');
-  writeFileSync(join(copy, mutant.path), original.slice(0, mutant.start) + mutant.replacement + original.slice(mutant.end));
+  const changed = original.slice(0, mutant.start) + mutant.replacement + original.slice(mutant.end);
+  const write = (text: string): void => writeFileSync(join(copy, mutant.path), text);
   const tests = testsOf(mutant.path).slice(0, farMax);
   try {
     for (const some of [tests.slice(0, nearMax), tests.slice(nearMax)]) {
-      const by = some.length === 0 ? undefined : await failureOf(some);
-      if (by !== undefined) return by === undecided ? by : `killed by ${by}`;
+      for (;;) {
+        const left = some.filter((test) => greens.get(test) !== false);
+        if (left.length === 0) break;
+        write(changed);
+        const failure = await failureOf(left);
+        if (failure === undefined) break;
+        if (failure.kind === 'undecided') return undecided;
+        // A test that fails without the change too says nothing about it.
+        write(original);
+        const suspects = failure.kind === 'test' ? [failure.path] : left;
+        for (const test of suspects) if (!greens.has(test)) greens.set(test, await isGreen(test));
+        if (suspects.every((test) => greens.get(test) === true)) return `killed by ${failure.kind === 'test' ? failure.path : failure.words}`;
+      }
     }
     return undefined;
   } finally {
-    writeFileSync(join(copy, mutant.path), original);
+    write(original);
   }
 }
 
-/** The file that failed first; undefined: all passed. */
-async function failureOf(tests: readonly string[]): Promise<string | undefined> {
+/** Whether it passes without a change. */
+async function isGreen(test: string): Promise<boolean> {
+  const failure = await failureOf([test]);
+  if (failure !== undefined) say(`RED  ${test} fails without a change and decides nothing`);
+  return failure === undefined;
+}
+
+type Failure = { readonly kind: 'test'; readonly path: string } | { readonly kind: 'process'; readonly words: string } | { readonly kind: 'undecided' };
+
+/** The first one; undefined: all passed. */
+async function failureOf(tests: readonly string[]): Promise<Failure | undefined> {
   rmSync(report, { force: true });
   const command = `ulimit -t ${processorSecondsMax}; exec node node_modules/vitest/vitest.mjs run --bail=1 --silent --testTimeout=${testTimeoutMs} --reporter=json --outputFile=${report} "$@"`;
   const child = spawn('sh', ['-c', command, 'sh', ...tests], { cwd: copy, stdio: 'ignore', detached: true, env: { ...process.env, NO_COLOR: '1', CI: '1' } });
@@ -100,11 +126,11 @@ async function failureOf(tests: readonly string[]): Promise<string | undefined> 
   stop();
   if (status === 0) return undefined;
   // Without a report the tests did not begin.
-  if (late || (status !== null && !existsSync(report))) return undecided;
-  if (status === null) return 'the processor seconds of its process';
+  if (late || (status !== null && !existsSync(report))) return { kind: 'undecided' };
+  if (status === null) return { kind: 'process', words: 'the processor seconds of its process' };
   const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as { readonly testResults: readonly { readonly name: string; readonly status: string }[] };
   const failed = testResults.find((one) => one.status === 'failed')?.name;
-  return failed === undefined ? 'an error outside the tests' : failed.slice(failed.indexOf('/test/') + 1);
+  return failed === undefined ? { kind: 'process', words: 'an error outside the tests' } : { kind: 'test', path: failed.slice(failed.indexOf('/test/') + 1) };
 }
 
 /** Ends the run of tests with all its processes. */

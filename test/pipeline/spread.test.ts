@@ -119,6 +119,20 @@ describe('messages that links tie', () => {
     expect([second?.traceId, second?.spanTraceId, second?.parent]).toEqual([traceId(3), traceId(6), { tenant: '', traceId: traceId(3), spanId: '0000000000000004' }]);
   });
 
+  test('spread: one agent below messages is its own run, known by its span, and a team’s is not until a second agent is there', () => {
+    const said = span({ ...bus, id: 5, trace: 5, start: 6, links: [{ trace: 3, span: 3 }], attributes: { ...manager, message: JSON.stringify({ message: { type: 'TextMessage', source: 'first', content: 'passed on' } }) } });
+    const one = [span({ ...bus, id: 3, trace: 3, start: 3 }), agentSpan({ id: 4, trace: 3, parent: 3, start: 4, end: 9, agent: 'first', input: 'own q', output: 'own a' }), said];
+    const second = agentSpan({ id: 7, trace: 3, parent: 3, start: 11, end: 20, agent: 'second' });
+    const known = (spans: readonly Span[]) => {
+      const to = gathered();
+      to.spans(...spans);
+      to.pass(minute);
+      return to.runs().map(({ traceId: id, spanId, parent, trace }) => [id, Number.parseInt(spanId, 16), parent === undefined, trace.agent]);
+    };
+    expect(known(one)).toEqual([[traceId(3), 4, true, 'first']]);
+    expect(known([...one, second])).toEqual([[traceId(5), 5, true, 'first'], [traceId(5), 7, false, 'second']]);
+  });
+
   test('spread: links of other spans join nothing', () => {
     const to = gathered();
     to.spans(agentSpan({ id: 1, trace: 1 }), agentSpan({ id: 2, trace: 2, links: [{ trace: 1, span: 1 }] }));

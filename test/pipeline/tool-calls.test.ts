@@ -9,6 +9,9 @@ import { record, span } from '../builders/spans.ts';
 const f1: CallData = { id: 'c1', name: 'f', arguments: { x: 1 } };
 const f2: CallData = { id: 'c2', name: 'f', arguments: { x: 1 } };
 const g: CallData = { id: 'c3', name: 'g', arguments: { y: 2 } };
+const broken: CallData = { name: 'f', arguments: '{"x": 1' };
+const otherBroken: CallData = { name: 'f', arguments: '{"x": 2' };
+const [brokenCall, otherBrokenCall] = [broken, otherBroken].map(({ arguments: text }) => ({ name: 'f', arguments: null, argumentsText: String(text) })) as [Partial<ToolCall>, Partial<ToolCall>];
 const root = agentSpan({ id: 1, start: 0, end: 1_000 });
 
 interface Case {
@@ -109,6 +112,29 @@ const cases: readonly Case[] = [
       modelSpan({ id: 3, parent: 1, history: [user('before'), assistant({ asks: [{ name: 'f', arguments: '{}' }] }), toolMessage([{ response: 'old' }]), user('now'), assistant({ asks: [{ name: 'f', arguments: '{}' }] }), toolMessage([{ response: 'new' }])] }),
     ],
     calls: [{ name: 'f', result: 'new', executed: true, turn: 0 }],
+  },
+  {
+    name: 'calls without ids whose arguments cannot be parsed stay apart, and what the next request repeats adds nothing',
+    spans: [
+      modelSpan({ id: 2, parent: 1, user: 'q', asks: [broken, otherBroken, broken] }),
+      modelSpan({ id: 3, parent: 1, user: 'q', history: [assistant({ asks: [broken, otherBroken, broken] })], told: [{ response: 'r1' }, { response: 'r2' }, { response: 'r3' }], says: 'done' }),
+    ],
+    calls: [{ ...brokenCall, result: 'r1' }, { ...otherBrokenCall, result: 'r2' }, { ...brokenCall, result: 'r3' }],
+  },
+  {
+    name: 'a call without an id whose arguments cannot be parsed is not the other that an earlier request told',
+    spans: [modelSpan({ id: 2, parent: 1, user: 'q', asks: [broken] }), modelSpan({ id: 3, parent: 1, user: 'q', history: [assistant({ asks: [otherBroken] })], told: [{ response: 'r' }] })],
+    calls: [brokenCall, otherBrokenCall],
+  },
+  {
+    name: 'spans without ids find their calls by arguments that cannot be parsed too',
+    spans: [
+      modelSpan({ id: 2, parent: 1, user: 'q', asks: [broken, otherBroken] }),
+      toolSpan({ id: 3, parent: 1, tool: 'f', arguments: '{"x": 2' }),
+      toolSpan({ id: 4, parent: 1, tool: 'f', arguments: '{"x": 1' }),
+      modelSpan({ id: 5, parent: 1, user: 'q', told: [{ response: 'r1' }, { response: 'r2' }] }),
+    ],
+    calls: [{ ...otherBrokenCall, result: 'r2' }, { ...brokenCall, result: 'r1' }],
   },
   {
     name: 'calls that one turn asks for share its number, also when they run at once',
