@@ -128,6 +128,15 @@ test('langfuse: a score has the time of its run, and the environment of its span
   ]);
 });
 
+test.each([
+  { name: 'an empty one leaves it to the older key', attributes: { 'deployment.environment.name': '', 'deployment.environment': 'staging' }, environment: 'staging' },
+  { name: 'one that is no text leaves it to the older key', attributes: { 'deployment.environment.name': 7, 'deployment.environment': 'staging' }, environment: 'staging' },
+  { name: 'no text at all is none', attributes: { 'deployment.environment.name': 7, 'deployment.environment': '' }, environment: undefined },
+])('langfuse: of environments $name', async ({ attributes, environment }) => {
+  const { kept } = await sent(scoredRun({ tool_error: scored(1) }, run({ resourceAttributes: attributes })));
+  expect(new Set([...kept.values()].map(({ body }) => body.environment))).toEqual(new Set([environment]));
+});
+
 test('langfuse: a revision whose evaluation failed takes back what the one before said', async () => {
   const of = run({ revision: 2 });
   const { kept } = await sent(scoredRun({ tool_error: scored(1) }), { run: of, evaluations: [evaluation('tool_error', { kind: 'failed', error: 'judge_timed_out', explanation: '', details: {} }, of)], decisions: [] });

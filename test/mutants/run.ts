@@ -150,12 +150,14 @@ function end(signal: NodeJS.Signals): void {
   process.exit(signal === 'SIGINT' ? 130 : 143);
 }
 
-/** Test files that import it, nearest first; its own test and those of its folder come before others. */
+/** Test files that import it, nearest first; its own test, those of the files that import it, and those of its folder come before others. */
 function testsOf(path: string): readonly string[] {
   const distances = new Map([[path, 0]]);
   for (const [at, distance] of distances) for (const by of importers.get(at) ?? []) if (!distances.has(by)) distances.set(by, distance + 1);
   const own = dirname(path).replace(/^src\//, '');
-  const rank = (test: string): number => (distances.get(test) ?? 0) + (test === `test/${path.replace(/^src\//, '').replace(/\.ts$/, '.test.ts')}` ? -10 : dirname(test).startsWith(`test/${own}`) ? -1 : 0);
+  const testOf = (of: string): string => `test/${of.replace(/^src\//, '').replace(/\.ts$/, '.test.ts')}`;
+  const users = new Set((importers.get(path) ?? []).map(testOf));
+  const rank = (test: string): number => (distances.get(test) ?? 0) + (test === testOf(path) ? -10 : users.has(test) ? -5 : dirname(test).startsWith(`test/${own}`) ? -1 : 0);
   return [...distances.keys()].filter((test) => test.endsWith('.test.ts') && !leftOut.test(test)).sort((a, b) => rank(a) - rank(b) || size(a) - size(b));
 }
 

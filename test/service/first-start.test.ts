@@ -8,6 +8,7 @@ import { evaluators } from '../../evaluators/index.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { service } from '../../src/service.ts';
 import { pino } from 'pino';
+import { simulatedDisk } from '../journals/simulated-disk.ts';
 import { running, type Running } from './running.ts';
 
 let up: Running;
@@ -52,6 +53,22 @@ test.each(['otlp_http', 'otlp_grpc', 'console'])('a start that cannot listen at 
     expect(existsSync(data)).toBe(false);
   } finally {
     await new Promise((resolve) => taken.close(resolve));
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test('the journal on disk is kept in the files that the service is given', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tracejury-first-start-'));
+  const disk = simulatedDisk();
+  const listen = { otlp_http: '127.0.0.1:0', otlp_grpc: '127.0.0.1:0', console: '127.0.0.1:0' };
+  const { config } = loadConfig({ file: 'a.yaml', text: JSON.stringify({ listen, store: { url: 'memory:' }, journal: { url: `disk:${folder}/journal` } }), env: {}, evaluators });
+  const one = service({ config, files: disk.files, logger: pino({ level: 'silent' }), stopMs: 500 });
+  try {
+    await one.start();
+    expect(disk.paths().filter((path) => path.startsWith(`${folder}/journal/`)).length).toBeGreaterThan(0);
+    expect(existsSync(join(folder, 'journal'))).toBe(false);
+  } finally {
+    await one.stop();
     rmSync(folder, { recursive: true });
   }
 });
