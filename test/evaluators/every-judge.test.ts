@@ -9,7 +9,7 @@ import { evaluators } from '../../evaluators/index.ts';
 import { scriptedJudge } from '../../src/judges/scripted.ts';
 import type { AgentTrace } from '../../src/model/agent-trace.ts';
 import type { Expectation } from '../../src/model/expectation.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../src/model/json.ts';
+import { isJsonObject, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import type { Verdict } from '../../src/model/verdict.ts';
 import { agentTrace, call, spanId } from '../builders/agent-trace.ts';
 
@@ -79,7 +79,7 @@ function questionsOf(entry: EvaluatorEntry, run: typeof whole): readonly Questio
 
 /** What it declares to need; a setting may have it read other things. */
 function readsInput({ use, options }: EvaluatorEntry): boolean {
-  if (use === 'summarization') return options?.['source'] === 'input';
+  if (use === 'summarization') return isJsonObject(options ?? null) && member(options as JsonObject, 'source') === 'input';
   if (use === 'custom_judge') return true;
   return evaluators.find(({ id }) => id === use)?.needs.includes('input') === true;
 }
