@@ -23,6 +23,7 @@ import type { Keep } from '../stores/keeper.ts';
 import type { StoreAddress } from '../stores/index.ts';
 import type { Address } from './address.ts';
 import type { RunCondition } from './conditions.ts';
+import type { logFormats, logLevels } from './sections/log.ts';
 
 export interface Config {
   readonly listen: {
@@ -79,6 +80,11 @@ export interface Config {
     readonly judgeJobs: { readonly ageMs: number; readonly rows: number };
   };
   readonly journal: JournalAddress;
+  readonly log: {
+    /** `auto`: for people on a terminal, JSON lines elsewhere. */
+    readonly format: (typeof logFormats)[number];
+    readonly level: (typeof logLevels)[number];
+  };
   /** In US dollars, of the models that the agents use. */
   readonly prices: PriceTable;
   /** Which runs are compared with one another. */

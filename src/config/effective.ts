@@ -28,6 +28,7 @@ import { askable, askedBy, entryOf, evaluatorEntry } from './evaluator-entry.ts'
 import { asObject, listAt, objectAt } from './reading.ts';
 import { ownMembers } from './schema.ts';
 import { sampleRateDefaults, whoIsAskedSchema } from './sections/evaluators.ts';
+import { logFormats, logLevels } from './sections/log.ts';
 import { answerTokensDefault } from './sections/judges.ts';
 import type { Environment } from './substitution.ts';
 
@@ -77,6 +78,7 @@ export function effectiveConfig({ value, members, entryIndexes, env, tools, drif
     groups: groups(objectAt(value, 'groups')),
     store: store(objectAt(value, 'store')),
     journal: journal(objectAt(value, 'journal')),
+    log: log(objectAt(value, 'log')),
   };
 }
 
@@ -234,6 +236,12 @@ function groups(written: JsonObject): TaskGroupSettings {
     steps: text(written, 'steps') === 'tool_calls' ? 'tool_calls' : 'tool_and_model_calls',
     ...(success === '' ? {} : { success }),
   };
+}
+
+function log(written: JsonObject): Config['log'] {
+  const [format, level] = [logFormats.find((known) => known === text(written, 'format')), logLevels.find((known) => known === text(written, 'level'))];
+  if (format === undefined || level === undefined) throw new Error('unchecked log');
+  return { format, level };
 }
 
 function journal(written: JsonObject): Config['journal'] {

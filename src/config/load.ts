@@ -14,6 +14,7 @@ import { allEvaluators, evaluatorFiles, withEvaluatorIds, withEvaluatorPaths, ty
 import type { EvaluatorModules } from './evaluator-modules.ts';
 import { withListPrices, withOwnPrices } from './list-prices.ts';
 import { ConfigError, pathText, type ConfigFault, type Finding, type Path } from './fault.ts';
+import { overriddenDocument, type ConfigFlags, type OverriddenDocument } from './overrides.ts';
 import { printsOf, type Prints } from './prints.ts';
 import { asObject } from './reading.ts';
 import { configSchema, ownMembers, withDefaults } from './schema.ts';
@@ -31,6 +32,8 @@ export interface ConfigSource {
   readonly text: string;
   readonly env: Environment;
   readonly evaluators: readonly AnyEvaluator[];
+  /** Of the command line: they beat the environment and the file. */
+  readonly flags?: ConfigFlags;
   /** What certificates must be valid at, in epoch milliseconds. Default: now. */
   readonly nowMs?: number;
   /** Where it is read more than once: what has been loaded of evaluators so far. */
@@ -60,7 +63,7 @@ export interface LoadedConfig {
 }
 
 /** The configuration of a file, or that of no file at all: every default. Rejects with a ConfigError with all faults. */
-export async function readConfig(options: { readonly file: string | undefined; readonly env: Environment; readonly evaluators: readonly AnyEvaluator[]; readonly modules?: EvaluatorModules }): Promise<LoadedConfig> {
+export async function readConfig(options: Omit<ConfigSource, 'file' | 'text'> & { readonly file: string | undefined }): Promise<LoadedConfig> {
   const { file, ...rest } = options;
   return await loadConfigWithFiles({ file: file ?? 'defaults', text: file === undefined ? '' : configFileText(file), ...rest });
 }
@@ -68,18 +71,21 @@ export async function readConfig(options: { readonly file: string | undefined; r
 /** With the files that it names: evaluators are imported, tool definitions and certificates read, first. */
 export async function loadConfigWithFiles(source: ConfigSource): Promise<LoadedConfig> {
   const { file, text, env, evaluators, nowMs = Date.now(), modules } = source;
-  const document = parseConfigText(text, env);
-  return loaded(source, document, { evaluators: await evaluatorFiles({ file, document, evaluators, ...(modules === undefined ? {} : { modules }) }), tools: toolFiles(file, document), drift: driftFiles(file, document), tls: tlsFiles({ file, document, nowMs }), clientTls: clientTlsFiles(tlsPlaces({ file, document, env }), nowMs) });
+  const overridden = overriddenDocument(parseConfigText(text, env), env, source.flags);
+  const { document } = overridden;
+  return loaded(source, overridden, { evaluators: await evaluatorFiles({ file, document, evaluators, ...(modules === undefined ? {} : { modules }) }), tools: toolFiles(file, document), drift: driftFiles(file, document), tls: tlsFiles({ file, document, nowMs }), clientTls: clientTlsFiles(tlsPlaces({ file, document, env }), nowMs) });
 }
 
 /** Without the files that it names: each is a fault. Throws a ConfigError with all faults. */
 export function loadConfig(source: ConfigSource): LoadedConfig {
-  const document = parseConfigText(source.text, source.env);
-  return loaded(source, document, { evaluators: new Map(), tools: new Map(), drift: new Map(), tls: tlsUnread(document), clientTls: clientTlsUnread(tlsPlaces({ file: '', document, env: {} })) });
+  const overridden = overriddenDocument(parseConfigText(source.text, source.env), source.env, source.flags);
+  const { document } = overridden;
+  return loaded(source, overridden, { evaluators: new Map(), tools: new Map(), drift: new Map(), tls: tlsUnread(document), clientTls: clientTlsUnread(tlsPlaces({ file: '', document, env: {} })) });
 }
 
-function loaded(source: ConfigSource, document: ConfigDocument, files: NamedFiles): LoadedConfig {
+function loaded(source: ConfigSource, overridden: OverriddenDocument, files: NamedFiles): LoadedConfig {
   const { env } = source;
+  const { document } = overridden;
   const evaluators = allEvaluators(source.evaluators, files.evaluators);
   const schema = configSchema(evaluators);
   const named = withEvaluatorIds(document.value, files.evaluators);
@@ -88,7 +94,7 @@ function loaded(source: ConfigSource, document: ConfigDocument, files: NamedFile
   const usable = isJsonObject(filled) ? filled : ownMembers([]);
   const cross = document.broken ? [] : crossCheck({ value: usable, members: evaluators, env, refused: check.findings.map(({ path }) => path) });
   const findings = document.broken ? [] : [...named.findings, ...check.findings, ...cross, ...toolFindings(value, files.tools), ...files.tls.findings, ...files.clientTls.findings];
-  const faults = [...located(source, document, schema, value, findings), ...(document.broken ? [] : driftFaults(value, files.drift))];
+  const faults = [...located(source, overridden, schema, value, findings), ...(document.broken ? [] : driftFaults(value, files.drift))];
   if (faults.length > 0) throw new ConfigError(faults);
   const priced = withListPrices(usable);
   const whole = withSharedOptions(priced, evaluators);
@@ -97,7 +103,7 @@ function loaded(source: ConfigSource, document: ConfigDocument, files: NamedFile
     config: effectiveConfig({ value: whole, members: evaluators, entryIndexes: placedEntries(usable, evaluators).map(({ index }) => index), env, tools, drift: files.drift, tls, clientTls: files.clientTls.tls }),
     evaluators,
     shown: withEvaluatorPaths(asObject(masked(schema, effectiveValue({ value: withOwnPrices(whole, usable), members: evaluators }))), files.evaluators),
-    warnings: located(source, document, schema, value, configWarnings({ schema, written: value, members: evaluators })),
+    warnings: [...overridden.warnings, ...located(source, overridden, schema, value, configWarnings({ schema, written: value, members: evaluators }))],
     shared: sharedSections(evaluators, priced),
     prints: printsOf({ schema, value: whole, files: { evaluators: [...[...files.evaluators.values()].map(({ print = '' }) => print), ...[...files.drift.values()].map((read) => (read.kind === 'read' ? read.print : ''))], tools: tools as unknown as JsonValue, 'listen.tls': (tls ?? null) as unknown as JsonValue, ...Object.fromEntries(['judges', 'evaluators', 'export'].map((section) => [`${section}.tls`, [...files.clientTls.tls].filter(([place]) => place.startsWith(section))])) } }),
   };
@@ -121,8 +127,8 @@ function replaced(value: JsonValue, path: Path, text: string): JsonValue {
   return isJsonObject(value) ? ownMembers(Object.entries(value).map(([name, item]) => [name, name === part ? replaced(item, rest, text) : item])) : value;
 }
 
-function located(source: ConfigSource, document: ConfigDocument, schema: JsonObject, value: JsonValue, findings: readonly Finding[]): readonly ConfigFault[] {
-  const secrets = secretPaths(schema, value).map((path) => document.place(path));
+function located(source: ConfigSource, { document, origins }: OverriddenDocument, schema: JsonObject, value: JsonValue, findings: readonly Finding[]): readonly ConfigFault[] {
+  const secrets = secretPaths(schema, value).filter((path) => !origins.has(pathText(path))).map((path) => document.place(path));
   const at = (offset: number, key: string, problem: string, todo: string): ConfigFault => {
     const { line, col: column } = document.lines.linePos(Math.min(offset, Math.max(source.text.length - 1, 0)));
     return { file: source.file, line: Math.max(line, 1), column: Math.max(column, 1), key, problem, todo, source: maskedLine({ text: source.text, line, document, secrets }) };
@@ -133,6 +139,8 @@ function located(source: ConfigSource, document: ConfigDocument, schema: JsonObj
     const key = pathText(finding.path);
     if (taken.has(key)) return [];
     if (!finding.problem.startsWith('lacks ')) taken.add(key);
+    const origin = origins.get(key);
+    if (origin !== undefined) return [{ file: origin, line: 0, column: 0, key, problem: finding.problem, todo: finding.todo, source: '' }];
     const place = document.place(finding.path);
     return [at(finding.at === 'key' ? place.key : place.value, key, finding.problem, finding.todo)];
   });

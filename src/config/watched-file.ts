@@ -12,6 +12,7 @@ import { evaluatorFilesMax, evaluatorPaths } from './evaluator-files.ts';
 import { evaluatorModules } from './evaluator-modules.ts';
 import { configFileText } from './file.ts';
 import { readConfig, type LoadedConfig } from './load.ts';
+import type { ConfigFlags } from './overrides.ts';
 import type { Environment } from './substitution.ts';
 import { tlsFilesMax, tlsPaths } from './tls-files.ts';
 import { tlsPlaceFilesMax, tlsPlacePaths } from './tls-places.ts';
@@ -25,7 +26,7 @@ export interface WatchedFile {
   change(): Promise<string | undefined>;
 }
 
-export function watchedFile({ file, env, evaluators }: { readonly file: string; readonly env: Environment; readonly evaluators: readonly AnyEvaluator[] }): WatchedFile {
+export function watchedFile({ file, env, evaluators, flags = {} }: { readonly file: string; readonly env: Environment; readonly evaluators: readonly AnyEvaluator[]; readonly flags?: ConfigFlags }): WatchedFile {
   const modules = evaluatorModules();
   let seen: { readonly files: readonly string[]; readonly stand: string } = { files: [file], stand: '' };
   return {
@@ -34,7 +35,7 @@ export function watchedFile({ file, env, evaluators }: { readonly file: string; 
       // Before they are read: what is written from here on is a change.
       const files = namedFiles(file, env);
       seen = { files, stand: await standOf(files) };
-      return await readConfig({ file, env, evaluators, modules });
+      return await readConfig({ file, env, evaluators, flags, modules });
     },
     async change() {
       const { files, stand } = seen;

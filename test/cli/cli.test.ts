@@ -91,7 +91,7 @@ test('cli: config schema prints a JSON Schema with every section and every evalu
   const schema = JSON.parse(out) as { readonly $schema: string; readonly properties: { readonly [section: string]: unknown } };
   expect(code).toBe(0);
   expect(schema.$schema).toBe('https://json-schema.org/draft/2020-12/schema');
-  expect(Object.keys(schema.properties)).toEqual(['listen', 'limits', 'closing', 'redact', 'tools', 'evaluators', 'sessions', 'judges', 'export', 'prices', 'groups', 'store', 'journal', 'telemetry', 'shards', 'dialects', 'datasets', 'queues', 'alerts']);
+  expect(Object.keys(schema.properties)).toEqual(['listen', 'limits', 'closing', 'redact', 'tools', 'evaluators', 'sessions', 'judges', 'export', 'prices', 'groups', 'store', 'journal', 'log', 'telemetry', 'shards', 'dialects', 'datasets', 'queues', 'alerts']);
   expect(schema.properties['evaluators']).toMatchObject({ items: { then: { enum: [...evaluators.map(({ id }) => id), 'defaults'] } } });
 });
 

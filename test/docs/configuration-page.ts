@@ -1,5 +1,6 @@
 /** `docs/configuration.md`, from the configuration's schema. */
 import { evaluators } from '../../evaluators/index.ts';
+import { configVariables } from '../../src/config/overrides.ts';
 import { referenceRows, rowOf, type ReferenceRow } from '../../src/config/reference.ts';
 import { sections } from '../../src/config/sections/index.ts';
 import type { Section } from '../../src/config/sections/section.ts';
@@ -35,7 +36,10 @@ const closing = `## Environment
 \`OTEL_EXPORTER_OTLP_TRACES_ENDPOINT\` and \`OTEL_EXPORTER_OTLP_ENDPOINT\` are used by \`to: span_events\` without an \`endpoint\`,
 \`OTEL_EXPORTER_OTLP_TRACES_HEADERS\` and \`OTEL_EXPORTER_OTLP_HEADERS\` by one without \`headers\`, and \`OTEL_EXPORTER_OTLP_CERTIFICATE\`, \`OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE\` and
 \`OTEL_EXPORTER_OTLP_CLIENT_KEY\` by one without \`tls\` whose endpoint begins with https://; paths in them are relative to the folder in which the service starts. \`log_events\`, \`metrics\` and \`forward\` use those of
-their signal (\`LOGS\`, \`METRICS\`, \`TRACES\`) in the same way.`;
+their signal (\`LOGS\`, \`METRICS\`, \`TRACES\`) in the same way.
+
+These variables beat the file, for containers: ${configVariables.map(({ name, path }) => `\`${name}\` (\`${path.join('.')}\`)`).join(', ')}. The flags \`--port\` and \`--log-level\` of
+\`tracejury serve\` beat both. \`OTEL_LOG_LEVEL\` gives the level where none of them does: \`none\` is \`silent\`, \`verbose\` and \`all\` are \`trace\`. An empty variable counts as not set.`;
 
 function sectionText({ key, schema }: Section): string {
   const rows = referenceRows({ properties: { [key]: schema } }, [], '').slice(1);

@@ -1,41 +1,59 @@
 /** `tracejury serve`: the service, until a signal ends it. */
 import { once } from 'node:events';
+import { pino, type Logger } from 'pino';
 import { evaluators } from '../../../evaluators/index.ts';
 import type { Config } from '../../config/config.ts';
 import { readConfig } from '../../config/load.ts';
+import type { ConfigFlags } from '../../config/overrides.ts';
+import type { Environment } from '../../config/substitution.ts';
 import { watchedFile } from '../../config/watched-file.ts';
 import { service } from '../../service.ts';
 import { giveWay } from '../../serving/thread-priorities.ts';
 import { UsageError, type Command, type CommandInput, type ExitCode } from '../command.ts';
 import { warningsText } from '../faults-text.ts';
 import { listenFault } from '../listen-fault.ts';
+import { hasColours, logLine } from '../serve/log-lines.ts';
+import { dataText, whatIsOn } from '../serve/started-text.ts';
 
-/** What would be lost when the process ends is said here, not only in a guide. */
-function dataText({ store, journal }: Config): string {
-  const runs = store.address.scheme === 'memory' ? 'runs and verdicts in memory, gone when the process ends' : `${store.address.rest} (runs and verdicts)`;
-  return `${runs}, ${journal.scheme === 'memory' ? 'what is open in memory' : `${journal.rest} (what is open)`}`;
+function flagsOf({ port, 'log-level': level }: CommandInput['options']): ConfigFlags {
+  if (port !== undefined && (typeof port !== 'string' || !/^\d{1,5}$/.test(port) || Number(port) > 65_535)) throw new UsageError(`--port ${JSON.stringify(port)} is no port. Write a whole number from 0 to 65535.`);
+  return { ...(port === undefined ? {} : { port: Number(port) }), ...(typeof level === 'string' ? { logLevel: level } : {}) };
+}
+
+/** JSON lines go out as the logger writes them. */
+function loggerOf({ log: { level } }: Config, isReadable: boolean, env: Environment): Logger {
+  if (!isReadable) return pino({ level });
+  const colours = hasColours(process.stdout.isTTY, env);
+  return pino({ level }, { write: (line: string) => void process.stdout.write(`${logLine(line, { colours })}\n`) });
 }
 
 export const serve: Command = {
   name: 'serve',
-  usage: '[-c FILE]',
+  usage: '[-c FILE] [--port N] [--log-level LEVEL]',
   summary: 'Runs the service: takes spans in, scores runs, sends scores out.',
   examples: [
     { does: 'Listens on loopback, with every default:', line: 'tracejury serve' },
     { does: 'Uses a configuration:', line: 'tracejury serve -c tracejury.yaml' },
+    { does: 'Takes OTLP over HTTP on another port, and says more:', line: 'tracejury serve --port 14318 --log-level debug' },
   ],
-  options: { config: { type: 'string', short: 'c', value: 'FILE', summary: 'configuration; without it every default holds' } },
+  options: {
+    config: { type: 'string', short: 'c', value: 'FILE', summary: 'configuration; without it every default holds' },
+    port: { type: 'string', value: 'N', summary: 'port of OTLP over HTTP, in place of that of listen.otlp_http; 0: any free one' },
+    'log-level': { type: 'string', value: 'LEVEL', summary: 'in place of log.level: trace, debug, info, warn, error, fatal or silent' },
+  },
   positionalsMax: 0,
   async run({ options, env, say, complain }: CommandInput): Promise<ExitCode> {
     const file = options['config'];
     if (file !== undefined && typeof file !== 'string') throw new UsageError('-c takes one file.');
+    const flags = flagsOf(options);
     // From the very beginning: unheard, it would end the process. It stays until the process is gone.
     const hangups = { early: false, reload: (): void => void (hangups.early = true) };
     process.on('SIGHUP', () => hangups.reload());
-    const source = file === undefined ? undefined : watchedFile({ file, env, evaluators });
-    const { config, prints, warnings } = await (source?.read() ?? readConfig({ file: undefined, env, evaluators }));
+    const source = file === undefined ? undefined : watchedFile({ file, env, evaluators, flags });
+    const { config, prints, warnings } = await (source?.read() ?? readConfig({ file: undefined, env, evaluators, flags }));
     if (warnings.length > 0) complain(warningsText(warnings));
-    const running = service({ config, prints, ...(source === undefined ? {} : { source }) });
+    const isReadable = config.log.format === 'pretty' || (config.log.format === 'auto' && process.stdout.isTTY);
+    const running = service({ config, prints, logger: loggerOf(config, isReadable, env), ...(source === undefined ? {} : { source }) });
     hangups.reload = running.reload;
     if (hangups.early) running.reload();
     const stopSignal = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
@@ -48,6 +66,7 @@ export const serve: Command = {
       say(`Console      ${page}   (/api/v1, /metrics, /livez, /readyz)`);
       say(`Data         ${dataText(config)}`);
       say(`Evaluators   ${config.evaluators.map(({ configured }) => configured.name).join(', ')}`);
+      if (isReadable) for (const line of whatIsOn(config)) say(line);
       await stopSignal;
     } finally {
       await running.stop();

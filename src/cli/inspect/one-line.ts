@@ -1,7 +1,7 @@
 /** Foreign text for a terminal: on one line, cut, and without anything that a terminal would obey. */
 
 /** Control characters, and marks that turn the direction of text around. */
-const OBEYED = /[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/gu;
+const OBEYED = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/gu;
 
 export function oneLine(text: string, charsMax: number): string {
   // The rest is cut off anyway; a huge text is not worth walking through.

@@ -6,6 +6,7 @@ import { exportSection } from './export.ts';
 import { judges, prices } from './judges.ts';
 import { limits } from './limits.ts';
 import { listen } from './listen.ts';
+import { log } from './log.ts';
 import { sessions } from './sessions.ts';
 import { planned } from './planned.ts';
 import type { Section } from './section.ts';
@@ -13,5 +14,5 @@ import { journal, store } from './storage.ts';
 import { groups, redact, tools } from './traffic.ts';
 
 export function sections(members: readonly AnyEvaluator[]): readonly Section[] {
-  return [listen, limits, closing, redact, tools, evaluatorsSection(members), sessions, judges, exportSection, prices, groups, store, journal, ...planned];
+  return [listen, limits, closing, redact, tools, evaluatorsSection(members), sessions, judges, exportSection, prices, groups, store, journal, log, ...planned];
 }

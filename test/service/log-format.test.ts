@@ -1,0 +1,20 @@
+/** What a process writes that has no terminal. */
+import { expect, test } from 'vitest';
+import { serviceFolder } from './process.ts';
+
+test.each([
+  ['', /^\{"level":30,.*"msg":"stopped"\}$/m, /INFO/],
+  ['log: { format: pretty }', /^\d\d:\d\d:\d\d INFO {2}stopped {2}unsent=0 {2}unforwarded=0$/m, /\{"level"|\p{Cc}\[/u],
+  ['log: { level: warn }', /^Evaluators/m, /"level":30|INFO/],
+])('the log of a service with %j', async (yaml, holds, lacks) => {
+  const folder = serviceFolder();
+  try {
+    folder.configure(yaml);
+    const up = await folder.start();
+    expect(await up.end('SIGTERM')).toBe(0);
+    expect(up.said()).toMatch(holds);
+    expect(up.said()).not.toMatch(lacks);
+  } finally {
+    await folder.remove();
+  }
+});
