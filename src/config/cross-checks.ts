@@ -21,6 +21,7 @@ import { nativeFindings } from './native-entry.ts';
 import { asObject, listAt, objectAt } from './reading.ts';
 import { redactionFindings } from './redaction.ts';
 import { giveUpDefaults, pushDefaults, webhookDefaults } from './sections/export.ts';
+import { tokenCharactersMin } from './sections/listen.ts';
 import { webhookFindings, webhookKeys } from './webhook-entry.ts';
 
 export function crossCheck(check: CrossCheck): readonly Finding[] {
@@ -32,6 +33,7 @@ export function crossCheck(check: CrossCheck): readonly Finding[] {
     ...memoryFindings(objectAt(value, 'limits')),
     ...twice(listAt(objectAt(value, 'listen'), 'tokens'), ['listen', 'tokens'], 'name', 'Names of tokens are tenants: give each its own.'),
     ...twice(listAt(objectAt(value, 'listen'), 'tokens'), ['listen', 'tokens'], 'value', 'Give every token its own value.'),
+    ...shortTokenFindings(objectAt(value, 'listen')),
     ...eitherOr(listAt(value, 'redact'), 'redact', ['match', 'pattern']),
     ...redactionFindings(listAt(value, 'redact')),
     ...eitherOr(listAt(value, 'tools'), 'tools', ['name', 'file']),
@@ -83,6 +85,16 @@ function sightFindings(tokens: readonly JsonValue[]): readonly Finding[] {
     const token = asObject(written);
     const changing = member(token, 'sees') === 'own' ? listAt(token, 'may').filter((one) => one === 'annotate' || one === 'operate') : [];
     return changing.length === 0 ? [] : [{ path: ['listen', 'tokens', at, 'sees'], at: 'value', problem: `own does not go with a token that may ${changing.join(' and ')}`, todo: 'Give another token for that, or leave out sees.' }];
+  });
+}
+
+/** A stranger must not find a token by trying: 16 characters of base64 are 96 bits. The finding never shows the value. */
+function shortTokenFindings(listen: JsonObject): readonly Finding[] {
+  if (member(listen, 'insecure') === true) return [];
+  return listAt(listen, 'tokens').flatMap((token, index): readonly Finding[] => {
+    const text = isJsonObject(token) ? member(token, 'value') : undefined;
+    if (typeof text !== 'string' || text.length >= tokenCharactersMin) return [];
+    return [{ path: ['listen', 'tokens', index, 'value'], at: 'value', problem: `is shorter than ${tokenCharactersMin} characters`, todo: 'Make one with `openssl rand -base64 24`, or say listen.insecure: true where nobody else reaches the listeners.' }];
   });
 }
 

@@ -73,7 +73,7 @@ test('cli: config check of a file that cannot be read is a fault of it', async (
 });
 
 test('cli: config print shows the effective configuration and no secret', async () => {
-  const path = file('secret.yaml', 'judges:\n  main:\n    model: m\n    api_key: ${env:KEY}\nexport: [ { to: span_events, endpoint: "http://u:s3cret-p@b/", headers: { authorization: "Bearer ${env:KEY}" } } ]\nlisten: { tokens: [ { name: a, value: s3cret-t, may: [ingest] } ] }\n');
+  const path = file('secret.yaml', 'judges:\n  main:\n    model: m\n    api_key: ${env:KEY}\nexport: [ { to: span_events, endpoint: "http://u:s3cret-p@b/", headers: { authorization: "Bearer ${env:KEY}" } } ]\nlisten: { tokens: [ { name: a, value: s3cret-t-9f27c1d0, may: [ingest] } ] }\n');
   const { code, out, err } = await tracejury(['config', 'print', path], { KEY: 's3cret-k' });
   expect([code, err]).toEqual([0, '']);
   expect(out).not.toContain('s3cret');

@@ -8,7 +8,7 @@ import { loadConfigWithFiles, type LoadedConfig } from '../../src/config/load.ts
 
 const file = fileURLToPath(new URL('../fixtures/config/whole.yaml', import.meta.url));
 const text = readFileSync(file, 'utf8');
-const env = { TRACEJURY_TOKEN: 's3cret-token', OPENAI_API_KEY: 's3cret-key', HOOK: 's3cret-part-of-an-address' };
+const env = { TRACEJURY_TOKEN: 's3cret-token-5b1e', OPENAI_API_KEY: 's3cret-key', HOOK: 's3cret-part-of-an-address' };
 
 async function load(yaml: string): Promise<LoadedConfig> {
   return loadConfigWithFiles({ file, text: yaml, env, evaluators });
@@ -47,8 +47,8 @@ test('config: without these the file is accepted', async () => {
   expect(Object.entries(config.prices)[0]).toEqual(['gpt-5-mini', { inputPerMillion: 0.25, outputPerMillion: 2, cachedPerMillion: 0.025 }]);
   expect(config.judges).toEqual([{ name: 'main', baseUrl: 'https://api.openai.com/v1', model: 'gpt-5-mini', apiKey: 's3cret-key', concurrency: 8, requestsPerMinute: 300, timeoutMs: 60_000, cacheMs: 86_400_000, price: { inputPerMillion: 0.25, outputPerMillion: 2 }, budget: { usdPerDay: 20 }, answerTokensMax: 8_192 }]);
   expect(config.listen.tokens.map(({ name, value, may }) => [name, value, may])).toEqual([
-    ['agents', 's3cret-token', ['ingest']],
-    ['people', 's3cret-people', ['read', 'annotate']],
+    ['agents', 's3cret-token-5b1e', ['ingest']],
+    ['people', 's3cret-people-5b1e', ['read', 'annotate']],
   ]);
   expect(config.exporters[2]).toEqual({ to: 'phoenix', name: 'phoenix', giveUp: { attempts: 100, ageMs: 604_800_000, missingMs: 300_000 }, endpoint: 'http://127.0.0.1:6006', headers: {}, keys: { api_key: 's3cret-key' } });
   expect(config.listen.tls).toEqual({

@@ -127,7 +127,7 @@ function sortedText(value: unknown): string {
 }
 
 function tokenOf(at: number): string {
-  return `token-${at}`;
+  return `token-of-tenant-${at}`;
 }
 
 async function send(otlp: string, token: string, path: string, { file, content_type: type }: Recording['expected']['files'][number]): Promise<void> {

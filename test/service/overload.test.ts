@@ -26,7 +26,7 @@ function post({ otlp }: Running, ...spans: readonly Span[]): Promise<Response> {
 }
 
 function postAs(token: string, otlp: string, ...spans: readonly Span[]): Promise<Response> {
-  return fetch(`${otlp}/v1/traces`, { method: 'POST', headers: { 'content-type': 'application/x-protobuf', ...(token === '' ? {} : { authorization: `Bearer ${token}` }) }, body: new Uint8Array(writeTraces(spans, 'protobuf')) });
+  return fetch(`${otlp}/v1/traces`, { method: 'POST', headers: { 'content-type': 'application/x-protobuf', ...(token === '' ? {} : { authorization: `Bearer ${token}-5b1e77c0a2f4` }) }, body: new Uint8Array(writeTraces(spans, 'protobuf')) });
 }
 
 /** More than a thirty-second of 160 MiB. Its agents never come, so the runs stay open. */
@@ -106,7 +106,7 @@ test('overload: what was taken before is scored while requests are refused', asy
 
 test('overload: whoever sends little is taken while one that sends much is refused, until nothing can be taken at all', async () => {
   const process = { bytes: gib / 8 };
-  const jury = await pressed('limits: { memory_bytes: 160MiB }\nevaluators: [ tool_error ]\n', process, { tokens: '[ { name: much, value: much, may: [ingest] }, { name: little, value: little, may: [ingest] }, { name: people, value: people, may: [read] } ]' });
+  const jury = await pressed('limits: { memory_bytes: 160MiB }\nevaluators: [ tool_error ]\n', process, { tokens: '[ { name: much, value: much-5b1e77c0a2f4, may: [ingest] }, { name: little, value: little-5b1e77c0a2f4, may: [ingest] }, { name: people, value: people-5b1e77c0a2f4, may: [read] } ]' });
   const send = async (token: string, id: number, result = 'small'): Promise<number> => (await postAs(token, jury.otlp, toolSpan({ id, trace: id, parent: 1_000, result }))).status;
   const refused = (): Promise<true> => eventually(async () => ((await send('much', 100)) === 429 ? true : undefined), 'a refusal');
   expect(await send('little', 50)).toBe(200);

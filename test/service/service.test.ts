@@ -143,13 +143,13 @@ test('service: it tells whether it lives and is ready, and refuses a page that c
 });
 
 test('service: with tokens, spans need one that may ingest and the metrics page one that may read', async () => {
-  const guarded = await running('', { tokens: '[ { name: agents, value: for-agents, may: [ingest] }, { name: people, value: for-people, may: [read] } ]' });
+  const guarded = await running('', { tokens: '[ { name: agents, value: token-for-agents, may: [ingest] }, { name: people, value: token-for-people, may: [read] } ]' });
   open.push(guarded);
   expect((await fetch(`${guarded.console}/livez`)).status).toBe(200);
   expect((await fetch(`${guarded.console}/metrics`)).status).toBe(401);
-  expect((await fetch(`${guarded.console}/metrics`, { headers: { authorization: 'Bearer for-agents' } })).status).toBe(401);
-  expect((await fetch(`${guarded.console}/metrics`, { headers: { authorization: 'Bearer for-people' } })).status).toBe(200);
+  expect((await fetch(`${guarded.console}/metrics`, { headers: { authorization: 'Bearer token-for-agents' } })).status).toBe(401);
+  expect((await fetch(`${guarded.console}/metrics`, { headers: { authorization: 'Bearer token-for-people' } })).status).toBe(200);
   const post = (token: string): Promise<Response> => fetch(`${guarded.otlp}/v1/traces`, { method: 'POST', headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` }, body: '{}' });
-  expect((await post('for-people')).status).toBe(401);
-  expect((await post('for-agents')).status).toBe(200);
+  expect((await post('token-for-people')).status).toBe(401);
+  expect((await post('token-for-agents')).status).toBe(200);
 });

@@ -23,6 +23,12 @@ afterEach(async () => {
   for (const one of open.splice(0)) await one.stop();
 });
 
+const people = 'token-of-people-0';
+
+function tokenOf(at: number): string {
+  return `token-of-tenant-${at}`;
+}
+
 let folders = 0;
 /** A store and a journal of their own, on disk. */
 function places(content: string): { readonly yaml: string; readonly store: string } {
@@ -108,9 +114,9 @@ test('stored spans: what is downloaded gets the verdicts that were stored, byte 
   const yaml = `evaluators: ${JSON.stringify(ruleEntries)}\n`;
   const config = join(folder, 'tracejury.yaml');
   writeFileSync(config, yaml);
-  const tokens = JSON.stringify([...taken.map((_one, at) => ({ name: `tenant-${at}`, value: `token-${at}`, may: ['ingest'] })), { name: 'people', value: 'people', may: ['read'] }]);
+  const tokens = JSON.stringify([...taken.map((_one, at) => ({ name: `tenant-${at}`, value: tokenOf(at), may: ['ingest'] })), { name: 'people', value: people, may: ['read'] }]);
   const service = await started(`${yaml}${places('content: all').yaml}`, { tokens });
-  for (const [at, { recording }] of taken.entries()) await send(service, `token-${at}`, recording);
+  for (const [at, { recording }] of taken.entries()) await send(service, tokenOf(at), recording);
   let compared = 0;
   for (const [at, { recording, runs }] of taken.entries()) {
     for (const { traceId, spanId } of runs) {
@@ -119,8 +125,8 @@ test('stored spans: what is downloaded gets the verdicts that were stored, byte 
       const spans = new Set(contentsOf(recording).spans.filter((span) => span.traceId === traceId).map((span) => span.spanId)).size;
       // Spans and records that came in requests of their own may make a second revision, whose spans are stored after the first.
       await eventually(async () => {
-        const stored = await withSpans(service, `${place}?tenant=tenant-${at}`, spans, 'people');
-        const { text } = await get(service, `/runs/${place}/otlp?tenant=tenant-${at}`, 'people');
+        const stored = await withSpans(service, `${place}?tenant=tenant-${at}`, spans, people);
+        const { text } = await get(service, `/runs/${place}/otlp?tenant=tenant-${at}`, people);
         writeFileSync(file, text);
         const again = (await evaluated(file, config)).get(place);
         return again?.['completeness'] === stored['completeness'] && verdictsOf(again).join('\n') === verdictsOf(stored).join('\n') ? true : undefined;

@@ -14,7 +14,7 @@ let judge: ChatServer;
 beforeAll(async () => {
   judge = await chatServer((response, request) => says(jsonText({ tasks: [{ number: 1, explanation: 'So it is.', completed: !request.body.messages.some(({ content }) => content.includes('a bad one')) }] }))(response, request));
   const config = `evaluators: [ tool_error, { use: task_completion, name: done, judge: main, sample: { rate: 1 }, expect: { tasks: [ "answer" ] } } ]\njudges: { main: { base_url: "${judge.baseUrl}", model: small, api_key: secret } }\n`;
-  service = await running(config, { tokens: '[ { name: honest, value: honest-secret, may: [ ingest, read ], sees: own }, { name: hostile, value: hostile-secret, may: [ ingest ] }, { name: people, value: people-secret, may: [ read ] } ]' });
+  service = await running(config, { tokens: '[ { name: honest, value: honest-secret-9f27c1d0, may: [ ingest, read ], sees: own }, { name: hostile, value: hostile-secret-9f27c1d0, may: [ ingest ] }, { name: people, value: people-secret-9f27c1d0, may: [ read ] } ]' });
   const started = Date.now();
   const spans = Array.from({ length: honestRuns }, (_, at) => runOf(at + 1, { started, input: 'a good one' })).flat();
   await send('honest', spans);
@@ -33,7 +33,7 @@ function runOf(trace: number, { started, input, traceState = '' }: { readonly st
 }
 
 async function send(token: string, spans: readonly Span[]): Promise<void> {
-  const response = await fetch(`${service.otlp}/v1/traces`, { method: 'POST', headers: { 'content-type': 'application/x-protobuf', authorization: `Bearer ${token}-secret` }, body: new Uint8Array(writeTraces(spans, 'protobuf')) });
+  const response = await fetch(`${service.otlp}/v1/traces`, { method: 'POST', headers: { 'content-type': 'application/x-protobuf', authorization: `Bearer ${token}-secret-9f27c1d0` }, body: new Uint8Array(writeTraces(spans, 'protobuf')) });
   expect(response.status).toBe(200);
 }
 
@@ -43,7 +43,7 @@ interface Answer extends Record<'rates' | 'summary' | 'tools' | 'runs' | 'judges
 }
 
 async function asked(token: string, path: string): Promise<Response> {
-  return await fetch(`${service.console}${path}`, { headers: { authorization: `Bearer ${token}-secret` } });
+  return await fetch(`${service.console}${path}`, { headers: { authorization: `Bearer ${token}-secret-9f27c1d0` } });
 }
 
 async function get(token: string, path: string): Promise<Answer> {
@@ -87,7 +87,7 @@ test('tenants: a token that sees its own tenant is told of no other, on any path
   const statuses = async (...paths: readonly string[]) => await Promise.all(paths.map(async (path) => (await asked('honest', path)).status));
   expect(await statuses('/metrics', '/api/v1/evaluability', '/api/v1/exporters', '/api/v1/exports', '/api/v1/rates?tenant=hostile', '/api/v1/runs?tenant=')).toEqual([403, 403, 403, 403, 403, 403]);
   expect(await statuses('/', '/api/v1/openapi.json', '/api/v1/tools', `/api/v1/runs/${foreign}/${'0'.repeat(15)}1`, '/api/v1/runs?tenant=honest')).toEqual([200, 200, 200, 404, 200]);
-  expect((await fetch(`${service.console}/api/v1/exports/retry`, { method: 'POST', headers: { authorization: 'Bearer honest-secret' } })).status).toBe(401);
+  expect((await fetch(`${service.console}/api/v1/exports/retry`, { method: 'POST', headers: { authorization: 'Bearer honest-secret-9f27c1d0' } })).status).toBe(401);
 });
 
 test('tenants: result metrics have them as a label, and rates are told of each', async () => {

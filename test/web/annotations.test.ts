@@ -156,7 +156,7 @@ test('annotations: what is redacted is not kept, and two people stay two', async
 });
 
 test('annotations: whoever annotates needs a token that may, once there are tokens', async () => {
-  const [read, operate, annotate] = ['{ name: people, value: reader, may: [read] }', '{ name: ops, value: operator, may: [operate] }', '{ name: graders, value: grader, may: [annotate] }'];
+  const [read, operate, annotate] = ['{ name: people, value: token-of-reader-0, may: [read] }', '{ name: ops, value: token-of-operator, may: [operate] }', '{ name: graders, value: token-of-grader-0, may: [annotate] }'];
   for (const [tokens, none, reader, operator, grader] of [
     ['[]', 200, 200, 200, 200],
     [`[ ${read} ]`, 401, 401, 401, 401],
@@ -165,9 +165,9 @@ test('annotations: whoever annotates needs a token that may, once there are toke
     const at = await running('', { tokens });
     more.push(at);
     const status = async (token?: string): Promise<number> => (await say([good], { at, headers: token === undefined ? {} : { authorization: `Bearer ${token}` } })).status;
-    expect([tokens, await status(), await status('reader'), await status('operator'), await status('grader')]).toEqual([tokens, none, reader, operator, grader]);
-    expect([tokens, (await asked(`/annotations/${'0'.repeat(32)}-${'0'.repeat(24)}`, { method: 'DELETE', headers: { authorization: 'Bearer operator' } }, at)).status]).toEqual([tokens, operator]);
-    const others = { headers: { authorization: 'Bearer grader' } };
+    expect([tokens, await status(), await status('token-of-reader-0'), await status('token-of-operator'), await status('token-of-grader-0')]).toEqual([tokens, none, reader, operator, grader]);
+    expect([tokens, (await asked(`/annotations/${'0'.repeat(32)}-${'0'.repeat(24)}`, { method: 'DELETE', headers: { authorization: 'Bearer token-of-operator' } }, at)).status]).toEqual([tokens, operator]);
+    const others = { headers: { authorization: 'Bearer token-of-grader-0' } };
     if (tokens !== '[]') expect([(await asked('/runs', others, at)).status, (await asked('/exports/retry', { ...others, method: 'POST' }, at)).status]).toEqual([401, 401]);
   }
 });

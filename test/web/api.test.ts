@@ -172,8 +172,8 @@ test('api: a run whose content is not kept says why, in the place of fields that
 });
 
 test('api: whoever has no token that may read is turned away', async () => {
-  const guarded = await running('', { tokens: '[ { name: people, value: secret, may: [read] }, { name: agents, value: other, may: [ingest] } ]' });
+  const guarded = await running('', { tokens: '[ { name: people, value: secret-of-people, may: [read] }, { name: agents, value: secret-of-agents, may: [ingest] } ]' });
   const asked = async (authorization?: string): Promise<number> => (await fetch(`${guarded.console}/api/v1/runs`, { headers: authorization === undefined ? {} : { authorization } })).status;
-  expect([await asked(), await asked('Bearer other'), await asked('Bearer secret')]).toEqual([401, 401, 200]);
+  expect([await asked(), await asked('Bearer secret-of-agents'), await asked('Bearer secret-of-people')]).toEqual([401, 401, 200]);
   await guarded.stop();
 });

@@ -164,8 +164,8 @@ test('api: spans that go on and metrics that are pushed have rows as well, which
 }, 60_000);
 
 test('api: whoever retries needs a token that may operate, once there are tokens', async () => {
-  const read = '{ name: people, value: reader, may: [read] }';
-  const operate = '{ name: ops, value: operator, may: [operate] }';
+  const read = '{ name: people, value: token-of-reader-0, may: [read] }';
+  const operate = '{ name: ops, value: token-of-operator, may: [operate] }';
   for (const [tokens, none, reader, operator] of [
     ['[]', 200, 200, 200],
     [`[ ${read} ]`, 401, 401, 401],
@@ -174,7 +174,7 @@ test('api: whoever retries needs a token that may operate, once there are tokens
   ] as const) {
     const own = await bench(200, { tokens });
     const asked = async (authorization?: string): Promise<number> => (await own.post('/exports/retry', authorization === undefined ? {} : { authorization })).status;
-    expect([tokens, await asked(), await asked('Bearer reader'), await asked('Bearer operator')]).toEqual([tokens, none, reader, operator]);
+    expect([tokens, await asked(), await asked('Bearer token-of-reader-0'), await asked('Bearer token-of-operator')]).toEqual([tokens, none, reader, operator]);
   }
 });
 

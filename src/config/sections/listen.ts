@@ -1,12 +1,15 @@
 import type { Section } from './section.ts';
 
+/** Fewest characters of a token; with `listen.insecure` any length is taken. */
+export const tokenCharactersMin = 16;
+
 const token = {
   type: 'object',
   additionalProperties: false,
   required: ['name', 'value', 'may'],
   properties: {
     name: { type: 'string', pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$', 'x-words': 'Use letters, digits, dots, dashes and underscores, at most 64.', description: 'Name of the token. Spans that come with it belong to the tenant of this name.' },
-    value: { type: 'string', minLength: 1, maxLength: 4096, pattern: '^[!-~]+$', 'x-words': 'Use visible ASCII characters without blanks.', 'x-secret': true, description: 'What clients send as `Authorization: Bearer …`. Best given as `${env:NAME}`.' },
+    value: { type: 'string', minLength: 1, maxLength: 4096, pattern: '^[!-~]+$', 'x-words': 'Use visible ASCII characters without blanks.', 'x-secret': true, description: `What clients send as \`Authorization: Bearer …\`. Best given as \`\${env:NAME}\`. At least ${tokenCharactersMin} characters, unless \`listen.insecure\` is true; \`openssl rand -base64 24\` makes one.` },
     may: {
       type: 'array',
       minItems: 1,
@@ -46,7 +49,7 @@ export const listen: Section = {
           },
         },
       },
-      insecure: { type: 'boolean', 'x-restart': true, default: false, description: 'True, in so many words, to listen beyond loopback although nothing tells callers apart: neither a token nor, for OTLP, `listen.tls.client_ca_file`. TLS alone hides what is said and lets everybody in.' },
+      insecure: { type: 'boolean', 'x-restart': true, default: false, description: 'True, in so many words, to listen beyond loopback although nothing tells callers apart: neither a token nor, for OTLP, `listen.tls.client_ca_file`. It also allows tokens of fewer than 16 characters. TLS alone hides what is said and lets everybody in.' },
       allowed_hosts: { type: 'array', 'x-restart': true, maxItems: 100, uniqueItems: true, items: { type: 'string', maxLength: 253, pattern: '^(\\*\\.)?[A-Za-z0-9_-]+(\\.[A-Za-z0-9_-]+)*$', 'x-words': 'Write a name without port, as in tracejury.example.org, or *.example.org for all below it.' }, description: 'Names under which the listeners are asked, in `Host` and `:authority`, beside `localhost` and addresses; other names are answered 403. Left out: listeners with tokens or TLS take every name; the others none that a stranger could have lead here, that is names without a dot and those of `.internal`, `.svc` and `.svc.cluster.local`, and a console on loopback none but loopback.' },
       allowed_origins: { type: 'array', 'x-restart': true, maxItems: 100, uniqueItems: true, items: { type: 'string', maxLength: 300, pattern: '^https?://[^/]+$', 'x-words': 'Write scheme, name and port as browsers do, as in https://app.example.org.' }, description: 'Origins of pages that may send spans and change something from a browser. Others are answered 403 when `Origin` names another host than `Host`. OTLP over HTTP answers their CORS requests.' },
       tokens: { type: 'array', 'x-restart': true, maxItems: 1000, default: [], items: token, description: 'Bearer tokens. Without a token that may `ingest` (or `read`), the OTLP listeners (or the console) ask for none.' },
