@@ -10,6 +10,7 @@ interface Service {
   readonly volumes?: readonly string[];
   readonly ports?: readonly string[];
   readonly depends_on?: readonly string[];
+  readonly stop_grace_period?: string;
 }
 
 interface Compose {
@@ -36,7 +37,7 @@ const services = Object.entries(compose.services);
 
 describe('compose', () => {
   test.each(services)('%s: the image is pinned to a version', (_name, { image }) => {
-    expect(image).toMatch(/:(version-)?\d+\.\d+\.\d+$/);
+    expect(image).toMatch(/:(version-)?\d+\.\d+\.\d+(@sha256:[0-9a-f]{64})?$/);
   });
 
   test.each(services)('%s: ports are published on loopback only', (_name, { ports = [] }) => {
@@ -49,6 +50,13 @@ describe('compose', () => {
     expect(missing).toEqual([]);
     expect(service.build === undefined || existsSync(service.build.dockerfile)).toBe(true);
     expect((service.depends_on ?? []).filter((name) => !Object.hasOwn(compose.services, name))).toEqual([]);
+  });
+
+  test('the service has the time to stop that the documentation asks for', () => {
+    const documented = /`stop_grace_period: (\d+)s`/.exec(text('docs/operations.md'))?.[1];
+    expect(compose.services['tracejury']?.stop_grace_period).toBe(`${documented}s`);
+    // Six waits of ten seconds.
+    expect(Number(documented)).toBeGreaterThan(60);
   });
 
   test('no two services publish one port', () => {
