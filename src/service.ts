@@ -45,6 +45,7 @@ import { reloading, type ReloadSource } from './serving/reloading.ts';
 import { raisedProbabilities } from './serving/raised-probabilities.ts';
 import type { Repeating } from './serving/repeating.ts';
 import { keepOf } from './serving/retention.ts';
+import { storeRoom } from './serving/store-room.ts';
 import { runRules } from './serving/run-rules.ts';
 import { tickerOf } from './serving/ticker.ts';
 import { openMetricsPieces } from './telemetry/openmetrics.ts';
@@ -121,6 +122,7 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
   const packing = idlePacking({ flow, sleep, mayWork: () => keeping?.isBehind() !== true });
   const ticker = tickerOf({ flow, clock, mustWait: () => keeping?.isBehind() === true, onFault: (error) => logger.error({ error: error instanceof Error ? (error.stack ?? error.message) : 'unknown' }, 'closing a trace failed') });
   const told = (message: string) => (error: unknown) => logger.error({ error: error instanceof Error ? error.message : 'unknown' }, message);
+  const room = storeRoom({ file: config.store.address.rest, clock, telemetry, logger });
   const state: ListenState = { ready: false, stopping: false, otlp: undefined };
   const [leases, connections] = [leasesOf(config, telemetry), connectionShares(descriptors, config.limits.connections)];
   const records = journaling({
@@ -193,7 +195,7 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
   return {
     async start() {
       await freeAddresses(config.listen);
-      const store = await openStore(config.store.address);
+      const store = await openStore(config.store.address, { onDiskFull: room.full });
       keeping = keeper({ store, keep: keepOf(() => inForce.config), unsent: boxes, telemetry, clock, sleep, onFault: told('the store could not be written') });
       archive = spanKeeper({ store, read: records.readBack, telemetry, clock, sleep, onFault: told('spans could not be kept') });
       const says = annotating({ store, telemetry, clock, sleep, redaction: () => inForce.rules.redaction, waitMs: () => inForce.config.store.annotationsWaitMs, onFault: told('annotations could not be tended') });
@@ -210,7 +212,7 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
       beside.push(recognised.start());
       pressed.start();
       forward.start();
-      web = consoleOf(config, state, { connectionsMax: connections.console, lease: leases({ keepFreeBytes: config.limits.memoryBytes * grpcReserveShare }), telemetry, logger, store, exporters: { standings: () => [...boxes.standings(), ...forward.standings(), ...pushing.standings()], recount: boxes.recount }, annotate: says.take, unannotate: says.remove, budgets: () => bench.budgets(inForce.config.evaluators), judges: () => judgesInForce(inForce.config), upstream, unrecognised: () => recognised.standing(), metricsPage: () => openMetricsPieces(metricsNow(telemetry, inForce.rules.groups)) });
+      web = consoleOf(config, state, { connectionsMax: connections.console, lease: leases({ keepFreeBytes: config.limits.memoryBytes * grpcReserveShare }), telemetry, logger, store, exporters: { standings: () => [...boxes.standings(), ...forward.standings(), ...pushing.standings()], recount: boxes.recount }, annotate: says.take, unannotate: says.remove, budgets: () => bench.budgets(inForce.config.evaluators), judges: () => judgesInForce(inForce.config), upstream, unrecognised: () => recognised.standing(), fullFolder: () => records.fullFolder() ?? room.fullFolder(), metricsPage: () => openMetricsPieces(metricsNow(telemetry, inForce.rules.groups)) });
       pushing.place(inForce.config.exporters);
       packing.start();
       logger.info({ descriptors: descriptors.max, open: descriptors.open, reserved: connections.reserved, http: connections.http, grpc: connections.grpc, console: connections.console }, 'connections are bounded by the descriptor limit');

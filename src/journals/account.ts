@@ -1,4 +1,5 @@
 /** What a journal counts and tells. Logs name positions and causes, never what a record holds. */
+import { diskFullText, isDiskFull } from '../model/full-disk.ts';
 import { grain } from './disk/frame.ts';
 import type { JournalRecord, JournalRefusal, Position } from './journal.ts';
 import type { JournalParts } from './settings.ts';
@@ -26,7 +27,8 @@ export interface JournalAccount {
   used(bytes: number): void;
 }
 
-export function journalAccount({ telemetry, logger }: Pick<JournalParts, 'telemetry' | 'logger'>): JournalAccount {
+/** `folder`: absent in memory. */
+export function journalAccount({ telemetry, logger }: Pick<JournalParts, 'telemetry' | 'logger'>, folder = ''): JournalAccount {
   return {
     appended(kinds, bytes) {
       for (const [kind, own] of Map.groupBy(kinds, (one) => one)) telemetry.add('tracejury.journal.records', own.length, { 'tracejury.record': kind });
@@ -38,7 +40,7 @@ export function journalAccount({ telemetry, logger }: Pick<JournalParts, 'teleme
       telemetry.record('tracejury.journal.sync.duration', seconds);
     },
     failed(what, error) {
-      logger.warn({ what, cause: causeOf(error) }, 'the journal could not use its disk');
+      logger.warn({ what, cause: causeOf(error) }, isDiskFull(error) ? diskFullText(folder) : 'the journal could not use its disk');
     },
     torn(at) {
       telemetry.add('tracejury.journal.torn', 1);

@@ -42,7 +42,7 @@ interface Opening {
 async function opened({ settings, parts, files, hold, release }: Opening): Promise<Journal> {
   const { folder } = settings;
   const sizes = sizesOf(settings);
-  const account = journalAccount(parts);
+  const account = journalAccount(parts, folder);
   const names = await files.list(folder);
   const markFile = await twinFile(files, join(folder, 'mark'), names.includes('mark'));
   hold(() => markFile.close());
@@ -95,6 +95,8 @@ async function opened({ settings, parts, files, hold, release }: Opening): Promi
     end: log.end,
     bytesUsed: log.bytesUsed,
     bytesMax: sizes.segmentsMax * sizes.segmentBytes,
+    isDiskFull: writer.isDiskFull,
+    tryRoom: writer.tryRoom,
     stop: () => (stopped ??= stop()),
   };
 }

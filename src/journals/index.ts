@@ -1,5 +1,6 @@
 /** The journals by the scheme of `journal.url`. */
 import { JuryError } from '../model/errors.ts';
+import { diskFullText, isDiskFull } from '../model/full-disk.ts';
 import { diskJournal } from './disk.ts';
 import type { Journal } from './journal.ts';
 import { memoryJournal } from './memory.ts';
@@ -28,6 +29,10 @@ export async function openJournal({ scheme, rest }: JournalAddress, settings: Om
   try {
     return await journals[scheme]({ ...settings, folder: rest }, parts);
   } catch (error) {
-    throw error instanceof JuryError ? error : new JuryError('JOURNAL_UNUSABLE', `${rest}: ${error instanceof Error ? error.message : 'unknown error'}.`, error);
+    throw error instanceof JuryError ? error : new JuryError('JOURNAL_UNUSABLE', isDiskFull(error) ? `${diskFullText(rest)} (${messageOf(error)}).` : `${rest}: ${messageOf(error)}.`, error);
   }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : 'unknown error';
 }

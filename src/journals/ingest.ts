@@ -18,6 +18,7 @@ const reasons: { readonly [reason in JournalRefusal]: string } = {
   busy: 'Too many bytes wait for the disk.',
   too_large: 'It is larger than a file of the journal.',
   failed: 'The disk refuses.',
+  disk_full: 'The disk is full.',
   stopped: 'The service is stopping.',
 };
 

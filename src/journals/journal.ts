@@ -31,9 +31,9 @@ export interface JournalEntry {
 
 /**
  * `full`: the byte bound is reached. `busy`: too many bytes wait for the disk. `too_large`: no segment can hold the record. `failed`: the disk
- * refused, now or a moment ago. `stopped`: after `stop`.
+ * refused, now or a moment ago; `disk_full`: since it is full. `stopped`: after `stop`.
  */
-export type JournalRefusal = 'full' | 'busy' | 'too_large' | 'failed' | 'stopped';
+export type JournalRefusal = 'full' | 'busy' | 'too_large' | 'failed' | 'disk_full' | 'stopped';
 
 export type Appended = { readonly kind: 'appended'; readonly position: Position } | { readonly kind: 'refused'; readonly reason: JournalRefusal };
 
@@ -73,6 +73,10 @@ export interface Journal {
   /** Bytes that cannot be used for new records yet: what one old position pins counts whole. */
   bytesUsed(): number;
   readonly bytesMax: number;
+  /** The disk is full, as far as the last attempt says. */
+  isDiskFull(): boolean;
+  /** On a full disk: tries, when it is time, whether there is room again. Called regularly; never rejects. */
+  tryRoom(): Promise<void>;
   /** Refuses new records, waits for those under way, then releases. May be called twice. */
   stop(): Promise<void>;
 }

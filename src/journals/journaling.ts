@@ -23,6 +23,8 @@ export interface Journaling {
   readonly intake: () => Intake | undefined;
   /** Opens the journal and reads again what was left open; gives the number of requests. Rejects when the journal cannot be used. */
   open(): Promise<number>;
+  /** The folder of the journal while it refuses requests because its disk is full. */
+  fullFolder(): string | undefined;
   /** What the journal has of the spans of traces that are done. Rejects before it is open. */
   readBack(traces: readonly FinishedTrace[]): Promise<readonly ReadBackTrace[]>;
   /** The body of one request, inflated. Undefined: it is damaged, or gone. */
@@ -48,10 +50,11 @@ export function journaling({ address, settings, parts, redaction, ...options }: 
   let tending: Promise<void> | undefined;
   let stopped: Promise<void> | undefined;
 
-  async function tend(own: Intake): Promise<void> {
+  async function tend(own: Intake, from: Journal): Promise<void> {
     while (!ended.signal.aborted) {
       await parts.sleep(Math.max(tendEveryMsLeast, tendEveryMs * (1 - own.fill())), ended.signal);
       await own.tend();
+      await from.tryRoom();
     }
     // Once more, for what was scored while it stopped.
     await own.tend();
@@ -79,13 +82,14 @@ export function journaling({ address, settings, parts, redaction, ...options }: 
       deadline.abort();
     },
     intake: () => opened,
+    fullFolder: () => (journal?.isDiskFull() === true ? address.rest : undefined),
     async open() {
       const segmentBytes = Math.min(bounds.bytesMax * segmentShareMax, Math.max(segmentBytesUsual, recordBytesMax * 2));
       journal = await openJournal(address, { ...bounds, segmentBytes }, parts);
       const own = intake({ journal, telemetry: parts.telemetry, clock: parts.clock, ...options });
       const replayed = await own.replay();
       opened = own;
-      tending = tend(own);
+      tending = tend(own, journal);
       return replayed;
     },
     stop: () => (stopped ??= stop()),

@@ -88,6 +88,8 @@ export async function memoryJournal(settings: JournalSettings, parts: JournalPar
     end: () => shelf.end,
     bytesUsed: () => used,
     bytesMax,
+    isDiskFull: () => false,
+    tryRoom: async () => undefined,
     async stop() {
       stopped = true;
     },

@@ -2,6 +2,7 @@
 import type { Annotation } from '../model/annotation.ts';
 import type { Clock } from '../model/clock.ts';
 import { JuryError } from '../model/errors.ts';
+import { isDiskFull } from '../model/full-disk.ts';
 import { annotationsOfRecords, annotationsOfSpans } from '../pipeline/foreign-annotations.ts';
 import type { Ingest } from '../receivers/receiver.ts';
 import type { Annotating } from './annotating.ts';
@@ -27,7 +28,7 @@ export function annotatedIngest({ ingest, annotating, clock }: AnnotatedIngestOp
       }
     } catch (error) {
       // Whoever sent them sends them again: spans that are there already are passed over, and so is the same word.
-      throw new JuryError('STORE_REFUSED', 'It tells verdicts that could not be stored.', error);
+      throw new JuryError('STORE_REFUSED', isDiskFull(error) ? 'It tells verdicts that could not be stored: the disk is full.' : 'It tells verdicts that could not be stored.', error);
     }
   }
 

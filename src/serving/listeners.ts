@@ -20,7 +20,7 @@ import { consoleListener, type ConsoleOptions } from '../web/console.ts';
 import type { Annotating } from './annotating.ts';
 import { consoleBody } from './console-body.ts';
 import type { ConnectionShares } from './descriptors.ts';
-import type { ListenState } from './listening.ts';
+import { notReady, type ListenState } from './listening.ts';
 import { clock } from './machine.ts';
 import { grpcReserveShare } from './overload.ts';
 
@@ -48,10 +48,12 @@ interface ConsoleParts extends Pick<ApiParts, 'budgets' | 'judges' | 'unrecognis
   readonly exporters: ExporterQueues;
   readonly annotate: Annotating['take'];
   readonly unannotate: Annotating['remove'];
+  /** The folder whose disk is full. */
+  readonly fullFolder: () => string | undefined;
   readonly metricsPage: ConsoleOptions['metricsPage'];
 }
 
-export function consoleOf(config: Config, state: Readonly<ListenState>, { connectionsMax, lease, telemetry, logger, store, exporters, annotate, unannotate, budgets, judges, unrecognised, upstream, metricsPage }: ConsoleParts): ReturnType<typeof consoleListener> {
+export function consoleOf(config: Config, state: Readonly<ListenState>, { connectionsMax, lease, telemetry, logger, store, exporters, annotate, unannotate, budgets, judges, unrecognised, upstream, fullFolder, metricsPage }: ConsoleParts): ReturnType<typeof consoleListener> {
   const { console: { host, port }, tls } = config.listen;
   const tokens = (permission: 'read' | 'operate' | 'annotate'): readonly string[] => config.listen.tokens.filter(({ may }) => may.includes(permission)).map(({ value }) => value);
   return consoleListener({
@@ -64,7 +66,7 @@ export function consoleOf(config: Config, state: Readonly<ListenState>, { connec
     ownTokens: config.listen.tokens.filter(({ may, sees }) => may.includes('read') && sees === 'own'),
     operateTokens: tokens('operate'),
     annotateTokens: tokens('annotate'),
-    notReady: () => (state.stopping ? 'The service is stopping.' : state.ready ? undefined : 'The service is starting.'),
+    notReady: () => notReady(state, fullFolder()),
     otlp: () => state.otlp,
     metricsPage,
     metricsContentType: openMetricsContentType,

@@ -11,6 +11,13 @@ export interface ListenState {
   otlp: OtlpAddresses | undefined;
 }
 
+/** Why requests are better sent elsewhere; `fullFolder` has no room on its disk. */
+export function notReady({ stopping, ready }: Readonly<ListenState>, fullFolder: string | undefined): string | undefined {
+  if (stopping) return 'The service is stopping.';
+  if (!ready) return 'The service is starting.';
+  return fullFolder === undefined ? undefined : `The disk is full: no room in ${fullFolder}.`;
+}
+
 /** Rejects with the system's error for the first address that is taken or not of this machine. */
 export async function freeAddresses({ otlpHttp, otlpGrpc, console: page }: Config['listen']): Promise<void> {
   for (const { host, port } of [otlpHttp, otlpGrpc, page]) if (port !== 0) await claimed(host, port);

@@ -3,10 +3,15 @@ import { memoryStore } from './memory.ts';
 import { sqliteStore } from './sqlite/sqlite-store.ts';
 import type { Store } from './store.ts';
 
+export interface StoreEvents {
+  /** A write was refused because the disk is full. */
+  readonly onDiskFull?: () => void;
+}
+
 export const stores = {
-  sqlite: (path: string) => sqliteStore(path),
+  sqlite: (path: string, events?: StoreEvents) => sqliteStore(path, events),
   memory: async () => memoryStore(),
-} as const satisfies { readonly [scheme: string]: (rest: string) => Promise<Store> };
+} as const satisfies { readonly [scheme: string]: (rest: string, events?: StoreEvents) => Promise<Store> };
 
 export interface StoreAddress {
   readonly scheme: keyof typeof stores;
@@ -22,6 +27,6 @@ export function storeAddress(url: string): StoreAddress | undefined {
 }
 
 /** Rejects with a JuryError, STORE_UNUSABLE. */
-export function openStore({ scheme, rest }: StoreAddress): Promise<Store> {
-  return stores[scheme](rest);
+export function openStore({ scheme, rest }: StoreAddress, events?: StoreEvents): Promise<Store> {
+  return stores[scheme](rest, events);
 }

@@ -3,6 +3,7 @@ import type { IncomingMessage, Server as HttpServer } from 'node:http';
 import type { Socket } from 'node:net';
 import { Server, type SecureContextOptions, type TlsOptions } from 'node:tls';
 import { fastify, type FastifyError } from 'fastify';
+import { isDiskFull } from '../model/full-disk.ts';
 import { accessControl, tenantsSeen, type AccessOptions } from './access.ts';
 import { apiPrefix, failure, serveApi } from './api/serve-api.ts';
 import type { ApiParts } from './api/routes.ts';
@@ -109,6 +110,7 @@ export function consoleListener(options: ConsoleOptions): ConsoleListener {
     if (error.statusCode === 415) return reply.code(415).send(failure('unsupported_media_type', mediaTypeFault(request.headers['content-type']), 'Send JSON, with the header Content-Type: application/json.'));
     if ((error.statusCode ?? 500) < 500) return reply.code(400).send(failure('bad_request', 'The request could not be read.', `${apiPrefix}/openapi.json tells what is taken, and whether that is JSON.`));
     options.onFault(error);
+    if (isDiskFull(error)) return reply.code(503).header('retry-after', '10').type('application/json; charset=utf-8').send(failure('disk_full', 'The disk is full.', 'Try again when there is room; the log of the service names the folder.'));
     // A page whose first piece breaks has named its own type by now.
     return reply.code(500).type('application/json; charset=utf-8').send(failure('internal', 'The answer could not be made.', 'Try again; the log of the service tells why.'));
   });

@@ -8,6 +8,7 @@ import { pino, type Logger } from 'pino';
 import { evaluators } from '../../evaluators/index.ts';
 import { loadConfigWithFiles } from '../../src/config/load.ts';
 import { service } from '../../src/service.ts';
+import type { FileLayer } from '../../src/journals/disk/file-layer.ts';
 import type { Memory } from '../../src/serving/memory-guard.ts';
 
 export interface Running {
@@ -25,16 +26,17 @@ export interface Surroundings {
   readonly file?: string;
   readonly logger?: Logger;
   readonly memory?: Memory;
+  readonly files?: FileLayer;
   /** Further keys of `listen`. */
   readonly listen?: string;
   readonly host?: string;
 }
 
 /** `yaml` is added to a configuration that listens on free ports and closes runs quickly; `file` is where it is said to stand. */
-export async function running(yaml: string, { closing = 'settle: 5ms, quiet: 50ms', tokens = '[]', file = 'test.yaml', logger = pino({ level: 'silent' }), memory, listen = '', host = '127.0.0.1' }: Surroundings = {}): Promise<Running> {
+export async function running(yaml: string, { closing = 'settle: 5ms, quiet: 50ms', tokens = '[]', file = 'test.yaml', logger = pino({ level: 'silent' }), memory, files, listen = '', host = '127.0.0.1' }: Surroundings = {}): Promise<Running> {
   const text = `listen: { otlp_http: "${host}:0", otlp_grpc: "${host}:0", console: "${host}:0", tokens: ${tokens}${listen === '' ? '' : `, ${listen}`} }\nclosing: { ${closing} }\n${inMemory(yaml)}${yaml}`;
   const { config } = await loadConfigWithFiles({ file, text, env: {}, evaluators });
-  const started = service({ config, logger, stopMs: 500, ...(memory === undefined ? {} : { memory }) });
+  const started = service({ config, logger, stopMs: 500, ...(memory === undefined ? {} : { memory }), ...(files === undefined ? {} : { files }) });
   const { otlpHttp, otlpGrpc, console: page } = await started.start();
   return {
     otlp: otlpHttp,

@@ -4,9 +4,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Worker } from 'node:worker_threads';
+import { CompiledQuery } from 'kysely';
 import { afterEach, expect, test } from 'vitest';
 import { noTenant, parseTraceId } from '../../src/model/ids.ts';
 import type { SpanPiece } from '../../src/stores/store.ts';
+import { connected } from '../../src/stores/sqlite/connection.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import { spanId } from '../builders/agent-trace.ts';
 import { retention } from '../builders/retention.ts';
@@ -44,7 +46,7 @@ test('sqlite: what was written is there after the file was opened again', async 
 
 test('sqlite: a thread that dies has its questions rejected, and the next one is answered by a new one', async () => {
   const threads: Worker[] = [];
-  const store = await sqliteStore(file(), (thread) => threads.push(thread));
+  const store = await sqliteStore(file(), { onThread: (thread) => threads.push(thread) });
   await store.write([nth(1)]);
   const [first] = threads;
   const asked = store.write([nth(2)]);
@@ -227,4 +229,21 @@ test('sqlite: beyond its bytes the oldest runs go, and the file shrinks', async 
   expect(runs[0]?.startedAt).toBe((1_700_000_000 + 399) * 1_000_000);
   expect(pages()).toBeLessThan(before * 0.7);
   await store.stop();
+});
+
+test('sqlite: a full disk is called that, with its folder, and is told to the one who opened it', async () => {
+  const at = file();
+  let full = 0;
+  const connection = await connected(at, { onDiskFull: () => full++ });
+  await connection.exec('create table t (text)');
+  const { rows } = await connection.db.executeQuery(CompiledQuery.raw('pragma page_count'));
+  await connection.exec(`pragma max_page_count = ${Object.values(rows[0] ?? {}).join('')}`);
+  const insert = connection.db.executeQuery(CompiledQuery.raw("insert into t values (hex(zeroblob(100000)))"));
+  await expect(insert).rejects.toMatchObject({ message: `the disk is full: no room in ${dirname(at)}`, code: 'ENOSPC' });
+  await expect(connection.exec('no sql')).rejects.toThrow(/syntax/);
+  expect(full).toBe(1);
+  await connection.exec('pragma max_page_count = 1000000');
+  await connection.db.executeQuery(CompiledQuery.raw("insert into t values (hex(zeroblob(100000)))"));
+  expect(full).toBe(1);
+  await connection.db.destroy();
 });

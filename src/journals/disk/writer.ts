@@ -3,6 +3,7 @@
  * refused as a whole and its segment is given up: after a failed sync nobody knows what is on the disk, and a second one may lie.
  */
 import type { Clock } from '../../model/clock.ts';
+import { isDiskFull } from '../../model/full-disk.ts';
 import { countedKind, type CountedKind, type JournalAccount } from '../account.ts';
 import type { Appended, JournalRecord, JournalRefusal } from '../journal.ts';
 import { writeAll } from './file-layer.ts';
@@ -24,6 +25,8 @@ export interface WriterOptions {
 
 export interface Writer {
   append(record: JournalRecord, from?: 'reserve'): Promise<Appended>;
+  isDiskFull(): boolean;
+  tryRoom(): Promise<void>;
   /** Refuses new records, waits for those under way. */
   stop(): Promise<void>;
 }
@@ -50,6 +53,7 @@ export function writerOf({ log, clock, account, segmentBytes, segmentsReserved, 
   let waitingBytes = 0;
   let failedUntilMs = 0;
   let failuresInARow = 0;
+  let full = false;
   let stopped = false;
   let writing: Promise<void> | undefined;
 
@@ -62,7 +66,7 @@ export function writerOf({ log, clock, account, segmentBytes, segmentsReserved, 
   function refusal(bytes: number | undefined, reserved: number): JournalRefusal | undefined {
     if (stopped) return 'stopped';
     if (bytes === undefined || bytes > dataBytes(segmentBytes)) return 'too_large';
-    if (clock.nowMs() < failedUntilMs) return 'failed';
+    if (clock.nowMs() < failedUntilMs) return full ? 'disk_full' : 'failed';
     if (waitingBytes + bytes > room(reserved)) return 'full';
     return waitingBytes + bytes > waitingBytesMax && waiting.length > 0 ? 'busy' : undefined;
   }
@@ -76,9 +80,10 @@ export function writerOf({ log, clock, account, segmentBytes, segmentsReserved, 
     }
   }
 
-  async function drain(): Promise<void> {
+  async function drain(first?: () => Promise<void>): Promise<void> {
     // What comes in the same turn goes into the same group.
     await Promise.resolve();
+    await first?.();
     while (waiting.length > 0) await writeGroup();
     writing = undefined;
   }
@@ -92,13 +97,34 @@ export function writerOf({ log, clock, account, segmentBytes, segmentsReserved, 
       segment = target;
       group = waiting.splice(0, fitting(waiting, Math.min(groupBytesMax, dataTo(segment.slot.bytes) - segment.end)));
       await write(segment, group);
-      failuresInARow = 0;
+      succeeded();
     } catch (error) {
-      failedUntilMs = clock.nowMs() + Math.min(longestRestMs, restMs * 2 ** Math.min(failuresInARow++, 10));
-      account.failed('records could not be written down and were refused', error);
+      failed('records could not be written down and were refused', error);
       if (segment !== undefined) await log.retire(segment);
       // Those that wait would only meet the same disk.
-      settle([...group, ...waiting.splice(0)], () => ({ kind: 'refused', reason: 'failed' }));
+      settle([...group, ...waiting.splice(0)], () => ({ kind: 'refused', reason: full ? 'disk_full' : 'failed' }));
+    }
+  }
+
+  function succeeded(): void {
+    failuresInARow = 0;
+    full = false;
+  }
+
+  function failed(what: string, error: unknown): void {
+    failedUntilMs = clock.nowMs() + Math.min(longestRestMs, restMs * 2 ** Math.min(failuresInARow++, 10));
+    full = isDiskFull(error);
+    account.failed(what, error);
+  }
+
+  /** Writes what the next record would need: a service that is not ready gets no record to try it with. */
+  async function probe(): Promise<void> {
+    try {
+      if (log.open() === undefined) await segmentFor({ bytes: 0, reserved: segmentsReserved });
+      else await log.prepare();
+      succeeded();
+    } catch (error) {
+      failed('there is still no room', error);
     }
   }
 
@@ -155,6 +181,12 @@ export function writerOf({ log, clock, account, segmentBytes, segmentsReserved, 
         waiting.push({ kind: countedKind(record), head, body: record.body, bytes, reserved, settle: resolve });
         writing ??= drain();
       });
+    },
+    isDiskFull: () => full,
+    async tryRoom() {
+      if (!full || stopped || clock.nowMs() < failedUntilMs) return;
+      writing ??= drain(probe);
+      await writing;
     },
     async stop() {
       stopped = true;

@@ -5,6 +5,7 @@ import type { SQLInputValue } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
 import { CompiledQuery, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, type DatabaseConnection, type Driver } from 'kysely';
 import { JuryError } from '../../model/errors.ts';
+import { diskFullText } from '../../model/full-disk.ts';
 import type { SpanPiece } from '../store.ts';
 import type { Batch } from './batch.ts';
 import type { Tables } from './tables.ts';
@@ -25,11 +26,19 @@ export interface Connection {
 const fileMode = 0o600;
 const folderMode = 0o700;
 
-/** `onThread` is told of each thread that is started. Rejects with a JuryError. */
-export async function connected(file: string, onThread?: (thread: Worker) => void): Promise<Connection> {
+/** Of a connection. */
+export interface SqliteEvents {
+  /** A thread was started. */
+  readonly onThread?: (thread: Worker) => void;
+  /** SQLite refused because the disk is full. */
+  readonly onDiskFull?: () => void;
+}
+
+/** Rejects with a JuryError. */
+export async function connected(file: string, events: SqliteEvents = {}): Promise<Connection> {
   try {
     if (file !== ':memory:') ownersOnly(file);
-    const thread = await sqliteThread(file, onThread);
+    const thread = await sqliteThread(file, events);
     const db = new Kysely<Tables>({ dialect: { createDriver: () => driver(thread), createQueryCompiler: () => new SqliteQueryCompiler(), createAdapter: () => new SqliteAdapter(), createIntrospector: (of) => new SqliteIntrospector(of) } });
     return { db, write: (batch) => written(db, thread, batch), writePieces: (pieces) => piecesWritten(db, thread, pieces), exec: async (sql) => void (await thread.ask({ kind: 'exec', sql })), backup: async (to) => void (await thread.ask({ kind: 'backup', to })) };
   } catch (error) {
@@ -61,7 +70,7 @@ interface Waiting {
 }
 
 /** Rejects when the file cannot be opened. A thread that dies has its questions rejected, and the next one starts it anew. */
-async function sqliteThread(file: string, onThread: (thread: Worker) => void = () => {}): Promise<SqliteThread> {
+async function sqliteThread(file: string, { onThread, onDiskFull }: SqliteEvents): Promise<SqliteThread> {
   let worker: Promise<Worker> | undefined;
   const waiting = new Map<number, Waiting>();
   let lastId = openedId;
@@ -76,16 +85,22 @@ async function sqliteThread(file: string, onThread: (thread: Worker) => void = (
     });
   }
 
+  function failure({ message, isDiskFull }: Extract<Answer, { readonly kind: 'failed' }>): Error {
+    if (!isDiskFull) return new Error(message);
+    onDiskFull?.();
+    return Object.assign(new Error(diskFullText(dirname(file))), { code: 'ENOSPC' });
+  }
+
   function started(): Promise<Worker> {
     const data: ThreadData = { file };
     // As sources and as built files the two stand side by side.
     const made = new Worker(new URL(`./thread${extname(import.meta.url)}`, import.meta.url), { workerData: data, name: 'tracejury-store' });
-    onThread(made);
+    onThread?.(made);
     made.on('message', (answer: Answer) => {
       const one = waiting.get(answer.id);
       waiting.delete(answer.id);
       if (waiting.size === 0) made.unref();
-      if (answer.kind === 'failed') one?.reject(new Error(answer.message));
+      if (answer.kind === 'failed') one?.reject(failure(answer));
       else one?.resolve(answer);
     });
     const gone = (error?: Error): void => {

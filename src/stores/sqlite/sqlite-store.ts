@@ -1,5 +1,4 @@
 /** The embedded store: one SQLite file. */
-import type { Worker } from 'node:worker_threads';
 import { sql, type Kysely } from 'kysely';
 import { JuryError } from '../../model/errors.ts';
 import type { ContentGone, Pruned, Retention, Store } from '../store.ts';
@@ -8,7 +7,7 @@ import { annotationStore } from './annotations.ts';
 import { isNotAwaited } from './awaited.ts';
 import { batchOf } from './batch.ts';
 import { batchStore } from './batches.ts';
-import { connected, ownersOnly, type Connection } from './connection.ts';
+import { connected, ownersOnly, type Connection, type SqliteEvents } from './connection.ts';
 import { driftStore } from './drift.ts';
 import { countedByName, exportersOf, exportStore, pruneExports } from './exports.ts';
 import { jobsOf, jobStore } from './judge-jobs.ts';
@@ -21,9 +20,9 @@ import { forgetSpans, readKnown, readPieces } from './spans.ts';
 import type { Tables } from './tables.ts';
 import { verdictRows } from './verdict-rows.ts';
 
-/** `file`: a path, or `:memory:`. `onThread` is told of each thread that works for it. Rejects with a JuryError. */
-export async function sqliteStore(file: string, onThread?: (thread: Worker) => void): Promise<Store> {
-  const connection = await connected(file, onThread);
+/** `file`: a path, or `:memory:`. Rejects with a JuryError. */
+export async function sqliteStore(file: string, events: SqliteEvents = {}): Promise<Store> {
+  const connection = await connected(file, events);
   const { db } = connection;
   try {
     await migrated(db, file);

@@ -20,7 +20,7 @@ export type Answer =
   | { readonly id: number; readonly kind: 'done'; readonly rows: readonly { readonly [column: string]: SQLOutputValue }[]; readonly changes: number | bigint; readonly lastRowId: number | bigint }
   /** Rows of the exports, in their order. */
   | { readonly id: number; readonly kind: 'written'; readonly exports: readonly (number | undefined)[] }
-  | { readonly id: number; readonly kind: 'failed'; readonly message: string };
+  | { readonly id: number; readonly kind: 'failed'; readonly message: string; readonly isDiskFull: boolean };
 
 /** Given to the thread when it starts. The answer with this id says whether the file could be opened. */
 export interface ThreadData {

@@ -4,6 +4,7 @@
 import { backup, DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
 import { Kysely, SqliteDialect, type SqliteStatement } from 'kysely';
+import { isDiskFull } from '../../model/full-disk.ts';
 import type { Tables } from './tables.ts';
 import { rows, type Rows } from './rows.ts';
 import { openedId, type Answer, type Ask, type ThreadData } from './thread-protocol.ts';
@@ -105,7 +106,7 @@ function served(port: MessagePort, file: string): void {
     if (ask.kind !== 'backup') last = answer.catch(() => undefined);
     answer.then(
       (content) => port.postMessage({ id: ask.id, ...content } satisfies Answer),
-      (error: unknown) => port.postMessage({ id: ask.id, kind: 'failed', message: messageOf(error) } satisfies Answer),
+      (error: unknown) => port.postMessage(failed(ask.id, error)),
     );
   });
 }
@@ -122,8 +123,8 @@ async function copied(file: string, to: string): Promise<Content> {
   }
 }
 
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : 'unknown error';
+function failed(id: number, error: unknown): Answer {
+  return { id, kind: 'failed', message: error instanceof Error ? error.message : 'unknown error', isDiskFull: isDiskFull(error) };
 }
 
 if (parentPort !== null) {
@@ -131,6 +132,6 @@ if (parentPort !== null) {
     served(parentPort, (workerData as ThreadData).file);
     parentPort.postMessage({ id: openedId, ...done } satisfies Answer);
   } catch (error) {
-    parentPort.postMessage({ id: openedId, kind: 'failed', message: messageOf(error) } satisfies Answer);
+    parentPort.postMessage(failed(openedId, error));
   }
 }
