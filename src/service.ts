@@ -122,9 +122,8 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
   const packing = idlePacking({ flow, sleep, mayWork: () => keeping?.isBehind() !== true });
   const ticker = tickerOf({ flow, clock, mustWait: () => keeping?.isBehind() === true, onFault: (error) => logger.error({ error: error instanceof Error ? (error.stack ?? error.message) : 'unknown' }, 'closing a trace failed') });
   const told = (message: string) => (error: unknown) => logger.error({ error: error instanceof Error ? error.message : 'unknown' }, message);
-  const room = storeRoom({ file: config.store.address.rest, clock, telemetry, logger });
   const state: ListenState = { ready: false, stopping: false, otlp: undefined };
-  const [leases, connections] = [leasesOf(config, telemetry), connectionShares(descriptors, config.limits.connections)];
+  const [leases, connections, room] = [leasesOf(config, telemetry), connectionShares(descriptors, config.limits.connections), storeRoom({ file: config.store.address.rest, clock, telemetry, logger })];
   const records = journaling({
     address: config.journal,
     settings: { bytesMax: config.limits.journalBytes, recordBytesMax: config.limits.bodyBytes, waitingBytesMax: leases.bytesMax, memoryBytesMax: Math.max(config.limits.memoryBytes * journalShare, config.limits.bodyBytes * 2) },
