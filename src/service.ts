@@ -77,10 +77,12 @@ export interface ServiceOptions {
   readonly files?: FileLayer;
   /** Of the process. */
   readonly memory?: Memory;
+  /** Told of each run as it is scored, and of each verdict of a judge, after redaction. It must not throw. */
+  readonly onScored?: (item: ScoredRun) => void;
   readonly descriptors?: Descriptors;
 }
 
-export function service({ config, logger: given = pino(), stopMs = stopMsDefault, files, memory = machineMemory(), descriptors = machineDescriptors(), ...watched }: ServiceOptions): Service {
+export function service({ config, logger: given = pino(), stopMs = stopMsDefault, files, memory = machineMemory(), onScored = () => undefined, descriptors = machineDescriptors(), ...watched }: ServiceOptions): Service {
   const telemetry = metricRegistry({ clock, ...(config.limits.metricAgents === undefined ? {} : { agentsMax: config.limits.metricAgents }) });
   /** What may change while the service runs; everything else is `config`, as it was at the start. */
   let inForce = { config, rules: runRules(config, telemetry) };
@@ -94,7 +96,7 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
   let annotations: Annotating | undefined;
   const beside: Repeating[] = [];
   const deliver = (item: ScoredRun): void => {
-    for (const { message, ...fields } of notices(item)) logger.warn(fields, message);
+    announced(item, { notices, logger, onScored });
     const without = withoutContent(item, inForce.config.store.content, pressed.keepsContent);
     // One object for both: by it the exporters know, when a run is written, what they have not sent of it.
     const stored = lightItem(without === undefined ? item : { ...item, withoutContent: without });
@@ -225,6 +227,11 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
     reload: reloads.request,
     stop: () => (stopped ??= stop()),
   };
+}
+
+function announced(item: ScoredRun, { notices, logger, onScored }: { readonly notices: ReturnType<typeof contentNotices>; readonly logger: Logger; readonly onScored: (item: ScoredRun) => void }): void {
+  for (const { message, ...fields } of notices(item)) logger.warn(fields, message);
+  onScored(item);
 }
 
 /** What changes with time alone is told when somebody looks. */

@@ -8,11 +8,13 @@ import type { ConfigFlags } from '../../config/overrides.ts';
 import type { Environment } from '../../config/substitution.ts';
 import { watchedFile } from '../../config/watched-file.ts';
 import { service } from '../../service.ts';
+import { clock, sleep } from '../../serving/machine.ts';
 import { giveWay } from '../../serving/thread-priorities.ts';
 import { UsageError, type Command, type CommandInput, type ExitCode } from '../command.ts';
 import { warningsText } from '../faults-text.ts';
 import { listenFault } from '../listen-fault.ts';
 import { hasColours, logLine } from '../serve/log-lines.ts';
+import { runLines } from '../serve/run-lines.ts';
 import { dataText, whatIsOn } from '../serve/started-text.ts';
 
 function flagsOf({ port, 'log-level': level }: CommandInput['options']): ConfigFlags {
@@ -53,7 +55,9 @@ export const serve: Command = {
     const { config, prints, warnings } = await (source?.read() ?? readConfig({ file: undefined, env, evaluators, flags }));
     if (warnings.length > 0) complain(warningsText(warnings));
     const isReadable = config.log.format === 'pretty' || (config.log.format === 'auto' && process.stdout.isTTY);
-    const running = service({ config, prints, logger: loggerOf(config, isReadable, env), ...(source === undefined ? {} : { source }) });
+    // Sentences of verdicts may quote a run: they go to a person's terminal, never to a file of logs.
+    const terminal = { colours: hasColours(process.stdout.isTTY, env), say, clock, sleep };
+    const running = service({ config, prints, logger: loggerOf(config, isReadable, env), ...(isReadable && process.stdout.isTTY ? { onScored: runLines(terminal).scored } : {}), ...(source === undefined ? {} : { source }) });
     hangups.reload = running.reload;
     if (hangups.early) running.reload();
     const stopSignal = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);

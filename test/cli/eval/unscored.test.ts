@@ -207,7 +207,7 @@ describe('nothing scored is no pass', () => {
       expect([found.code, found.passed, found.scored_runs]).toEqual([1, false, 0]);
       expect(found.nothing_scored).toMatch(told);
       expect(found.err).toContain(`⚠ ${found.nothing_scored}`);
-      expect((await tracejury('eval', ...given)).out).toMatch(/⚠ 0 of \d runs? scored: [^\n]*\n\nFAILED$/);
+      expect((await tracejury('eval', ...given)).out).toMatch(/⚠ 0 of \d runs? scored: [^\n]*\n(?:⚠ [^\n]*\n)*\nFAILED$/);
       expect((await tracejury('eval', ...given, '--format', 'markdown')).out).toContain('❌ Agent runs: failed');
       const { out } = await tracejury('eval', ...given, '--format', 'junit');
       expect(junitFaults(out)).toEqual([]);
