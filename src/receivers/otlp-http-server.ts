@@ -4,7 +4,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { grpcCode, statusResponse } from '../otlp/responses.ts';
 import type { RestLimits } from './answer.ts';
-import type { Refusal } from './refusal.ts';
+import { isHttp2, type Refusal } from './refusal.ts';
 import { tlsOptions, type Tls } from './tls.ts';
 
 export interface HttpBounds {
@@ -57,7 +57,7 @@ export function otlpHttpServer(handler: RequestListener, tls: Tls | undefined, b
 
 /** Answers what Node's parser refused. Called again for every later piece of the same input. */
 export function answerUnparsed(socket: Socket, refusal: Refusal): void {
-  socket.write(wholeAnswer(refusal));
+  socket.write(refusal === isHttp2 ? goAway(refusal.message) : wholeAnswer(refusal));
   endAnswered(socket);
 }
 
@@ -66,6 +66,20 @@ export function wholeAnswer({ status, message, retryAfterSeconds }: Refusal): st
   const body = statusResponse('json', grpcCode(status), message).toString();
   const retry = retryAfterSeconds === undefined ? [] : [`retry-after: ${retryAfterSeconds}`];
   return [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`, 'content-type: application/json', `content-length: ${Buffer.byteLength(body)}`, ...retry, 'connection: close', '', body].join('\r\n');
+}
+
+/** Types of frames and the error HTTP_1_1_REQUIRED (RFC 9113, 6 and 7). */
+const [settingsFrame, goAwayFrame, http11Required] = [0x4, 0x7, 0xd];
+const frameHeadBytes = 9;
+
+/** An answer in HTTP/2: empty SETTINGS, with which a connection begins, and GOAWAY with the sentence, which clients of gRPC show. */
+function goAway(message: string): Buffer {
+  const [settings, head, fields, text] = [Buffer.alloc(frameHeadBytes), Buffer.alloc(frameHeadBytes), Buffer.alloc(8), Buffer.from(message)];
+  settings[3] = settingsFrame;
+  head.writeUIntBE(fields.length + text.length, 0, 3);
+  head[3] = goAwayFrame;
+  fields.writeUInt32BE(http11Required, 4);
+  return Buffer.concat([settings, head, fields, text]);
 }
 
 /** Lets the client read its answer before the socket is closed. */

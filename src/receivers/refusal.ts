@@ -7,6 +7,8 @@ export interface Refusal {
   /** Machine readable; one warning a kind. */
   readonly kind: string;
   readonly message: string;
+  /** For the log: what the sender has to change, in words of ours alone. */
+  readonly todo?: string;
   /** Of the answer, over HTTP. */
   readonly headers: { readonly [name: string]: string };
   /** When the same request may succeed. Absent: never. */
@@ -28,6 +30,8 @@ export function refusalOf(error: unknown): Refusal {
 
 /** The refusal of what Node's HTTP parser did not take. */
 export function parserRefusal(error: unknown): Refusal {
+  const foreign = foreignProtocol(error);
+  if (foreign !== undefined) return foreign;
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
   return refusalOf({ statusCode: (typeof code === 'string' ? parserStatuses.get(code) : undefined) ?? 400 });
 }
@@ -64,7 +68,23 @@ export function noSuchService(path: string): Refusal {
   return { status: 404, kind: 'not_found', message, headers: {} };
 }
 
-export const notHttp2: Refusal = { status: 400, kind: 'not_http2', message: 'gRPC is spoken here.', headers: {} };
+export const notHttp2: Refusal = { status: 400, kind: 'not_http2', message: 'gRPC is spoken here.', todo: 'Send OTLP over HTTP to listen.otlp_http, or let the exporter speak gRPC: OTEL_EXPORTER_OTLP_PROTOCOL=grpc.', headers: {} };
+
+/** What every HTTP/2 connection begins with (RFC 9113, 3.4). */
+const http2Preface = Buffer.from('PRI * HTTP/2.0');
+/** The type of the record that a TLS handshake begins with, and the major version behind it (RFC 8446, 5.1). */
+const tlsRecord = Buffer.from([0x16, 0x03]);
+
+/** The first bytes of a client that speaks another protocol than HTTP/1.1. */
+function foreignProtocol(error: unknown): Refusal | undefined {
+  const bytes = typeof error === 'object' && error !== null && 'rawPacket' in error && Buffer.isBuffer(error.rawPacket) ? error.rawPacket : undefined;
+  if (bytes === undefined) return undefined;
+  if (bytes.subarray(0, http2Preface.length).equals(http2Preface)) return isHttp2;
+  return bytes.subarray(0, tlsRecord.length).equals(tlsRecord) ? isTls : undefined;
+}
+
+export const isHttp2: Refusal = { status: 400, kind: 'is_http2', message: 'HTTP/1.1 is spoken here, and gRPC on the port of listen.otlp_grpc.', todo: 'Send gRPC to listen.otlp_grpc, or let the exporter speak HTTP: OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf.', headers: {} };
+const isTls: Refusal = { status: 400, kind: 'is_tls', message: 'TLS is not spoken here.', todo: 'Write http:// in the endpoint of the exporter, or give listen.tls a certificate.', headers: {} };
 
 const quotedCharsMax = 100;
 
