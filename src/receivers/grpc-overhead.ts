@@ -70,9 +70,7 @@ export function sessionOverhead({ session, bounds, clock }: SessionOverheadOptio
       let unread = 0;
       for (const stream of open) unread += stream.readableLength;
       const overhead = session.socket.bytesRead - messageBytes - unread;
-      // While a reader is slow, Node holds up to a window of each open request where nobody can count it.
-      const held = open.size * bounds.streamWindowBytes * (1 + headBytes);
-      if (overhead - overheadBefore > bounds.overheadBytesMax + allowed + allowedBefore + unread * headBytes + held) return true;
+      if (overhead - overheadBefore > bounds.overheadBytesMax + allowed + allowedBefore + unread * headBytes) return true;
       const nowMs = clock.nowMs();
       if (nowMs - sinceMs >= minuteMs) {
         [sinceMs, overheadBefore, allowedBefore, allowed] = [nowMs, overhead, allowed, 0];
