@@ -21,12 +21,6 @@ export interface GrpcBounds {
   readonly farewellMs: number;
   /** Pings between two requests within a minute. */
   readonly pingsMax: number;
-  /** Sets of settings between two requests within a minute: clients send one, and a few more while they learn the line. */
-  readonly settingsMax: number;
-  /** Of frames that are no requests, in a minute without any: a client that asks for 500 at once before it knows the bound sends 100 KiB. */
-  readonly overheadBytesMax: number;
-  /** Between two looks at it. */
-  readonly overheadLookMs: number;
   /** From the first byte of a request to its last: twice what exporters give it. */
   readonly requestMs: number;
   /** For an answer to be taken off our hands. */
@@ -43,9 +37,6 @@ export const defaultGrpcBounds: GrpcBounds = {
   ageMs: 1_800_000,
   farewellMs: 1_000,
   pingsMax: 100,
-  settingsMax: 100,
-  overheadBytesMax: 256 * 1024,
-  overheadLookMs: 1_000,
   requestMs: 20_000,
   answerMs: 5_000,
   stopMs: 10_000,
@@ -100,7 +91,7 @@ export function grpcServer({ tls, bounds, clock, connections, ended, call }: Grp
     session.setLocalWindowSize(sessionWindowBytes);
     // It says so on its way out.
     connections.endedBy(session.socket, () => session.destroy());
-    boundedSession({ session, bounds: { ...bounds, streamWindowBytes, requestOverheadBytesMax: 2 * headerBytesMax, refusedMax: invalidFramesMax, headerBytesMax, ageMs: spread(bounds.ageMs, opened++) }, clock, ended });
+    boundedSession({ session, bounds: { ...bounds, ageMs: spread(bounds.ageMs, opened++) }, clock, ended });
   });
   server.on('stream', (stream, headers) => {
     const peer = stream.session?.socket;

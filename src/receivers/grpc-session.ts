@@ -1,15 +1,14 @@
-/** One HTTP/2 session: it must begin, must not idle or grow old, and must not keep the service busy with frames that are no requests. */
+/** One HTTP/2 session: it must begin, must not idle or grow old, and must not ping without end. */
 import { constants, type ServerHttp2Session } from 'node:http2';
 import type { Clock } from '../model/clock.ts';
-import { sessionOverhead, type OverheadBounds } from './grpc-overhead.ts';
 import type { GrpcBounds } from './grpc-server.ts';
 
 /** Why a session was ended by us. */
-export type SessionEnd = 'no_handshake' | 'not_http2' | 'protocol_error' | 'pings' | 'settings' | 'flood' | 'idle' | 'age';
+export type SessionEnd = 'no_handshake' | 'not_http2' | 'protocol_error' | 'pings' | 'idle' | 'age';
 
 export interface BoundedSessionOptions {
   readonly session: ServerHttp2Session;
-  readonly bounds: Pick<GrpcBounds, 'handshakeMs' | 'idleMs' | 'ageMs' | 'farewellMs' | 'pingsMax' | 'settingsMax' | 'requestMs' | 'overheadLookMs'> & OverheadBounds & { readonly headerBytesMax: number };
+  readonly bounds: Pick<GrpcBounds, 'handshakeMs' | 'idleMs' | 'ageMs' | 'farewellMs' | 'pingsMax' | 'requestMs'>;
   readonly clock: Clock;
   readonly ended: (reason: SessionEnd) => void;
 }
@@ -17,35 +16,27 @@ export interface BoundedSessionOptions {
 const minuteMs = 60_000;
 /** nghttp2's error for a client that did not start with the words of HTTP/2. */
 const badClientMagic = -903;
-/** Its error for a thousand answers to pings and settings that wait in one turn. */
-const flooded = -904;
-/** Of Node, for frames that nghttp2 refuses one by one, among them headers beyond the bound. */
-const tooManyInvalidFrames = 'ERR_HTTP2_TOO_MANY_INVALID_FRAMES';
 /** The largest stream id: everything that is on the way is still taken. */
 const lastStreamId = 2 ** 31 - 1;
 
 export function boundedSession({ session, bounds, clock, ended }: BoundedSessionOptions): void {
   let streams = 0;
-  const pings = perMinute(clock, bounds.pingsMax);
-  const settings = perMinute(clock, bounds.settingsMax);
-  const overhead = sessionOverhead({ session, bounds, clock });
+  let pings = 0;
+  let pingsSinceMs = clock.nowMs();
   let reason: SessionEnd | undefined;
 
-  const count = (why: SessionEnd): void => {
-    if (reason !== undefined) return;
+  const endWith = (why: SessionEnd): boolean => {
+    if (reason !== undefined || session.closed || session.destroyed) return false;
     reason = why;
     ended(why);
+    return true;
   };
-  /** Also of a session that is on its way out: a request under way would hold it open. */
   const cutOff = (why: SessionEnd, code: number): void => {
-    if (session.destroyed) return;
-    count(why);
-    session.destroy(undefined, code);
+    if (endWith(why)) session.destroy(undefined, code);
   };
   /** Told twice, as gRPC does: a request that crosses the first word is still taken, so nobody has to send it again. */
   const sayFarewell = (why: SessionEnd): void => {
-    if (reason !== undefined || session.closed || session.destroyed) return;
-    count(why);
+    if (!endWith(why)) return;
     session.goaway(constants.NGHTTP2_NO_ERROR, lastStreamId);
     farewell = setTimeout(() => session.close(), bounds.farewellMs);
     last = setTimeout(() => session.destroy(), bounds.farewellMs + bounds.requestMs);
@@ -60,22 +51,9 @@ export function boundedSession({ session, bounds, clock, ended }: BoundedSession
   };
 
   session.once('remoteSettings', idle);
-  session.on('remoteSettings', () => {
-    if (settings.add()) cutOff('settings', constants.NGHTTP2_ENHANCE_YOUR_CALM);
-  });
-  const looks = setInterval(() => {
-    if (!session.destroyed && overhead.isBeyond()) cutOff('flood', constants.NGHTTP2_ENHANCE_YOUR_CALM);
-  }, bounds.overheadLookMs);
-  session.on('stream', (stream, _headers, _flags, rawHeaders) => {
+  session.on('stream', (stream) => {
     streams++;
-    pings.reset();
-    settings.reset();
-    overhead.add(stream);
-    // Node applies the bound when the client has acknowledged it, which a client can leave out.
-    if (session.pendingSettingsAck && listBytes(rawHeaders) > bounds.headerBytesMax) {
-      overhead.refuse();
-      stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
-    }
+    pings = 0;
     clearTimeout(quiet);
     stream.once('close', () => {
       streams--;
@@ -83,34 +61,15 @@ export function boundedSession({ session, bounds, clock, ended }: BoundedSession
     });
   });
   session.on('ping', () => {
-    if (pings.add()) cutOff('pings', constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    const nowMs = clock.nowMs();
+    if (nowMs - pingsSinceMs >= minuteMs) [pings, pingsSinceMs] = [0, nowMs];
+    pings++;
+    if (pings > bounds.pingsMax) cutOff('pings', constants.NGHTTP2_ENHANCE_YOUR_CALM);
   });
   session.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code?.startsWith('ERR_HTTP2')) count(reasonOf(error));
+    if (reason !== undefined || !error.code?.startsWith('ERR_HTTP2')) return;
+    reason = error.errno === badClientMagic ? 'not_http2' : 'protocol_error';
+    ended(reason);
   });
-  session.once('close', () => [quiet, age, farewell, last, looks].forEach((timer) => clearTimeout(timer)));
-}
-
-/** As RFC 9113, 6.5.2 counts: 32 bytes for each name and value beside their own. */
-function listBytes(names: readonly string[]): number {
-  return names.reduce((bytes, text) => bytes + text.length + 16, 0);
-}
-
-function reasonOf({ code, errno }: NodeJS.ErrnoException): SessionEnd {
-  if (errno === badClientMagic) return 'not_http2';
-  return errno === flooded || code === tooManyInvalidFrames ? 'flood' : 'protocol_error';
-}
-
-/** Counts what may come `max` times between two requests within a minute; `add` tells when it is more. */
-function perMinute(clock: Clock, max: number): { add(): boolean; reset(): void } {
-  let count = 0;
-  let sinceMs = clock.nowMs();
-  return {
-    add() {
-      const nowMs = clock.nowMs();
-      if (nowMs - sinceMs >= minuteMs) [count, sinceMs] = [0, nowMs];
-      return ++count > max;
-    },
-    reset: () => void (count = 0),
-  };
+  session.once('close', () => [quiet, age, farewell, last].forEach((timer) => clearTimeout(timer)));
 }
