@@ -50,7 +50,10 @@ for (const { name, bodyBytes, open, send } of rows) {
     const sockets = await send(door.port);
     ending.push(() => sockets.forEach((socket) => socket.destroy()));
     await leased(door, bodyBytes);
-    expect((await held()) - before).toBeLessThan(heldBytesMax);
+    // What is held stays; what lags behind a collection is gone after another one.
+    let kept = (await held()) - before;
+    for (let round = 0; round < 10 && kept >= heldBytesMax; round++) kept = Math.min(kept, (await held()) - before);
+    expect(kept).toBeLessThan(heldBytesMax);
   });
 }
 
