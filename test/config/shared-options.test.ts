@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { evaluators } from '../../evaluators/index.ts';
+import { listPrices } from '../../evaluators/list-prices.ts';
 import type { PriceTable } from '../../evaluators/prices.ts';
 import { evaluationContext } from '../../evaluators/context.ts';
 import { ConfigError } from '../../src/config/fault.ts';
@@ -57,7 +58,7 @@ for (const [text, fault] of faulty) {
 
 test('shared options: a model of any name is an ordinary key', () => {
   const table: PriceTable = load('prices: { constructor: { input_per_million: 1, output_per_million: 2, cached_per_million: 0 } }').config.prices;
-  expect(Object.entries(table)[0]).toEqual(['constructor', { inputPerMillion: 1, outputPerMillion: 2, cachedPerMillion: 0 }]);
+  expect(table).toEqual({ ...listPrices, constructor: { inputPerMillion: 1, outputPerMillion: 2, cachedPerMillion: 0 } });
 });
 
 const listed: readonly (readonly [name: string, text: string, call: object, cost: number])[] = [

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { evaluators } from '../../evaluators/index.ts';
+import { listPrices } from '../../evaluators/list-prices.ts';
 import { ConfigError } from '../../src/config/fault.ts';
 import { loadConfigWithFiles, type LoadedConfig } from '../../src/config/load.ts';
 
@@ -43,8 +44,8 @@ test('config: without these the file is accepted', async () => {
     ['task_completion', 'task_completion'],
   ]);
   expect(config.evaluators[3]).toMatchObject({ judge: 'main', sampleRate: 0.05, raise: [{ when: { evaluator: 'tool_error', comparison: '<', score: 1 }, to: 1 }] });
-  // List prices stand behind what the file says.
-  expect(Object.entries(config.prices)[0]).toEqual(['gpt-5-mini', { inputPerMillion: 0.25, outputPerMillion: 2, cachedPerMillion: 0.025 }]);
+  // List prices stand behind what the file says, and nothing else does.
+  expect(config.prices).toEqual({ ...listPrices, 'gpt-5-mini': { inputPerMillion: 0.25, outputPerMillion: 2, cachedPerMillion: 0.025 } });
   expect(config.judges).toEqual([{ name: 'main', baseUrl: 'https://api.openai.com/v1', model: 'gpt-5-mini', apiKey: 's3cret-key', concurrency: 8, requestsPerMinute: 300, timeoutMs: 60_000, cacheMs: 86_400_000, price: { inputPerMillion: 0.25, outputPerMillion: 2 }, budget: { usdPerDay: 20 }, answerTokensMax: 8_192 }]);
   expect(config.listen.tokens.map(({ name, value, may }) => [name, value, may])).toEqual([
     ['agents', 's3cret-token-5b1e', ['ingest']],
