@@ -120,20 +120,3 @@ function namesTwice(json: string): boolean {
 
 /** Between a name and its colon. */
 const blanksMax = 200;
-
-/** Whether a piece stands in one of these bare texts, however either is spaced, escaped or written in capitals. */
-export function standsIn(piece: string, bareTexts: readonly string[]): boolean {
-  const sought = bareText(piece);
-  return bareTexts.some((text) => text.includes(sought));
-}
-
-/** Without what copying changes: white space, escapes, characters that nobody sees, and how prompts write those out. */
-export function bareText(text: string): string {
-  return text
-    .replaceAll(/\\+u([0-9a-f]{4})/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
-    .replaceAll(/\\+[nrtbf]/g, '')
-    .replaceAll(/<U\+[0-9A-F]{4,6}>/g, '')
-    .normalize('NFKC')
-    .replaceAll(/[\s\\\p{Cf}]+/gu, '')
-    .toLowerCase();
-}

@@ -4,9 +4,10 @@
  */
 import { isJsonArray, isJsonObject, member } from '../src/model/json.ts';
 import type { JsonObject, JsonValue } from '../src/model/json.ts';
-import { bareText, piecesOf, standsIn } from './answer-pieces.ts';
+import { piecesOf } from './answer-pieces.ts';
 import type { JsonSchema, Question } from './evaluator.ts';
 import { canonicalText } from './matching/equality.ts';
+import { quotedIn } from './quoted-pieces.ts';
 
 /** Longer answers are not read: no question of ours asks for that much. */
 export const answerTextMax = 500_000;
@@ -35,8 +36,7 @@ export function readAnswer(text: string, schema: JsonSchema, check?: Question['c
   const { pieces, isCut, isCutObject, tooMany } = piecesOf(text);
   if (tooMany) return { kind: 'failed', error: 'the answer holds too many pieces of JSON' };
   let problem = 'the answer holds no JSON';
-  /** Written bare once. */
-  let shown: readonly string[] | undefined;
+  const isQuoted = quotedIn(material);
   let found: Extract<Fitted, { readonly kind: 'fits' }> | undefined;
   for (const piece of pieces) {
     const one = fittedRoot(piece.value, schema);
@@ -44,8 +44,7 @@ export function readAnswer(text: string, schema: JsonSchema, check?: Question['c
       problem = one.problem;
       continue;
     }
-    shown ??= material.map(bareText);
-    if (standsIn(piece.text, shown)) {
+    if (isQuoted(piece.text, piece.value)) {
       problem = 'the answer only repeats a verdict that stands in the material';
       continue;
     }
