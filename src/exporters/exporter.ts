@@ -2,8 +2,8 @@
 import type { AgentTrace, Run } from '../model/agent-trace.ts';
 import type { JsonValue } from '../model/json.ts';
 import type { JudgeCall } from '../model/judge-call.ts';
-import type { NewJudgeJob } from '../model/judge-store.ts';
-import type { NewTurn } from '../model/session-store.ts';
+import type { NewJudgeJob } from '../model/store/judge-store.ts';
+import type { NewTurn } from '../model/store/session-store.ts';
 import type { Decision, Evaluation, EvaluatorKind } from '../model/verdict.ts';
 
 /** Everything that one revision of a run brought: rules come together, each judge verdict comes by itself. */

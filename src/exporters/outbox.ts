@@ -5,7 +5,7 @@
  */
 import type { Clock, Sleep } from '../model/clock.ts';
 import { roughBytes } from '../model/weight.ts';
-import type { NewExport } from '../model/export-store.ts';
+import type { NewExport } from '../model/store/export-store.ts';
 import type { ScoresStanding } from '../model/exporter-standing.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { restMs, type BreakerOptions, type Circuit } from '../pipeline/breaker.ts';

@@ -1,7 +1,7 @@
 /** Takes rows of the store into memory, to be sent: as many as are needed, and one for a probe. */
 import { itemRevision } from './exporter.ts';
 import { roughBytes } from '../model/weight.ts';
-import type { WaitingExport } from '../model/export-store.ts';
+import type { WaitingExport } from '../model/store/export-store.ts';
 import type { Lanes } from './lanes.ts';
 import type { ExporterAccount } from './outbox-account.ts';
 import type { Sender } from './sender.ts';

@@ -3,8 +3,8 @@
  * of its own; what is lost of the notes when the process dies is sent again, under the same ids.
  */
 import type { Clock } from '../model/clock.ts';
-import type { ExportNotes, WaitingExport } from '../model/export-store.ts';
-import type { Store } from '../stores/store.ts';
+import type { ExportNotes, WaitingExport } from '../model/store/export-store.ts';
+import type { Store } from '../model/store/store.ts';
 
 /** The part of a store that exporters see. */
 export type RowStore = Pick<Store, 'exports' | 'isDurable'>;

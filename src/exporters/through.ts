@@ -2,7 +2,7 @@
  * Items that an exporter is through with before their run is written, and of which the store must know all the same: dead letters, and revisions that
  * an older row has to make room for. Bounded: the oldest is forgotten first.
  */
-import type { NewExport } from '../model/export-store.ts';
+import type { NewExport } from '../model/store/export-store.ts';
 import { itemRevision, type ExportItem } from './exporter.ts';
 import { laneKey, type Entry } from './lanes.ts';
 

@@ -3,7 +3,7 @@
  * what people say where they say enough, with what it does not speak for.
  */
 import { noTenant } from '../model/ids.ts';
-import type { VerdictRow, DecidedRuns } from '../model/verdict-rows.ts';
+import type { VerdictRow, DecidedRuns } from '../model/store/verdict-rows.ts';
 import { confusion } from '../statistics/confusion.ts';
 import { coverage, type Coverage } from '../statistics/coverage.ts';
 import { notEstimable, type Estimate, type NotEstimable } from '../statistics/estimate.ts';

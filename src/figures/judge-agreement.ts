@@ -2,7 +2,7 @@
  * How far the verdicts of evaluators agree with what people say of the same runs, by evaluator, its version and the model that was asked; and how far people
  * agree with one another. What is looked for is failures: they are what a judge is there to find.
  */
-import type { AnnotatedRun } from '../model/annotation.ts';
+import type { AnnotatedRun } from '../model/store/annotation-store.ts';
 import { cohenKappa, type Kappa } from '../statistics/cohen-kappa.ts';
 import { confusion, confusionRates, type Confusion, type ConfusionRates } from '../statistics/confusion.ts';
 import { notEstimable, type NotEstimable } from '../statistics/estimate.ts';

@@ -1,5 +1,5 @@
 /** What people say of a run, as one word: it passed, or it failed. */
-import type { AnnotatedRun, StoredAnnotation } from '../model/annotation.ts';
+import type { AnnotatedRun, StoredAnnotation } from '../model/store/annotation-store.ts';
 import type { RunKey } from '../model/agent-trace.ts';
 import { runTargetId } from '../model/verdict.ts';
 

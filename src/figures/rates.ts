@@ -1,8 +1,8 @@
 /** The rates of evaluators, out of the store: the newest runs of a period, a page at a time. */
-import { annotationRowsMax, type AnnotatorKind } from '../model/annotation.ts';
+import { annotationRowsMax, type AnnotatorKind } from '../model/store/annotation-store.ts';
 import type { Tenant } from '../model/ids.ts';
-import type { RowPlace, RunPeriod, VerdictRow } from '../model/verdict-rows.ts';
-import type { Micros, Store } from '../stores/store.ts';
+import type { RowPlace, RunPeriod, VerdictRow } from '../model/store/verdict-rows.ts';
+import type { Micros, Store } from '../model/store/store.ts';
 import { honestRate, weightMaxOf, type HonestRate } from './honest-rate.ts';
 import { labelledRuns } from './people.ts';
 

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { Answer, Question } from '../../evaluators/evaluator.ts';
 import { isJsonArray, isJsonObject, jsonText, member, parseJson, type JsonValue } from '../model/json.ts';
-import type { JudgeAnswerStore, KeptAnswer } from '../model/judge-store.ts';
+import type { JudgeAnswerStore, KeptAnswer } from '../model/store/judge-store.ts';
 import type { Clock } from '../model/clock.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { JudgeSettings } from './settings.ts';

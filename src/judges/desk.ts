@@ -4,7 +4,7 @@
  * own as long as it lives. Decision 43.
  */
 import type { Clock, Sleep } from '../model/clock.ts';
-import type { JudgeJobStore, WaitingJob } from '../model/judge-store.ts';
+import type { JudgeJobStore, WaitingJob } from '../model/store/judge-store.ts';
 import type { AskEnd, ResumedJob } from '../pipeline/pipeline.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 

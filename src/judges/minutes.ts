@@ -4,7 +4,7 @@
  */
 import { eachMeasure, isNothing, leftOf, noAmount, sumOfAmounts, type Amount, type Settle, type Tokens } from '../model/budget.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
-import { minuteSeconds, type JudgeSpendStore } from '../model/judge-store.ts';
+import { minuteSeconds, type JudgeSpendStore } from '../model/store/judge-store.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { accountOf, amountUsed, counted, limitsOfMinute, type Budget } from './budgets.ts';
 

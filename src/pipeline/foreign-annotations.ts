@@ -3,7 +3,7 @@
  * record, and `evaluations.*` and `annotations.*` as OpenInference writes them on spans, of a span or of its trace. What we sent ourselves is left alone
  * when it comes back in, and what is said of a whole session is about no run.
  */
-import type { Annotation, AnnotatorKind } from '../model/annotation.ts';
+import type { Annotation, AnnotatorKind } from '../model/store/annotation-store.ts';
 import { annotationHead, wire } from '../model/attributes.ts';
 import type { SpanId, Tenant, TraceId } from '../model/ids.ts';
 import type { Attributed, KeyShape, LogRecord, Resource, Scope, Span } from '../model/span.ts';

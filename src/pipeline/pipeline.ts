@@ -19,7 +19,7 @@ import type { JudgeCall } from '../model/judge-call.ts';
 import type { Verdict } from '../model/verdict.ts';
 import type { Redaction } from '../redaction/redaction.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import type { NewJudgeJob } from '../model/judge-store.ts';
+import type { NewJudgeJob } from '../model/store/judge-store.ts';
 import { countActivity } from './agent-activity.ts';
 import { countCosts } from './agent-costs.ts';
 import { decision, decisionOf, evaluateRun, expectedOf, evaluationOf, recordDuration, whoIsAsked, type Pace, type PlannedEvaluator, type ToJudge } from './evaluate.ts';

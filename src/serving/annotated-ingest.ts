@@ -1,5 +1,5 @@
 /** Requests whose spans and records tell verdicts of others: these are kept as well, before the request counts as taken. */
-import type { Annotation } from '../model/annotation.ts';
+import type { Annotation } from '../model/store/annotation-store.ts';
 import type { Clock } from '../model/clock.ts';
 import { JuryError } from '../model/errors.ts';
 import { isDiskFull } from '../model/full-disk.ts';

@@ -1,9 +1,9 @@
 /** Between those who say something of runs and the store: what is redacted is taken away first, and everything is counted. */
 import { createHash } from 'node:crypto';
-import { annotationId, type Annotation, type TakenAnnotation } from '../model/annotation.ts';
+import { annotationId, type Annotation, type TakenAnnotation } from '../model/store/annotation-store.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { Redaction } from '../redaction/redaction.ts';
-import type { Store } from '../stores/store.ts';
+import type { Store } from '../model/store/store.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { repeating } from './repeating.ts';
 

@@ -5,11 +5,11 @@
 import type { Config } from '../config/config.ts';
 import { driftCounts, driftWordOf } from '../figures/drift.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
-import type { DriftAnswer, DriftLook, DriftResult, DriftSeries } from '../model/drift-store.ts';
+import type { DriftAnswer, DriftLook, DriftResult, DriftSeries } from '../model/store/drift-store.ts';
 import type { AskEnd } from '../pipeline/pipeline.ts';
 import type { Redaction } from '../redaction/redaction.ts';
 import { verdictWord } from '../stores/item.ts';
-import type { Store } from '../stores/store.ts';
+import type { Store } from '../model/store/store.ts';
 import type { MetricRegistry } from '../telemetry/registry.ts';
 import { tellDrift } from './drift-gauges.ts';
 import { differences, watchesOf, type Watch } from './drift-series.ts';

@@ -1,12 +1,12 @@
 /** Rates and agreement as gauges, reckoned anew from the store now and then: what dashboards and alerts look at. */
 import { agreementOf, type JudgeAgreement } from '../figures/judge-agreement.ts';
 import { peopleKinds, rates, type EvaluatorRate } from '../figures/rates.ts';
-import { annotationRowsMax } from '../model/annotation.ts';
+import { annotationRowsMax } from '../model/store/annotation-store.ts';
 import { wire } from '../model/attributes.ts';
 import { noTenant } from '../model/ids.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { Estimate, NotEstimable } from '../statistics/estimate.ts';
-import type { Store } from '../stores/store.ts';
+import type { Store } from '../model/store/store.ts';
 import type { MetricName } from '../telemetry/metrics.ts';
 import type { MetricRegistry } from '../telemetry/registry.ts';
 import type { Labels } from '../telemetry/telemetry.ts';

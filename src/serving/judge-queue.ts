@@ -5,7 +5,7 @@ import type { ToJudge } from '../pipeline/evaluate.ts';
 import { ofQuorum, seatsOf } from '../pipeline/panel.ts';
 import type { Pipeline, PipelineOptions, Queued } from '../pipeline/pipeline.ts';
 import type { Keeper } from '../stores/keeper.ts';
-import type { Store } from '../stores/store.ts';
+import type { Store } from '../model/store/store.ts';
 import type { JudgeBench } from './judge-bench.ts';
 import { judgesOfParty, partyOf, questionsOf, type Payer } from './judge-parties.ts';
 import { clock, sleep } from './machine.ts';

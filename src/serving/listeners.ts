@@ -10,7 +10,7 @@ import { otlpHttpReceiver } from '../receivers/otlp-http.ts';
 import type { Ingest, Receiver } from '../receivers/receiver.ts';
 import { tlsOptions } from '../receivers/tls.ts';
 import { keptSpans } from '../stores/kept-spans.ts';
-import type { Store } from '../stores/store.ts';
+import type { Store } from '../model/store/store.ts';
 import { openMetricsContentType } from '../telemetry/openmetrics.ts';
 import type { MetricRegistry } from '../telemetry/registry.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';

@@ -9,7 +9,7 @@ import { outbox, type Outbox } from '../exporters/outbox.ts';
 import type { RowStore } from '../exporters/stored-rows.ts';
 import { jsonText } from '../model/json.ts';
 import type { Sleep } from '../model/clock.ts';
-import type { NewExport } from '../model/export-store.ts';
+import type { NewExport } from '../model/store/export-store.ts';
 import type { EntryStanding } from '../model/exporter-standing.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { configuredExporter } from './configured-exporter.ts';

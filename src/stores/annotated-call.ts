@@ -1,5 +1,5 @@
 /** What an evaluator says of the single tool call that an annotation is about. */
-import type { AnnotatedRun } from '../model/annotation.ts';
+import type { AnnotatedRun } from '../model/store/annotation-store.ts';
 import { isJsonArray, isJsonObject, type JsonValue } from '../model/json.ts';
 
 /** `parts` as verdicts are stored; a call is known by its span or by the model's id of it. Undefined verdict: the evaluator says nothing of it. */

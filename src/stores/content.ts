@@ -1,7 +1,7 @@
 /** Which runs' content is kept: their texts, arguments and results, and their spans. Verdicts and decisions are kept of every run. */
 import type { ScoredRun } from '../exporters/exporter.ts';
 import { sampleDecision } from '../pipeline/sample.ts';
-import type { WithoutContent } from './store.ts';
+import type { WithoutContent } from '../model/store/store.ts';
 
 export const contentChoices = ['all', 'failed_and_sampled', 'none'] as const;
 

@@ -1,7 +1,7 @@
 /** The stores by the scheme of `store.url`. A new one is a file or folder of its own and a line here. */
 import { memoryStore } from './memory.ts';
 import { sqliteStore } from './sqlite/sqlite-store.ts';
-import type { Store } from './store.ts';
+import type { Store } from '../model/store/store.ts';
 
 export interface StoreEvents {
   /** A write was refused because the disk is full. */

@@ -4,7 +4,7 @@ import type { Run, RunKey, ToolCall } from '../model/agent-trace.ts';
 import { tookNano } from '../model/call-end.ts';
 import type { JsonObject, JsonValue } from '../model/json.ts';
 import { runTargetId, type Evaluation, type Verdict } from '../model/verdict.ts';
-import type { Micros, StoredDecision, StoredVerdict, VerdictWord } from './store.ts';
+import type { Micros, StoredDecision, StoredVerdict, VerdictWord } from '../model/store/store.ts';
 
 export function microsOf(unixNano: bigint): Micros {
   return Number(unixNano / 1_000n);

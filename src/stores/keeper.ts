@@ -5,8 +5,8 @@
 import { roughBytes } from '../model/weight.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import type { NewExport } from '../model/export-store.ts';
-import type { Store, StoreItem } from './store.ts';
+import type { NewExport } from '../model/store/export-store.ts';
+import type { Store, StoreItem } from '../model/store/store.ts';
 
 /** Ages in milliseconds by the start of the run. */
 export interface Keep {

@@ -5,7 +5,7 @@
 import type { AgentTrace } from '../model/agent-trace.ts';
 import { callEnd } from '../model/call-end.ts';
 import { contentOf } from './run-content.ts';
-import type { StoreItem } from './store.ts';
+import type { StoreItem } from '../model/store/store.ts';
 
 /** Its content is made at once. Whoever waits for a judge is written whole, as it is. */
 export function lightItem(item: StoreItem): StoreItem {

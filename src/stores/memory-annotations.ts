@@ -1,12 +1,12 @@
 /** Annotations in a store that ends with the process. */
 import type { RunKey } from '../model/agent-trace.ts';
-import { annotationId, annotationsPerTraceMax, annotationsWaitingMax, type AnnotatedRun, type Annotation, type AnnotationFate, type AnnotationStore, type IdentifiedAnnotation, type StoredAnnotation, traceOfAnnotation } from '../model/annotation.ts';
+import { annotationId, annotationsPerTraceMax, annotationsWaitingMax, type AnnotatedRun, type Annotation, type AnnotationFate, type AnnotationStore, type IdentifiedAnnotation, type StoredAnnotation, traceOfAnnotation } from '../model/store/annotation-store.ts';
 import type { JsonObject } from '../model/json.ts';
 import { runTargetId } from '../model/verdict.ts';
 import { roughBytes } from '../model/weight.ts';
 import { onCall } from './annotated-call.ts';
 import { detailsOf, type HeldVerdict } from './memory-verdicts.ts';
-import type { Micros, RunRow } from './store.ts';
+import type { Micros, RunRow } from '../model/store/store.ts';
 
 /** A run as it stands in the store. */
 export interface AnnotatableRun {

@@ -1,5 +1,5 @@
 /** Which questions are in batches, and what came back, in a store that ends with the process. */
-import type { JudgeBatchStore, KeptBatch } from '../model/batch-store.ts';
+import type { JudgeBatchStore, KeptBatch } from '../model/store/batch-store.ts';
 
 export function memoryBatches(): JudgeBatchStore {
   const batches = new Map<string, KeptBatch>();

@@ -1,5 +1,5 @@
 /** Looks of drift watches in a store that ends with the process. */
-import { driftLooksMax, type DriftLook, type DriftStore } from '../model/drift-store.ts';
+import { driftLooksMax, type DriftLook, type DriftStore } from '../model/store/drift-store.ts';
 
 /** Evaluators with looks; beyond it those go of which none came for longest. */
 const namesMax = 1_000;

@@ -4,8 +4,8 @@ import type { RunKey } from '../model/agent-trace.ts';
 import { runTargetId } from '../model/verdict.ts';
 import { roughBytes } from '../model/weight.ts';
 import { exportItem } from './export-item.ts';
-import type { ExportRow, ExportStore, NewExport, WaitingExport } from '../model/export-store.ts';
-import type { Retention } from './store.ts';
+import type { ExportRow, ExportStore, NewExport, WaitingExport } from '../model/store/export-store.ts';
+import type { Retention } from '../model/store/store.ts';
 
 interface Kept extends Omit<WaitingExport, 'item'>, ExportRow {
   readonly item: NonNullable<WaitingExport['item']>;

@@ -1,11 +1,11 @@
 /** Turns of sessions that are judged as a whole, in a store that ends with the process. */
 import type { RunDecision } from '../exporters/exporter.ts';
 import type { Run } from '../model/agent-trace.ts';
-import type { NewJudgeJob } from '../model/judge-store.ts';
-import { sessionRun, sessionTurnsMax, surplusTurn, type JudgeSessionStore, type NewTurn, type SessionChoice } from '../model/session-store.ts';
+import type { NewJudgeJob } from '../model/store/judge-store.ts';
+import { sessionRun, sessionTurnsMax, surplusTurn, type JudgeSessionStore, type NewTurn, type SessionChoice } from '../model/store/session-store.ts';
 import { jobBody, jobRun } from './job-body.ts';
 import { microsOf } from './item.ts';
-import type { Micros } from './store.ts';
+import type { Micros } from '../model/store/store.ts';
 
 export interface MemorySessions extends JudgeSessionStore {
   /** Gives how sessions end that begin with the run and are not judged. */

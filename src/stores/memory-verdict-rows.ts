@@ -1,7 +1,7 @@
 /** Single verdicts for figures over many runs, in a store that ends with the process. */
-import { evaluatorsMax, type DecidedRuns, type RunPeriod, type VerdictRows } from '../model/verdict-rows.ts';
+import { evaluatorsMax, type DecidedRuns, type RunPeriod, type VerdictRows } from '../model/store/verdict-rows.ts';
 import type { HeldVerdict } from './memory-verdicts.ts';
-import type { RunRow, StoredDecision } from './store.ts';
+import type { RunRow, StoredDecision } from '../model/store/store.ts';
 
 export interface JudgedRow {
   readonly id: number;

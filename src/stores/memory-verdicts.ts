@@ -7,7 +7,7 @@ import type { Evaluation } from '../model/verdict.ts';
 import { roughBytes } from '../model/weight.ts';
 import { brief, briefText } from './compression.ts';
 import { storedVerdict } from './item.ts';
-import type { StoredVerdict } from './store.ts';
+import type { StoredVerdict } from '../model/store/store.ts';
 
 type Said = Pick<StoredVerdict, 'explanation' | 'evidence' | 'details'>;
 

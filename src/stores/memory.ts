@@ -19,7 +19,7 @@ import { heldVerdicts, type HeldVerdict } from './memory-verdicts.ts';
 import { contentOf, readContent } from './run-content.ts';
 import { spansInMemory } from './spans-in-memory.ts';
 import { surplusRuns } from './surplus-runs.ts';
-import type { ContentGone, RunFilter, Store, StoredDecision, StoreItem, SummaryRow, ToolRow } from './store.ts';
+import type { ContentGone, RunFilter, Store, StoredDecision, StoreItem, SummaryRow, ToolRow } from '../model/store/store.ts';
 
 /** Beyond it the runs go that were scored first. */
 const runsMaxDefault = 10_000;

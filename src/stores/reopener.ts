@@ -7,7 +7,7 @@ import type { ClosingTimes } from '../pipeline/closing.ts';
 import type { Reopening } from '../pipeline/reopening.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { keptSpans } from './kept-spans.ts';
-import type { KeptSpans, KnownTrace, Store, TraceName } from './store.ts';
+import type { KeptSpans, KnownTrace, Store, TraceName } from '../model/store/store.ts';
 
 export interface ReopenerOptions {
   readonly store: Pick<Store, 'known' | 'spans'>;

@@ -4,7 +4,7 @@ import type { Run } from '../model/agent-trace.ts';
 import { isJsonObject, type JsonObject, jsonText, type JsonValue, parseJson } from '../model/json.ts';
 import { runJson } from '../model/run-json.ts';
 import { brief } from './compression.ts';
-import type { RunContent, WithoutContent } from './store.ts';
+import type { RunContent, WithoutContent } from '../model/store/store.ts';
 
 /** A run whose JSON is longer is kept without its content: nobody reads it on a page. */
 const contentCharsMax = 8_000_000;

@@ -12,7 +12,7 @@ import { traceKey } from '../pipeline/traces.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { compressedBeside } from './compression.ts';
 import { microsOf } from './item.ts';
-import type { Micros, SpanPiece, Store } from './store.ts';
+import type { Micros, SpanPiece, Store } from '../model/store/store.ts';
 
 /** What was read back of a trace. */
 export interface TraceSpans {

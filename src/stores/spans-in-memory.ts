@@ -1,6 +1,6 @@
 /** Spans in a store without a file: pieces by trace, as many as fit. */
 import type { Tenant, TraceId } from '../model/ids.ts';
-import { piecesPerTraceMax, type Micros, type SpanPiece } from './store.ts';
+import { piecesPerTraceMax, type Micros, type SpanPiece } from '../model/store/store.ts';
 
 const traceIdChars = 32;
 

@@ -3,7 +3,7 @@ import type { Exporter, ExportOutcome, ScoredRun } from '../../src/exporters/exp
 import { outbox, type Outbox, type OutboxOptions } from '../../src/exporters/outbox.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { memoryStore } from '../../src/stores/memory.ts';
-import type { Store } from '../../src/stores/store.ts';
+import type { Store } from '../../src/model/store/store.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { spanId } from '../builders/agent-trace.ts';
 import { type ManualSleep, manualSleep, settled } from '../builders/manual-sleep.ts';

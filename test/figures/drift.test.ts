@@ -1,7 +1,7 @@
 /** A look beside its baseline. */
 import { expect, test } from 'vitest';
 import { driftCounts, driftFigures, driftWordOf } from '../../src/figures/drift.ts';
-import type { DriftAnswer } from '../../src/model/drift-store.ts';
+import type { DriftAnswer } from '../../src/model/store/drift-store.ts';
 
 const answers = (words: string): readonly DriftAnswer[] => words.split(' ').map((word, at) => ({ run: `r${at}`, word: word as DriftAnswer['word'], tries: 1 }));
 

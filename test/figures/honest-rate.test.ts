@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { honestRate, labelsMin, type RateInput } from '../../src/figures/honest-rate.ts';
 import { runKeyText } from '../../src/figures/people.ts';
 import { noTenant, tenant } from '../../src/model/ids.ts';
-import type { VerdictRow } from '../../src/model/verdict-rows.ts';
+import type { VerdictRow } from '../../src/model/store/verdict-rows.ts';
 import { spanId } from '../builders/agent-trace.ts';
 import { traceId } from '../builders/spans.ts';
 

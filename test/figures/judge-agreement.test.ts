@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { agreementOf } from '../../src/figures/judge-agreement.ts';
 import { labelMeanings, passedOf } from '../../src/figures/people.ts';
-import type { AnnotatedRun, StoredAnnotation } from '../../src/model/annotation.ts';
+import type { AnnotatedRun, StoredAnnotation } from '../../src/model/store/annotation-store.ts';
 import { noTenant } from '../../src/model/ids.ts';
 import { spanId } from '../builders/agent-trace.ts';
 import { traceId } from '../builders/spans.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Answer, Question } from '../../evaluators/evaluator.ts';
 import { answerCache, type AnswerCacheOptions } from '../../src/judges/answer-cache.ts';
 import { manualClock } from '../../src/model/clock.ts';
-import type { JudgeAnswerStore } from '../../src/model/judge-store.ts';
+import type { JudgeAnswerStore } from '../../src/model/store/judge-store.ts';
 import { memoryAnswers } from '../../src/stores/memory-judges.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { settled } from '../builders/manual-sleep.ts';

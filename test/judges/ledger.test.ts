@@ -5,7 +5,7 @@ import type { Budget } from '../../src/judges/budgets.ts';
 import { ledger, type Ledger } from '../../src/judges/ledger.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { noAmount, type Used } from '../../src/model/budget.ts';
-import { noSpending, type JudgeSpendStore } from '../../src/model/judge-store.ts';
+import { noSpending, type JudgeSpendStore } from '../../src/model/store/judge-store.ts';
 import { memorySpend } from '../../src/stores/memory-spend.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { manualSleep, settled } from '../builders/manual-sleep.ts';

@@ -1,6 +1,6 @@
 /** What spans and records of others say of runs. */
 import { expect, test } from 'vitest';
-import type { Annotation } from '../../src/model/annotation.ts';
+import type { Annotation } from '../../src/model/store/annotation-store.ts';
 import { noTenant } from '../../src/model/ids.ts';
 import { annotationsOfRecords, annotationsOfSpans } from '../../src/pipeline/foreign-annotations.ts';
 import { readTraces } from '../../src/otlp/read.ts';

@@ -7,7 +7,7 @@ import { evaluators } from '../../evaluators/index.ts';
 import type { ScoredRun } from '../../src/exporters/exporter.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { noTenant } from '../../src/model/ids.ts';
-import type { NewJudgeJob } from '../../src/model/judge-store.ts';
+import type { NewJudgeJob } from '../../src/model/store/judge-store.ts';
 import type { PlannedEvaluator } from '../../src/pipeline/evaluate.ts';
 import { pipeline, type AskEnd, type Queued } from '../../src/pipeline/pipeline.ts';
 import { redaction } from '../../src/redaction/redaction.ts';

@@ -6,7 +6,7 @@ import { evaluators } from '../../evaluators/index.ts';
 import type { Run } from '../../src/model/agent-trace.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { tenant } from '../../src/model/ids.ts';
-import { sessionRun } from '../../src/model/session-store.ts';
+import { sessionRun } from '../../src/model/store/session-store.ts';
 import { evaluateRun, type PlannedEvaluator } from '../../src/pipeline/evaluate.ts';
 import { asConversation, sessionSample, turnOf, withoutEarlier, type TurnsWith } from '../../src/pipeline/session-turns.ts';
 import { noTelemetry } from '../../src/telemetry/telemetry.ts';

@@ -1,6 +1,6 @@
 /** What stands between those who say something of runs and the store. */
 import { expect, test } from 'vitest';
-import { annotationId, type Annotation } from '../../src/model/annotation.ts';
+import { annotationId, type Annotation } from '../../src/model/store/annotation-store.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { JuryError } from '../../src/model/errors.ts';
 import { noTenant } from '../../src/model/ids.ts';

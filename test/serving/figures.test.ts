@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { manualClock } from '../../src/model/clock.ts';
 import { figures } from '../../src/serving/figures.ts';
 import { memoryStore } from '../../src/stores/memory.ts';
-import type { StoreItem } from '../../src/stores/store.ts';
+import type { StoreItem } from '../../src/model/store/store.ts';
 import type { MetricName } from '../../src/telemetry/metrics.ts';
 import { metricRegistry, type MetricFamily } from '../../src/telemetry/registry.ts';
 import { agentTrace } from '../builders/agent-trace.ts';

@@ -1,7 +1,7 @@
 /** When sessions are handed on to the queue of judges, and when one more finds no room, on a clock that stands still. */
 import { expect, test } from 'vitest';
 import { manualClock } from '../../src/model/clock.ts';
-import type { RipeSession } from '../../src/model/session-store.ts';
+import type { RipeSession } from '../../src/model/store/session-store.ts';
 import { sessionWatch } from '../../src/serving/session-watch.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { manualSleep, settled } from '../builders/manual-sleep.ts';

@@ -1,12 +1,12 @@
 /** What people say of runs, in every store. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { annotationId, annotationsPerTraceMax, type Annotation } from '../../src/model/annotation.ts';
+import { annotationId, annotationsPerTraceMax, type Annotation } from '../../src/model/store/annotation-store.ts';
 import { noTenant, parseTraceId, tenant, type TraceId } from '../../src/model/ids.ts';
 import { memoryAnnotations } from '../../src/stores/memory-annotations.ts';
 import { memoryStore } from '../../src/stores/memory.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
-import type { Store, StoreItem } from '../../src/stores/store.ts';
+import type { Store, StoreItem } from '../../src/model/store/store.ts';
 import { agentTrace, spanId } from '../builders/agent-trace.ts';
 import { retention } from '../builders/retention.ts';
 import { run, scored, scoredRun } from '../builders/scored-run.ts';

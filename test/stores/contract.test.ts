@@ -7,7 +7,7 @@ import { runJson } from '../../src/model/run-json.ts';
 import { lightItem } from '../../src/stores/light-item.ts';
 import { memoryStore } from '../../src/stores/memory.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
-import { piecesPerTraceMax, type RunQuery, type SpanPiece, type Store, type StoreItem } from '../../src/stores/store.ts';
+import { piecesPerTraceMax, type RunQuery, type SpanPiece, type Store, type StoreItem } from '../../src/model/store/store.ts';
 import { agentTrace, call, spanId } from '../builders/agent-trace.ts';
 import { retention } from '../builders/retention.ts';
 import { failed, scored, scoredRun, skipped } from '../builders/scored-run.ts';

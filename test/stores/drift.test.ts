@@ -1,7 +1,7 @@
 /** What judges said of fixed sets of runs, in every store. */
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { driftLooksMax, type DriftLook } from '../../src/model/drift-store.ts';
+import { driftLooksMax, type DriftLook } from '../../src/model/store/drift-store.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import { closedLater, folder, members, open } from './members.ts';
 

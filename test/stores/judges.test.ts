@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { noAmount, type Amount } from '../../src/model/budget.ts';
-import { noSpending, type JudgeSpendStore, type MinuteEntry, type SpendEntry } from '../../src/model/judge-store.ts';
+import { noSpending, type JudgeSpendStore, type MinuteEntry, type SpendEntry } from '../../src/model/store/judge-store.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import { closedLater, folder, members, open } from './members.ts';
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { manualClock } from '../../src/model/clock.ts';
 import { keeper, type Keeper, type KeeperOptions } from '../../src/stores/keeper.ts';
 import { memoryStore } from '../../src/stores/memory.ts';
-import type { Retention, Store } from '../../src/stores/store.ts';
+import type { Retention, Store } from '../../src/model/store/store.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { spanId } from '../builders/agent-trace.ts';
 import { type ManualSleep, manualSleep, settled } from '../builders/manual-sleep.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach } from 'vitest';
 import { memoryStore } from '../../src/stores/memory.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
-import type { Store } from '../../src/stores/store.ts';
+import type { Store } from '../../src/model/store/store.ts';
 
 export const members = {
   memory: async () => memoryStore(),

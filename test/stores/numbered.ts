@@ -1,7 +1,7 @@
 /** Runs by number, for suites of stores: each starts a second after the one before. */
 import type { Run } from '../../src/model/agent-trace.ts';
 import { noTenant, parseTraceId, type TraceId } from '../../src/model/ids.ts';
-import type { SpanPiece } from '../../src/stores/store.ts';
+import type { SpanPiece } from '../../src/model/store/store.ts';
 import { run } from '../builders/scored-run.ts';
 
 export const secondMicros = 1_000_000;

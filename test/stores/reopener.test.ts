@@ -4,7 +4,7 @@ import { noTenant } from '../../src/model/ids.ts';
 import type { TraceName } from '../../src/pipeline/reopening.ts';
 import { memoryStore } from '../../src/stores/memory.ts';
 import { reopener } from '../../src/stores/reopener.ts';
-import type { Store } from '../../src/stores/store.ts';
+import type { Store } from '../../src/model/store/store.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { manualSleep, settled } from '../builders/manual-sleep.ts';
 import { run, scoredRun } from '../builders/scored-run.ts';

@@ -1,7 +1,7 @@
 /** What every store lets go, by age and by bytes. */
 import { describe, expect, test } from 'vitest';
 import { noTenant } from '../../src/model/ids.ts';
-import type { RunQuery } from '../../src/stores/store.ts';
+import type { RunQuery } from '../../src/model/store/store.ts';
 import { retention } from '../builders/retention.ts';
 import { scored, scoredRun } from '../builders/scored-run.ts';
 import { seeded } from '../builders/seeded.ts';

@@ -4,7 +4,7 @@ import type { FinishedTrace } from '../../src/pipeline/standing.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { memoryStore } from '../../src/stores/memory.ts';
 import { spanKeeper, type SpanKeeper, type SpanKeeperOptions, type TraceSpans } from '../../src/stores/span-keeper.ts';
-import type { SpanPiece } from '../../src/stores/store.ts';
+import type { SpanPiece } from '../../src/model/store/store.ts';
 import { noTenant } from '../../src/model/ids.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { manualSleep, settled, type ManualSleep } from '../builders/manual-sleep.ts';

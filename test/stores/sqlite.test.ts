@@ -7,7 +7,7 @@ import type { Worker } from 'node:worker_threads';
 import { CompiledQuery } from 'kysely';
 import { afterEach, expect, test } from 'vitest';
 import { noTenant, parseTraceId } from '../../src/model/ids.ts';
-import type { SpanPiece } from '../../src/stores/store.ts';
+import type { SpanPiece } from '../../src/model/store/store.ts';
 import { connected } from '../../src/stores/sqlite/connection.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import { spanId } from '../builders/agent-trace.ts';

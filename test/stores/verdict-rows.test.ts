@@ -1,8 +1,8 @@
 /** Single verdicts for figures over many runs, in every store. */
 import { describe, expect, test } from 'vitest';
 import { parseTraceId, tenant, type Tenant, type TraceId } from '../../src/model/ids.ts';
-import type { RowPlace, VerdictRow } from '../../src/model/verdict-rows.ts';
-import type { Store, StoreItem } from '../../src/stores/store.ts';
+import type { RowPlace, VerdictRow } from '../../src/model/store/verdict-rows.ts';
+import type { Store, StoreItem } from '../../src/model/store/store.ts';
 import type { Decision, EvaluatorKind, Verdict } from '../../src/model/verdict.ts';
 import { agentTrace } from '../builders/agent-trace.ts';
 import { evaluation, failed, run, scored, skipped } from '../builders/scored-run.ts';

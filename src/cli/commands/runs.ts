@@ -5,7 +5,7 @@ import { readConfig } from '../../config/load.ts';
 import { jsonText } from '../../model/json.ts';
 import { sleep } from '../../serving/machine.ts';
 import { openStore } from '../../stores/index.ts';
-import type { RunPlace, RunRow, Store } from '../../stores/store.ts';
+import type { RunPlace, RunRow, Store } from '../../model/store/store.ts';
 import { runRowJson } from '../../web/api/json.ts';
 import { UsageError, type Command, type CommandInput, type ExitCode } from '../command.ts';
 import { runLine } from '../runs/run-line.ts';

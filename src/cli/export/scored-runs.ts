@@ -9,7 +9,7 @@ import type { Evaluation } from '../../model/verdict.ts';
 import { evaluateRun } from '../../pipeline/evaluate.ts';
 import { leaving } from '../../pipeline/leaving.ts';
 import { keptSpans } from '../../stores/kept-spans.ts';
-import type { Store } from '../../stores/store.ts';
+import type { Store } from '../../model/store/store.ts';
 import { noTelemetry } from '../../telemetry/telemetry.ts';
 import { played } from '../inspect/played.ts';
 import { asStored, storedEvaluations } from './stored-evaluations.ts';

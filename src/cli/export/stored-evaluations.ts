@@ -5,7 +5,7 @@ import { parseSpanId } from '../../model/ids.ts';
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../model/json.ts';
 import { targetKey } from '../../model/target-key.ts';
 import type { Evaluation, PartVerdict, Verdict } from '../../model/verdict.ts';
-import type { StoredVerdict } from '../../stores/store.ts';
+import type { StoredVerdict } from '../../model/store/store.ts';
 
 export function storedEvaluations(run: Run, verdicts: readonly StoredVerdict[], plan: readonly EvaluatorConfig[]): readonly Evaluation[] {
   return verdicts.flatMap((stored) => {

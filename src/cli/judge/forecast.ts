@@ -5,7 +5,7 @@ import type { Config } from '../../config/config.ts';
 import { readConfig } from '../../config/load.ts';
 import { jsonText } from '../../model/json.ts';
 import { openStore } from '../../stores/index.ts';
-import type { Store } from '../../stores/store.ts';
+import type { Store } from '../../model/store/store.ts';
 import { UsageError, type CommandInput, type ExitCode } from '../command.ts';
 import { forecastOf, storedTraffic, type Forecast, type ScarceLimit, type Traffic } from './forecast-reckoning.ts';
 import { judgeBills, type JudgeBill } from './judge-bills.ts';

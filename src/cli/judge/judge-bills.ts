@@ -1,7 +1,7 @@
 /** What each judge would cost beside what it may cost, and what it has cost. */
 import type { JudgeConfig } from '../../config/config.ts';
 import { usdOf } from '../../judges/money.ts';
-import type { Store } from '../../stores/store.ts';
+import type { Store } from '../../model/store/store.ts';
 import { scarcest, type Forecast, type ScarceLimit } from './forecast-reckoning.ts';
 
 export interface JudgeBill {

@@ -1,5 +1,5 @@
 /** A stored run on one line: its end in local time, the outcome, the agent, what failed and why, and its trace. */
-import type { RunRow, StoredVerdict } from '../../stores/store.ts';
+import type { RunRow, StoredVerdict } from '../../model/store/store.ts';
 import { oneLine } from '../inspect/one-line.ts';
 
 const agentChars = 28;

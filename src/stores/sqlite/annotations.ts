@@ -1,10 +1,10 @@
 /** Annotations in SQLite: rows that hang on their run, or wait for it. */
 import { sql, type Insertable, type Kysely, type Selectable, type Transaction } from 'kysely';
-import { annotationId, annotationsPerTraceMax, annotationsWaitingMax, type AnnotatedRun, type Annotation, type AnnotationFate, type AnnotationStore, type AnnotatorKind, type IdentifiedAnnotation, type StoredAnnotation, traceOfAnnotation } from '../../model/annotation.ts';
+import { annotationId, annotationsPerTraceMax, annotationsWaitingMax, type AnnotatedRun, type Annotation, type AnnotationFate, type AnnotationStore, type AnnotatorKind, type IdentifiedAnnotation, type StoredAnnotation, traceOfAnnotation } from '../../model/store/annotation-store.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import { parseJson } from '../../model/json.ts';
 import { onCall } from '../annotated-call.ts';
-import type { Micros } from '../store.ts';
+import type { Micros } from '../../model/store/store.ts';
 import { chunks, oneOf } from './chunks.ts';
 import type { Tables } from './tables.ts';
 

@@ -1,6 +1,6 @@
 /** Which runs stay although they are too old: those that somebody still waits for. */
 import type { ExpressionBuilder, ExpressionWrapper, SqlBool } from 'kysely';
-import type { Retention } from '../store.ts';
+import type { Retention } from '../../model/store/store.ts';
 import { isUnjudged } from './sessions.ts';
 import type { Tables } from './tables.ts';
 

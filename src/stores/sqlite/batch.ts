@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { itemRevision, type ScoredRun } from '../../exporters/exporter.ts';
 import type { Run, RunKey } from '../../model/agent-trace.ts';
-import type { NewExport } from '../../model/export-store.ts';
+import type { NewExport } from '../../model/store/export-store.ts';
 import { jsonText } from '../../model/json.ts';
 import type { Evaluation } from '../../model/verdict.ts';
 import { brief } from '../compression.ts';
@@ -11,7 +11,7 @@ import { callEnd } from '../../model/call-end.ts';
 import { runColumns, storedVerdict, tookMicros } from '../item.ts';
 import { jobBody } from '../job-body.ts';
 import { contentOf } from '../run-content.ts';
-import type { ContentGone, Micros, StoreItem } from '../store.ts';
+import type { ContentGone, Micros, StoreItem } from '../../model/store/store.ts';
 import type { EvaluationRow } from './rows.ts';
 
 export interface Batch {

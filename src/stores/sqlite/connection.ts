@@ -6,7 +6,7 @@ import { Worker } from 'node:worker_threads';
 import { CompiledQuery, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, type DatabaseConnection, type Driver } from 'kysely';
 import { JuryError } from '../../model/errors.ts';
 import { diskFullText } from '../../model/full-disk.ts';
-import type { SpanPiece } from '../store.ts';
+import type { SpanPiece } from '../../model/store/store.ts';
 import type { Batch } from './batch.ts';
 import type { Tables } from './tables.ts';
 import { openedId, type Answer, type Ask, type ThreadData } from './thread-protocol.ts';

@@ -1,6 +1,6 @@
 /** Looks of drift watches in the SQLite store. */
 import type { Kysely, Selectable } from 'kysely';
-import { driftLooksMax, driftStates, type DriftAnswer, type DriftLook, type DriftResult, type DriftStore } from '../../model/drift-store.ts';
+import { driftLooksMax, driftStates, type DriftAnswer, type DriftLook, type DriftResult, type DriftStore } from '../../model/store/drift-store.ts';
 import { isJsonObject, jsonText, parseJson, type JsonValue } from '../../model/json.ts';
 import type { Tables } from './tables.ts';
 

@@ -4,8 +4,8 @@ import type { ExportItem } from '../../exporters/exporter.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import { briefText } from '../compression.ts';
 import { parsedExport } from '../export-item.ts';
-import type { ExportCount, ExportRow, ExportStore } from '../../model/export-store.ts';
-import type { Retention } from '../store.ts';
+import type { ExportCount, ExportRow, ExportStore } from '../../model/store/export-store.ts';
+import type { Retention } from '../../model/store/store.ts';
 import { chunks } from './chunks.ts';
 import type { Tables } from './tables.ts';
 

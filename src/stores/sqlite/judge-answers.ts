@@ -1,6 +1,6 @@
 /** What judges have answered, in the SQLite store. */
 import { sql, type Kysely } from 'kysely';
-import type { JudgeAnswerStore } from '../../model/judge-store.ts';
+import type { JudgeAnswerStore } from '../../model/store/judge-store.ts';
 import type { Tables } from './tables.ts';
 
 export function answerStore(db: Kysely<Tables>): JudgeAnswerStore {

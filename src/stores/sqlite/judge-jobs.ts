@@ -2,7 +2,7 @@
 import type { Kysely, Selectable, Transaction } from 'kysely';
 import type { RunKey } from '../../model/agent-trace.ts';
 import { chunks as pieces } from '../../model/chunks.ts';
-import type { DueQuery, JudgeJobStore, WaitingJob } from '../../model/judge-store.ts';
+import type { DueQuery, JudgeJobStore, WaitingJob } from '../../model/store/judge-store.ts';
 import type { EvaluatorKind } from '../../model/verdict.ts';
 import type { ChosenPair } from '../chosen-pairs.ts';
 import { jobRun } from '../job-body.ts';

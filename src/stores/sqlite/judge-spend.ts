@@ -1,7 +1,7 @@
 /** What judges have cost, and what is reserved for calls under way, in the SQLite store. Each transaction begins with a write, so that two processes never decide by the same sums. */
 import { sql, type Kysely, type Transaction } from 'kysely';
 import { isNothing, noAmount, sumOfAmounts, type Amount } from '../../model/budget.ts';
-import { adopted, fitsMinute, minuteSeconds, noSpending, reservedAfter, type DaySpend, type JudgeSpendStore, type Spending } from '../../model/judge-store.ts';
+import { adopted, fitsMinute, minuteSeconds, noSpending, reservedAfter, type DaySpend, type JudgeSpendStore, type Spending } from '../../model/store/judge-store.ts';
 import type { Tables } from './tables.ts';
 
 type Tx = Transaction<Tables>;

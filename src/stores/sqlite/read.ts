@@ -5,7 +5,7 @@ import type { RunKey } from '../../model/agent-trace.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import { isJsonArray, isJsonObject, parseJson } from '../../model/json.ts';
 import { readContent } from '../run-content.ts';
-import type { ContentGone, RunFilter, RunPage, RunQuery, RunRow, StoredDecision, StoredRun, StoredVerdict, SummaryQuery, SummaryRow, ToolQuery, ToolRow, VerdictWord } from '../store.ts';
+import type { ContentGone, RunFilter, RunPage, RunQuery, RunRow, StoredDecision, StoredRun, StoredVerdict, SummaryQuery, SummaryRow, ToolQuery, ToolRow, VerdictWord } from '../../model/store/store.ts';
 import { annotationsOf } from './annotations.ts';
 import { countSpans } from './spans.ts';
 import type { Tables } from './tables.ts';

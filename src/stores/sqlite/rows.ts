@@ -4,7 +4,7 @@
  */
 import type { Insertable } from 'kysely';
 import type { StatementSync, SQLInputValue } from 'node:sqlite';
-import { piecesPerTraceMax } from '../store.ts';
+import { piecesPerTraceMax } from '../../model/store/store.ts';
 import type { Tables } from './tables.ts';
 
 export type RunRow = Insertable<Tables['runs']>;

@@ -1,7 +1,7 @@
 /** Spans in SQLite: pieces by trace. */
 import type { Kysely } from 'kysely';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
-import type { KnownTrace, Micros, SpanPiece, TraceName } from '../store.ts';
+import type { KnownTrace, Micros, SpanPiece, TraceName } from '../../model/store/store.ts';
 import type { Rows } from './rows.ts';
 import type { Tables } from './tables.ts';
 

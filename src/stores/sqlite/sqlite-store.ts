@@ -1,7 +1,7 @@
 /** The embedded store: one SQLite file. */
 import { sql, type Kysely } from 'kysely';
 import { JuryError } from '../../model/errors.ts';
-import type { ContentGone, Pruned, Retention, Store } from '../store.ts';
+import type { ContentGone, Pruned, Retention, Store } from '../../model/store/store.ts';
 import { surplusRuns } from '../surplus-runs.ts';
 import { annotationStore } from './annotations.ts';
 import { isNotAwaited } from './awaited.ts';

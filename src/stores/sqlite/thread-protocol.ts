@@ -1,6 +1,6 @@
 /** What the service and the thread that has the file say to each other. */
 import type { SQLInputValue, SQLOutputValue } from 'node:sqlite';
-import type { SpanPiece } from '../store.ts';
+import type { SpanPiece } from '../../model/store/store.ts';
 import type { Batch } from './batch.ts';
 
 /** Asked for in the order in which they are sent, each answered once. */

@@ -1,8 +1,8 @@
 /** Single verdicts for figures over many runs. Each question goes along an index, and takes a page or counts what an index holds. */
 import { sql, type Kysely } from 'kysely';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
-import { evaluatorsMax, type DecidedRuns, type VerdictRows } from '../../model/verdict-rows.ts';
-import type { VerdictWord } from '../store.ts';
+import { evaluatorsMax, type DecidedRuns, type VerdictRows } from '../../model/store/verdict-rows.ts';
+import type { VerdictWord } from '../../model/store/store.ts';
 import type { Tables } from './tables.ts';
 
 export function verdictRows(db: Kysely<Tables>): VerdictRows {

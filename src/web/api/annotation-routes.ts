@@ -1,5 +1,5 @@
 /** People's verdicts come in here. */
-import type { AnnotationFate, TakenAnnotation } from '../../model/annotation.ts';
+import type { AnnotationFate, TakenAnnotation } from '../../model/store/annotation-store.ts';
 import { isJsonObject, member, type JsonObject, type JsonValue } from '../../model/json.ts';
 import { annotationEntries, annotationsAtOnceMax, annotationsBytesMax, annotationSchema, readAnnotation, type AnnotationFault } from './annotations.ts';
 import type { Route } from './routes.ts';

@@ -1,8 +1,8 @@
 /** Annotations as the API takes them: each is read by itself, so that a faulty one does not cost the others. */
-import { annotatorKinds, type Annotation, type AnnotatorKind } from '../../model/annotation.ts';
+import { annotatorKinds, type Annotation, type AnnotatorKind } from '../../model/store/annotation-store.ts';
 import { parseSpanId, parseTraceId, tenant } from '../../model/ids.ts';
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../model/json.ts';
-import type { Micros } from '../../stores/store.ts';
+import type { Micros } from '../../model/store/store.ts';
 import { parsedTime } from './query.ts';
 
 /** Of one request. */

@@ -1,6 +1,6 @@
 /** Looks at fixed sets, as the API writes them. */
 import { driftFigures } from '../../figures/drift.ts';
-import { driftStates, driftWords, type DriftLook, type DriftStore } from '../../model/drift-store.ts';
+import { driftStates, driftWords, type DriftLook, type DriftStore } from '../../model/store/drift-store.ts';
 import { member, type JsonObject } from '../../model/json.ts';
 import { timeText } from '../../model/time-text.ts';
 import { notEstimable } from '../../statistics/estimate.ts';

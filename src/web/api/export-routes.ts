@@ -1,5 +1,5 @@
 /** What waits for backends, and what they have refused. */
-import { exportStates } from '../../model/export-store.ts';
+import { exportStates } from '../../model/store/export-store.ts';
 import { entryJson, exportJson, strangerJson } from './exports-json.ts';
 import { limitDefault, list, pages, text } from './pages.ts';
 import { cursorText, named, placeOf } from './query.ts';

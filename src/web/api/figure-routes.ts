@@ -1,7 +1,7 @@
 /** What the verdicts of evaluators say of all traffic, and what people say of these verdicts. */
 import { agreementOf, withoutLabels } from '../../figures/judge-agreement.ts';
 import { peopleKinds, rates } from '../../figures/rates.ts';
-import { annotationRowsMax, annotatorKinds, type AnnotatorKind } from '../../model/annotation.ts';
+import { annotationRowsMax, annotatorKinds, type AnnotatorKind } from '../../model/store/annotation-store.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { timeText } from '../../model/time-text.ts';
 import { driftJson } from './drift-json.ts';

@@ -1,7 +1,7 @@
 /** The OpenAPI document, made from the routes that are served. */
 import type { JsonObject } from '../../model/json.ts';
-import { annotatorKinds } from '../../model/annotation.ts';
-import { contentGoneWords, verdictWords } from '../../stores/store.ts';
+import { annotatorKinds } from '../../model/store/annotation-store.ts';
+import { contentGoneWords, verdictWords } from '../../model/store/store.ts';
 import { driftSchemas } from './drift-json.ts';
 import { exportSchemas } from './exports-json.ts';
 import { figureSchemas } from './figures-json.ts';

@@ -2,7 +2,7 @@
 import type { Clock } from '../../model/clock.ts';
 import { isJsonArray, parseJson } from '../../model/json.ts';
 import type { Tenant, TraceId } from '../../model/ids.ts';
-import type { Micros, RunFilter, RunPlace, VerdictWord } from '../../stores/store.ts';
+import type { Micros, RunFilter, RunPlace, VerdictWord } from '../../model/store/store.ts';
 
 const dayMicros = 86_400_000_000;
 

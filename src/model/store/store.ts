@@ -2,18 +2,18 @@
  * The contract of a store: where runs and their verdicts are kept, and read again. Of a run the highest revision is kept, and of an
  * evaluation the verdict and the decision of the highest revision; writing the same item again changes nothing.
  */
-import type { ScoredRun } from '../exporters/exporter.ts';
-import type { RunKey } from '../model/agent-trace.ts';
-import type { SpanId, Tenant, TraceId } from '../model/ids.ts';
-import type { JsonObject } from '../model/json.ts';
-import type { LogRecord, Span } from '../model/span.ts';
-import type { AnnotationStore, IdentifiedAnnotation } from '../model/annotation.ts';
-import type { ExportStore, NewExport } from '../model/export-store.ts';
-import type { VerdictRows } from '../model/verdict-rows.ts';
-import type { JudgeBatchStore } from '../model/batch-store.ts';
-import type { DriftStore } from '../model/drift-store.ts';
-import type { JudgeSessionStore } from '../model/session-store.ts';
-import type { JudgeAnswerStore, JudgeJobStore, JudgeSpendStore } from '../model/judge-store.ts';
+import type { ScoredRun } from '../../exporters/exporter.ts';
+import type { RunKey } from '../agent-trace.ts';
+import type { SpanId, Tenant, TraceId } from '../ids.ts';
+import type { JsonObject } from '../json.ts';
+import type { LogRecord, Span } from '../span.ts';
+import type { AnnotationStore, IdentifiedAnnotation } from './annotation-store.ts';
+import type { ExportStore, NewExport } from './export-store.ts';
+import type { VerdictRows } from './verdict-rows.ts';
+import type { JudgeBatchStore } from './batch-store.ts';
+import type { DriftStore } from './drift-store.ts';
+import type { JudgeSessionStore } from './session-store.ts';
+import type { JudgeAnswerStore, JudgeJobStore, JudgeSpendStore } from './judge-store.ts';
 
 export interface Store {
   /** True: what is written is there after the process has ended. */

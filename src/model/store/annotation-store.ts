@@ -1,8 +1,8 @@
 /** Annotations: verdicts on runs that come from elsewhere, from people above all. They are kept beside our own verdicts and never sent on. */
 import { hash } from 'node:crypto';
-import type { RunKey } from './agent-trace.ts';
-import { parseTraceId, type SpanId, type Tenant, type TraceId } from './ids.ts';
-import type { Micros } from '../stores/store.ts';
+import type { RunKey } from '../agent-trace.ts';
+import { parseTraceId, type SpanId, type Tenant, type TraceId } from '../ids.ts';
+import type { Micros } from './store.ts';
 
 /** `human`: somebody who judges runs. `user`: an end user of the agent, as with a thumb. `evaluator`: another program. */
 export const annotatorKinds = ['human', 'user', 'evaluator'] as const;

@@ -1,7 +1,7 @@
 /** The part of a store that gathers the turns of sessions, for evaluators that judge a session as a whole. */
-import type { Micros } from '../stores/store.ts';
-import type { Run } from './agent-trace.ts';
-import type { Decision, EvaluatorKind } from './verdict.ts';
+import type { Micros } from './store.ts';
+import type { Run } from '../agent-trace.ts';
+import type { Decision, EvaluatorKind } from '../verdict.ts';
 
 /**
  * What a run says of its session for one evaluator. The first turn that is written decides for the whole session whether it is judged, with which probability, or why

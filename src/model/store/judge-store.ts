@@ -1,8 +1,8 @@
 /** The parts of a store that keep what judges are still to be asked, what they answered, and what they have cost. */
-import type { Micros } from '../stores/store.ts';
-import type { Run } from './agent-trace.ts';
-import { leftOf, measures, sumOfAmounts, type Amount, type Measure } from './budget.ts';
-import type { EvaluatorKind } from './verdict.ts';
+import type { Micros } from './store.ts';
+import type { Run } from '../agent-trace.ts';
+import { leftOf, measures, sumOfAmounts, type Amount, type Measure } from '../budget.ts';
+import type { EvaluatorKind } from '../verdict.ts';
 
 /** A day in UTC, as 2026-01-31. */
 export type Day = string;
