@@ -5,7 +5,7 @@ import { collectors } from '../collectors/index.ts';
 import { evaluationContext } from '../evaluators/context.ts';
 import type { Config } from './config/config.ts';
 import type { Prints } from './config/prints.ts';
-import type { ScoredRun } from './exporters/exporter.ts';
+import type { ScoredRun } from './model/scored-run.ts';
 import { roughBytes } from './model/weight.ts';
 import { contentNotices } from './pipeline/content-notices.ts';
 import { defaultGroupLimits } from './pipeline/group-limits.ts';

@@ -9,7 +9,7 @@ import { type Evaluation, type EvaluationKey, evaluationKeyText, type PartVerdic
 import type { CarrierAttributes, NewAttributes } from './carrier-attributes.ts';
 import { cutText } from './cut-text.ts';
 import { errorType } from './error-type.ts';
-import { itemRevision, type ExportedRun, type ExportItem } from './exporter.ts';
+import { itemRevision, type ExportedRun, type ExportItem } from '../model/scored-run.ts';
 import { addAnnotations } from './open-inference.ts';
 
 export interface Carrier {

@@ -9,7 +9,7 @@ import type { JsonObject } from '../model/json.ts';
 import type { EvaluationKey } from '../model/verdict.ts';
 import { targetKey } from '../model/target-key.ts';
 import { errorType } from './error-type.ts';
-import { itemRevision, type ExportItem, type RunDecision } from './exporter.ts';
+import { itemRevision, type ExportItem, type RunDecision } from '../model/scored-run.ts';
 import { scopeName, type SentLink, type SentSpan } from './sent-span.ts';
 
 /** Projects are told apart by these: the agent's own shows the agent, and its costs, alone. */

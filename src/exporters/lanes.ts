@@ -1,6 +1,6 @@
 /** What one exporter's queue holds in memory: items of one run stand behind one another, and only the first of them is ever sent. */
 import { runTargetId } from '../model/verdict.ts';
-import { itemRevision, type ExportedRun, type ExportItem } from './exporter.ts';
+import { itemRevision, type ExportedRun, type ExportItem } from '../model/scored-run.ts';
 
 /** What is known of an item when it comes. */
 interface EntryParts {

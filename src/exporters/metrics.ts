@@ -7,7 +7,8 @@ import { type Evaluation, evaluationKeyText, type Verdict } from '../model/verdi
 import { attemptOf, type Attempt } from '../pipeline/evaluability.ts';
 import type { Labels } from '../telemetry/telemetry.ts';
 import { errorType } from './error-type.ts';
-import { itemRevision, type ExportedRun, type Exporter, type ExportItem } from './exporter.ts';
+import { type Exporter } from './exporter.ts';
+import { itemRevision, type ExportedRun, type ExportItem } from '../model/scored-run.ts';
 import type { ExporterParts, ExporterSettings } from './settings.ts';
 
 /** Verdicts remembered to tell whether a later revision changed them; the oldest are forgotten first. */

@@ -5,7 +5,7 @@ import { type Evaluation, type EvaluatorKind, type PartVerdict } from '../model/
 import { cutText } from './cut-text.ts';
 import { errorType } from './error-type.ts';
 import { evaluationId } from './evaluation-id.ts';
-import { itemRevision, type ExportedRun, type ExportItem } from './exporter.ts';
+import { itemRevision, type ExportedRun, type ExportItem } from '../model/scored-run.ts';
 
 /** What a score is about. `isOutermost`: no other agent called the one that ran, so the run stands for its trace. */
 export type ScorePlace =

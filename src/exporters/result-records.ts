@@ -8,7 +8,7 @@ import { type Evaluation, type PartVerdict, runTargetId } from '../model/verdict
 import { carrierEventsMax, partEvent, resultEvent } from './carrier.ts';
 import type { CarrierAttributes } from './carrier-attributes.ts';
 import { evaluationId } from './evaluation-id.ts';
-import { itemRevision, type ExportedRun, type ExportItem } from './exporter.ts';
+import { itemRevision, type ExportedRun, type ExportItem } from '../model/scored-run.ts';
 import type { SentRecord } from './sent-record.ts';
 
 /** Verdicts first, then their tool-call parts; as many as a carrier span has. */

@@ -1,5 +1,5 @@
 /** Takes rows of the store into memory, to be sent: as many as are needed, and one for a probe. */
-import { itemRevision } from './exporter.ts';
+import { itemRevision } from '../model/scored-run.ts';
 import { roughBytes } from '../model/weight.ts';
 import type { WaitingExport } from '../model/store/export-store.ts';
 import type { Lanes } from './lanes.ts';

@@ -1,7 +1,8 @@
 /** Sends what is ready in the lanes to one backend: a few items at a time, none while the circuit is open, one while it is half open. */
 import type { Clock, Sleep } from '../model/clock.ts';
 import { breaker, type BreakerOptions, type Circuit } from '../pipeline/breaker.ts';
-import type { Exporter, ExportFailure, ExportItem, ExportOutcome } from './exporter.ts';
+import type { Exporter, ExportFailure, ExportOutcome } from './exporter.ts';
+import type { ExportItem } from '../model/scored-run.ts';
 import type { Entry, Lanes } from './lanes.ts';
 
 export interface SenderOptions extends BreakerOptions {

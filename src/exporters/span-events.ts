@@ -2,7 +2,8 @@
 import { wire } from '../model/attributes.ts';
 import { JuryError } from '../model/errors.ts';
 import { type Carrier, carrierOf } from './carrier.ts';
-import type { Exporter, ExportItem } from './exporter.ts';
+import type { Exporter } from './exporter.ts';
+import type { ExportItem } from '../model/scored-run.ts';
 import { judgeSpans, judgeTraceOf } from './judge-spans.ts';
 import { itemsAtOnce, otlpExporter, spanEncodings } from './otlp-exporter.ts';
 import type { SentLink, SentSpan } from './sent-span.ts';

@@ -3,7 +3,7 @@
  * an older row has to make room for. Bounded: the oldest is forgotten first.
  */
 import type { NewExport } from '../model/store/export-store.ts';
-import { itemRevision, type ExportItem } from './exporter.ts';
+import { itemRevision, type ExportItem } from '../model/scored-run.ts';
 import { laneKey, type Entry } from './lanes.ts';
 
 type Already = NonNullable<NewExport['already']>;

@@ -5,7 +5,7 @@ import { timeText } from '../model/time-text.ts';
 import { evaluationKeyText, type Evaluation, type Verdict } from '../model/verdict.ts';
 import { cutText } from './cut-text.ts';
 import { errorType } from './error-type.ts';
-import { itemRevision, type ExportedRun } from './exporter.ts';
+import { itemRevision, type ExportedRun } from '../model/scored-run.ts';
 import type { MessageSettings } from './webhook-settings.ts';
 
 /** What is told of one run: at least one evaluation. */

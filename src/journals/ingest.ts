@@ -2,7 +2,7 @@
 import type { Clock } from '../model/clock.ts';
 import { JuryError } from '../model/errors.ts';
 import type { Tenant } from '../model/ids.ts';
-import type { Ingest, Received } from '../receivers/receiver.ts';
+import type { Ingest, Received } from '../model/ingest.ts';
 import type { Appended, JournalRecord, JournalRefusal } from './journal.ts';
 import type { Journaling } from './journaling.ts';
 

@@ -10,7 +10,7 @@ import type { LogRecord, Span } from '../model/span.ts';
 import { traceKey } from '../pipeline/traces.ts';
 import type { FinishedTrace, Standings } from '../pipeline/standing.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import type { Received } from '../receivers/receiver.ts';
+import type { Received } from '../model/ingest.ts';
 import { passAgain, passedRequest, type Passing } from './passing.ts';
 import { doneRecord, forwardedBelow, forwardedRecord, keysOf, readRequest, type Request } from './requests.ts';
 import type { Appended, Journal, JournalRecord, Position, Recovery } from './journal.ts';

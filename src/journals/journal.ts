@@ -3,11 +3,12 @@
  * again until it is committed; a record may be read more than once, so whoever replays must not mind.
  */
 import type { Brand, Tenant } from '../model/ids.ts';
+import type { Received } from '../model/ingest.ts';
 
 /** A place in the log. Later records have greater positions; the distance between two says nothing. */
 export type Position = Brand<number, 'Position'>;
 
-export interface JournalRecord {
+export interface JournalRecord extends Pick<Received, 'contentType' | 'contentEncoding' | 'body'> {
   /** `done`: which traces need no replay; `forwarded`: which requests have gone on. Both are written by whoever replays. */
   readonly kind: 'traces' | 'logs' | 'done' | 'forwarded';
   /** It was there before, and was written again at the end. */
@@ -15,13 +16,8 @@ export interface JournalRecord {
   /** Of a copy: where it stood first, so that the order in which requests arrived is known. Copies of older releases lack it. */
   readonly origin?: Position;
   readonly tenant: Tenant;
-  readonly contentType: string;
-  /** As the request said; the body stays compressed. Empty: none. */
-  readonly contentEncoding: string;
   /** Milliseconds since the Unix epoch. */
   readonly receivedMs: number;
-  /** Must not be changed until `append` has resolved. */
-  readonly body: Buffer;
 }
 
 export interface JournalEntry {

@@ -2,7 +2,7 @@
 import type { Tenant } from '../model/ids.ts';
 import type { LogRecord, Span } from '../model/span.ts';
 import type { OtlpEncoding } from '../otlp/read.ts';
-import type { Received } from '../receivers/receiver.ts';
+import type { Received } from '../model/ingest.ts';
 import type { JournalEntry, JournalRecord, Position } from './journal.ts';
 import { encodingOf, type Request } from './requests.ts';
 

@@ -1,8 +1,7 @@
 /** One run through evaluators in this process: rules at once, judge evaluators through a judge that is handed in. */
 import type { ConfiguredEvaluator, ConfiguredRule } from '../../evaluators/configured.ts';
 import { evaluationContext } from '../../evaluators/context.ts';
-import type { AnyEvaluator, EvaluationContext } from '../../evaluators/evaluator.ts';
-import type { Judge } from '../judges/judge.ts';
+import type { AnyEvaluator, Answer, EmbeddingRequest, EvaluationContext, Question } from '../../evaluators/evaluator.ts';
 import type { AgentTrace } from '../model/agent-trace.ts';
 import type { Expectation } from '../model/expectation.ts';
 import type { Verdict } from '../model/verdict.ts';
@@ -17,7 +16,11 @@ export interface Expected {
   readonly expect?: Expectation;
 }
 
-export type UsableJudge = Pick<Judge, 'ask'> & Partial<Pick<Judge, 'embed'>>;
+export interface UsableJudge {
+  /** Resolves, never rejects: a fault is an answer of kind `failed`. */
+  ask(question: Question): Promise<Answer>;
+  embed?(request: EmbeddingRequest): Promise<Answer>;
+}
 
 export interface EvaluateWith {
   /** Anything that answers questions: `scriptedJudge`, or an object of your own. With `embed` it gives the vectors of texts as well. */

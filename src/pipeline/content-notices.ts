@@ -1,6 +1,6 @@
 /** Says once that the first runs of an agent could not be scored because something is not recorded, and what to switch on. */
 import type { Carried } from '../../collectors/collector.ts';
-import type { ScoredRun } from '../exporters/exporter.ts';
+import type { ScoredRun } from '../model/scored-run.ts';
 import type { AgentTrace, Run } from '../model/agent-trace.ts';
 import { isCarried, lackOf, lackTexts, mainDialect, placesOf, remedyOf } from './remedies.ts';
 

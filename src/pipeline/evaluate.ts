@@ -2,7 +2,7 @@
 import type { ConfiguredAsking, ConfiguredEvaluator } from '../../evaluators/configured.ts';
 import type { EvaluationContext } from '../../evaluators/evaluator.ts';
 import { readExpectation } from '../../evaluators/expectation.ts';
-import type { RunDecision } from '../exporters/exporter.ts';
+import type { RunDecision } from '../model/scored-run.ts';
 import type { Run, RunKey } from '../model/agent-trace.ts';
 import type { BudgetLimits } from '../model/budget.ts';
 import type { Drafted } from '../model/drafted.ts';

@@ -5,7 +5,7 @@
 import type { ConfiguredAsking } from '../../evaluators/configured.ts';
 import type { EvaluatorRequest } from '../../evaluators/evaluator.ts';
 import { readExpectation } from '../../evaluators/expectation.ts';
-import type { ScoredRun } from '../exporters/exporter.ts';
+import type { ScoredRun } from '../model/scored-run.ts';
 import type { Run } from '../model/agent-trace.ts';
 import type { Verdict } from '../model/verdict.ts';
 import type { Redaction } from '../redaction/redaction.ts';

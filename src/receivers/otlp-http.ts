@@ -14,7 +14,8 @@ import { aborted, contentEncoding, readBody, type ContentEncoding, type Received
 import { openConnections, type Connections } from './connections.ts';
 import type { DoorLease, Lease } from './in-flight.ts';
 import { answerUnparsed, defaultHttpBounds, endAnswered, otlpHttpServer, restLimits, stopTimeoutMs, wholeAnswer, type HttpBounds } from './otlp-http-server.ts';
-import { senderOf, type Ingest, type Receiver, type ReceiverLogger } from './receiver.ts';
+import { type Receiver, type ReceiverLogger } from './receiver.ts';
+import { senderOf, type Ingest } from '../model/ingest.ts';
 import { refusalLog } from './refusal-log.ts';
 import { foreignHost, foreignOrigin, methodNotAllowed, noConnection, noRoom, noSuchPath, notOpen, parserRefusal, refusalFor, refusalOf, retryAfterSeconds, unauthenticated, type Refusal } from './refusal.ts';
 import { takeLogs, takeTraces } from './take.ts';

@@ -1,6 +1,6 @@
 /** What a request is answered when it is not taken, in the protocol's words. */
 import { errorCatalogue, JuryError } from '../model/errors.ts';
-import type { Ingest } from './receiver.ts';
+import type { Ingest } from '../model/ingest.ts';
 
 export interface Refusal {
   readonly status: number;

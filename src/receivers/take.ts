@@ -6,7 +6,7 @@ import type { PartialSuccess } from '../otlp/responses.ts';
 import type { MetricName } from '../telemetry/metrics.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { inTurns } from './in-turns.ts';
-import type { Ingest, Received } from './receiver.ts';
+import type { Ingest, Received } from '../model/ingest.ts';
 
 export interface Delivery {
   readonly ingest: Ingest;

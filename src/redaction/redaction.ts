@@ -1,5 +1,5 @@
 /** Runs and verdicts without what the rules match. */
-import type { RunDecision } from '../exporters/exporter.ts';
+import type { RunDecision } from '../model/scored-run.ts';
 import type { Run } from '../model/agent-trace.ts';
 import type { JsonObject, JsonValue } from '../model/json.ts';
 import type { LogRecord, Span } from '../model/span.ts';

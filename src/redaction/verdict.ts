@@ -1,5 +1,5 @@
 /** What becomes of each member of a verdict, and of how it was reached. */
-import type { RunDecision } from '../exporters/exporter.ts';
+import type { RunDecision } from '../model/scored-run.ts';
 import type { Evaluation, EvaluationKey, PartVerdict, Verdict } from '../model/verdict.ts';
 import { jsonObject, kept, list, members, text, type Change } from './members.ts';
 

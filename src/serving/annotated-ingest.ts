@@ -4,7 +4,7 @@ import type { Clock } from '../model/clock.ts';
 import { JuryError } from '../model/errors.ts';
 import { isDiskFull } from '../model/full-disk.ts';
 import { annotationsOfRecords, annotationsOfSpans } from '../pipeline/foreign-annotations.ts';
-import type { Ingest } from '../receivers/receiver.ts';
+import type { Ingest } from '../model/ingest.ts';
 import type { Annotating } from './annotating.ts';
 
 export interface AnnotatedIngestOptions {

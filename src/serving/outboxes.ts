@@ -4,7 +4,8 @@
  */
 import type { ExporterConfig } from '../config/config.ts';
 import type { Logger } from 'pino';
-import type { Exporter, ScoredRun } from '../exporters/exporter.ts';
+import type { Exporter } from '../exporters/exporter.ts';
+import type { ScoredRun } from '../model/scored-run.ts';
 import { outbox, type Outbox } from '../exporters/outbox.ts';
 import type { RowStore } from '../exporters/stored-rows.ts';
 import { jsonText } from '../model/json.ts';

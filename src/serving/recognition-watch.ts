@@ -2,7 +2,7 @@
 import type { Collector } from '../../collectors/collector.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
 import { noticeOf, recognition, type UnrecognisedNotice } from '../pipeline/recognition.ts';
-import type { Ingest } from '../receivers/receiver.ts';
+import type { Ingest } from '../model/ingest.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { repeating, type Repeating } from './repeating.ts';
 

@@ -4,7 +4,7 @@ import { intakePace } from '../pipeline/intake-pace.ts';
 import { retryAfter } from '../pipeline/retry-after.ts';
 import type { StrainName, Strains } from '../pipeline/strains.ts';
 import { stress, stressLevels, type StressLevel } from '../pipeline/stress.ts';
-import type { Admission, Ingest } from '../receivers/receiver.ts';
+import type { Admission, Ingest } from '../model/ingest.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 
 /** What only the host can measure; each is asked at every look. */

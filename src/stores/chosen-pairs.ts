@@ -1,5 +1,5 @@
 /** What a batch says of evaluators that ask, before anybody has answered: they were chosen, or why not. Of each run and evaluator the newest revision counts. */
-import type { RunDecision, ScoredRun } from '../exporters/exporter.ts';
+import type { RunDecision, ScoredRun } from '../model/scored-run.ts';
 import type { NewJudgeJob } from '../model/store/judge-store.ts';
 import type { Decision } from '../model/verdict.ts';
 

@@ -1,5 +1,5 @@
 /** Which runs' content is kept: their texts, arguments and results, and their spans. Verdicts and decisions are kept of every run. */
-import type { ScoredRun } from '../exporters/exporter.ts';
+import type { ScoredRun } from '../model/scored-run.ts';
 import { sampleDecision } from '../pipeline/sample.ts';
 import type { WithoutContent } from '../model/store/store.ts';
 

@@ -1,5 +1,5 @@
 /** What waits for an exporter, as text: everything that it is given, and nothing else of the run. */
-import type { ExportedRun, ExportItem } from '../exporters/exporter.ts';
+import type { ExportedRun, ExportItem } from '../model/scored-run.ts';
 import { isJsonArray, isJsonObject, jsonText, parseJson, type JsonObject, type JsonValue } from '../model/json.ts';
 
 /** Raised when an older release could not read it any more. */

@@ -1,5 +1,5 @@
 /** What stores keep of a scored run. */
-import type { ScoredRun } from '../exporters/exporter.ts';
+import type { ScoredRun } from '../model/scored-run.ts';
 import type { Run, RunKey, ToolCall } from '../model/agent-trace.ts';
 import { tookNano } from '../model/call-end.ts';
 import type { JsonObject, JsonValue } from '../model/json.ts';

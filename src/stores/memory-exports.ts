@@ -1,5 +1,5 @@
 /** What waits for backends, in a store that ends with the process. */
-import { itemRevision } from '../exporters/exporter.ts';
+import { itemRevision } from '../model/scored-run.ts';
 import type { RunKey } from '../model/agent-trace.ts';
 import { runTargetId } from '../model/verdict.ts';
 import { roughBytes } from '../model/weight.ts';

@@ -1,5 +1,5 @@
 /** Turns of sessions that are judged as a whole, in a store that ends with the process. */
-import type { RunDecision } from '../exporters/exporter.ts';
+import type { RunDecision } from '../model/scored-run.ts';
 import type { Run } from '../model/agent-trace.ts';
 import type { NewJudgeJob } from '../model/store/judge-store.ts';
 import { sessionRun, sessionTurnsMax, surplusTurn, type JudgeSessionStore, type NewTurn, type SessionChoice } from '../model/store/session-store.ts';

@@ -4,7 +4,7 @@
  * time costs the oldest traces their spans, which are counted, and holds up nobody.
  */
 import { crc32 } from 'node:zlib';
-import type { ScoredRun } from '../exporters/exporter.ts';
+import type { ScoredRun } from '../model/scored-run.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { Tenant, TraceId } from '../model/ids.ts';
 import type { FinishedTrace } from '../pipeline/standing.ts';

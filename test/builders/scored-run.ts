@@ -1,5 +1,5 @@
 /** Scored runs by hand: a test shows only what matters to it. */
-import type { ScoredRun } from '../../src/exporters/exporter.ts';
+import type { ScoredRun } from '../../src/model/scored-run.ts';
 import type { Run } from '../../src/model/agent-trace.ts';
 import { noTenant, parseTraceId } from '../../src/model/ids.ts';
 import { type Evaluation, runTargetId, type Verdict } from '../../src/model/verdict.ts';

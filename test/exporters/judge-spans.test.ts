@@ -1,6 +1,6 @@
 /** What judges were asked, as spans, in front of a real OTLP receiver. */
 import { afterEach, expect, test } from 'vitest';
-import type { RunDecision, ScoredRun } from '../../src/exporters/exporter.ts';
+import type { RunDecision, ScoredRun } from '../../src/model/scored-run.ts';
 import type { ExporterSettings } from '../../src/exporters/settings.ts';
 import { spanEventsExporter } from '../../src/exporters/span-events.ts';
 import { tenant } from '../../src/model/ids.ts';

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
 import { carrierEventsMax } from '../../src/exporters/carrier.ts';
-import type { Exporter, ScoredRun } from '../../src/exporters/exporter.ts';
+import type { Exporter } from '../../src/exporters/exporter.ts';
+import type { ScoredRun } from '../../src/model/scored-run.ts';
 import { logEventsExporter } from '../../src/exporters/log-events.ts';
 import { resultRecords } from '../../src/exporters/result-records.ts';
 import type { SentRecord } from '../../src/exporters/sent-record.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { errorType } from '../../src/exporters/error-type.ts';
 import { exporters } from '../../src/exporters/index.ts';
-import type { RunDecision } from '../../src/exporters/exporter.ts';
+import type { RunDecision } from '../../src/model/scored-run.ts';
 import { tenantLabelsMax } from '../../src/exporters/metrics.ts';
 import { tenant } from '../../src/model/ids.ts';
 import { metricRegistry, type MetricRegistry } from '../../src/telemetry/registry.ts';

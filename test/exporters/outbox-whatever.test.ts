@@ -1,7 +1,8 @@
 /** Chance breaks everything that can break, and nothing is lost without a word. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { ExportOutcome, ScoredRun } from '../../src/exporters/exporter.ts';
+import type { ExportOutcome } from '../../src/exporters/exporter.ts';
+import type { ScoredRun } from '../../src/model/scored-run.ts';
 import { fine, item, later, never, rowsOf, shelf, started } from './shelf.ts';
 
 const step = fc.oneof(

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Exporter, ExportOutcome, ScoredRun } from '../../src/exporters/exporter.ts';
+import type { Exporter, ExportOutcome } from '../../src/exporters/exporter.ts';
+import type { ScoredRun } from '../../src/model/scored-run.ts';
 import { outbox, type Outbox, type OutboxOptions } from '../../src/exporters/outbox.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';

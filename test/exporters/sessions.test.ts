@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { carrierOf } from '../../src/exporters/carrier.ts';
 import { evaluationId } from '../../src/exporters/evaluation-id.ts';
-import type { ExportItem } from '../../src/exporters/exporter.ts';
+import type { ExportItem } from '../../src/model/scored-run.ts';
 import { laneKey } from '../../src/exporters/lanes.ts';
 import { judgeTraceOf } from '../../src/exporters/judge-spans.ts';
 import { metricsExporter } from '../../src/exporters/metrics.ts';

@@ -1,12 +1,12 @@
 import { afterEach, expect, test } from 'vitest';
 import { carrierEventsMax } from '../../src/exporters/carrier.ts';
-import type { Exporter, ScoredRun } from '../../src/exporters/exporter.ts';
+import type { Exporter } from '../../src/exporters/exporter.ts';
+import type { ScoredRun } from '../../src/model/scored-run.ts';
 import type { ExporterSettings } from '../../src/exporters/settings.ts';
 import { spanEventsExporter, tracesUrl } from '../../src/exporters/span-events.ts';
 import { tenant } from '../../src/model/ids.ts';
 import type { Verdict } from '../../src/model/verdict.ts';
-import { spanId } from '../builders/agent-trace.ts';
-import { agentTrace } from '../builders/agent-trace.ts';
+import { agentTrace, spanId } from '../builders/agent-trace.ts';
 import { traceId } from '../builders/spans.ts';
 import { evaluation, failed, run, scored, scoredRun, skipped } from '../builders/scored-run.ts';
 import { attributes, otlpSink, readCarrier, type Sink, type SinkAnswer, type SinkSpan } from './otlp-sink.ts';

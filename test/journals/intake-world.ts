@@ -9,7 +9,7 @@ import { noTenant } from '../../src/model/ids.ts';
 import type { Span } from '../../src/model/span.ts';
 import { writeTraces } from '../../src/otlp/write.ts';
 import { pipeline, type Pipeline } from '../../src/pipeline/pipeline.ts';
-import type { ScoredRun } from '../../src/exporters/exporter.ts';
+import type { ScoredRun } from '../../src/model/scored-run.ts';
 import { agentSpan, modelSpan, toolSpan } from '../builders/gen-ai-spans.ts';
 import { testParts, type TestParts } from './parts.ts';
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { noTenant } from '../../src/model/ids.ts';
 import type { LogRecord } from '../../src/model/span.ts';
-import type { ScoredRun } from '../../src/exporters/exporter.ts';
+import type { ScoredRun } from '../../src/model/scored-run.ts';
 import { modelSpan } from '../builders/gen-ai-spans.ts';
 import { span } from '../builders/spans.ts';
 import { request, second, spansOf, started, world } from './intake-world.ts';

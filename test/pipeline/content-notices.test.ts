@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { RunDecision } from '../../src/exporters/exporter.ts';
+import type { RunDecision } from '../../src/model/scored-run.ts';
 import type { Run } from '../../src/model/agent-trace.ts';
 import { contentNotices } from '../../src/pipeline/content-notices.ts';
 import { agentTrace, call } from '../builders/agent-trace.ts';

@@ -4,7 +4,7 @@ import { collectors } from '../../collectors/index.ts';
 import { configuredEvaluator } from '../../evaluators/configured.ts';
 import { evaluationContext } from '../../evaluators/context.ts';
 import { evaluators } from '../../evaluators/index.ts';
-import type { ScoredRun } from '../../src/exporters/exporter.ts';
+import type { ScoredRun } from '../../src/model/scored-run.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { noTenant } from '../../src/model/ids.ts';
 import type { NewJudgeJob } from '../../src/model/store/judge-store.ts';

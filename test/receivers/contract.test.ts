@@ -2,7 +2,7 @@
 import { deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { JuryError } from '../../src/model/errors.ts';
-import type { Admission } from '../../src/receivers/receiver.ts';
+import type { Admission } from '../../src/model/ingest.ts';
 import { logsRequest, logsResponse, statusMessage, traceRequest, traceResponse } from '../otlp/descriptors.ts';
 import { exchange, head, openDoor, openGrpcDoor, testLimits, type Door, type DoorOptions } from './door.ts';
 import { grpcSend, logsPath, tracesPath } from './grpc-client.ts';

@@ -5,7 +5,8 @@ import type { LogRecord, Span } from '../../src/model/span.ts';
 import { inFlightBytes } from '../../src/receivers/in-flight.ts';
 import { otlpGrpcReceiver, type OtlpGrpcOptions } from '../../src/receivers/otlp-grpc.ts';
 import { otlpHttpReceiver, type OtlpHttpOptions } from '../../src/receivers/otlp-http.ts';
-import type { Admission, Receiver } from '../../src/receivers/receiver.ts';
+import type { Receiver } from '../../src/receivers/receiver.ts';
+import type { Admission } from '../../src/model/ingest.ts';
 import type { Labels, Telemetry } from '../../src/telemetry/telemetry.ts';
 
 export interface Door {

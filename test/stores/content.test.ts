@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { ScoredRun } from '../../src/exporters/exporter.ts';
+import type { ScoredRun } from '../../src/model/scored-run.ts';
 import { parseTraceId } from '../../src/model/ids.ts';
 import { withoutContent as chosen, type ContentChoice } from '../../src/stores/content.ts';
 import { agentTrace } from '../builders/agent-trace.ts';

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { RunDecision } from '../../src/exporters/exporter.ts';
+import type { RunDecision } from '../../src/model/scored-run.ts';
 import type { Run } from '../../src/model/agent-trace.ts';
 import { parseTraceId, tenant } from '../../src/model/ids.ts';
 import type { NewJudgeJob } from '../../src/model/store/judge-store.ts';

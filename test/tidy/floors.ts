@@ -49,11 +49,7 @@ const hashing: ReadonlySet<string> = new Set(['createHash', 'hash']);
 /** Imports the evaluators that a configuration names: the only import that is not a literal. */
 const importer = 'src/config/evaluator-modules.ts';
 
-/** A contract `<family>/<singular>.ts` is a word of floor 0: any floor may import it. */
-const contract = /^(?:src\/)?([a-z]+)s\/\1\.ts$/;
-
 export function placeOf(path: string): Place | undefined {
-  if (contract.test(path)) return { floor: 0, family: 'src/model' };
   if (path === 'src/service.ts') return { floor: 4, family: 'top' };
   const row = floors.find(([folder]) => path.startsWith(`${folder}/`));
   if (row === undefined) return undefined;

@@ -45,7 +45,7 @@ export const namesSayWhatIsInside: Rule = (files) =>
     return /^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+)*\.ts$/.test(name) ? [] : [`${file.path}: file names are kebab-case`];
   });
 
-/** `index.ts` is the table of a family that has a contract, in its folder or beside it; nothing else. */
+/** `index.ts` is the table of a family that has a contract: in its folder, beside it or in `src/model`; nothing else. */
 export const indexIsATable: Rule = (files) => {
   const paths = new Set(files.map((file) => file.path));
   return files
@@ -53,8 +53,8 @@ export const indexIsATable: Rule = (files) => {
     .flatMap((file) => {
       const folder = file.path.slice(0, -'/index.ts'.length);
       const family = folder.slice(folder.lastIndexOf('/') + 1);
-      const contract = `${family.slice(0, -1)}.ts`;
-      const hasContract = family.endsWith('s') && (paths.has(`${folder}/${contract}`) || paths.has(`${folder.slice(0, -family.length)}${contract}`));
+      const name = family.slice(0, -1);
+      const hasContract = family.endsWith('s') && [folder, folder.slice(0, -family.length - 1), `src/model/${name}`].some((home) => paths.has(`${home}/${name}.ts`));
       return hasContract ? [] : [`${file.path}: only a family with a contract has a table`];
     });
 };

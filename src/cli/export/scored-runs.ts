@@ -2,7 +2,7 @@
 import { evaluationContext } from '../../../evaluators/context.ts';
 import type { Config } from '../../config/config.ts';
 import { configuredRedaction } from '../../config/redaction.ts';
-import type { ScoredRun } from '../../exporters/exporter.ts';
+import type { ScoredRun } from '../../model/scored-run.ts';
 import type { Run, RunKey } from '../../model/agent-trace.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import type { Evaluation } from '../../model/verdict.ts';

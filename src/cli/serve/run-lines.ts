@@ -1,5 +1,5 @@
 /** A line of the terminal for each scored run: its outcome, its agent, what failed and why. At most a few a second; the others are counted. */
-import type { ScoredRun } from '../../exporters/exporter.ts';
+import type { ScoredRun } from '../../model/scored-run.ts';
 import type { Clock, Sleep } from '../../model/clock.ts';
 import type { Evaluation } from '../../model/verdict.ts';
 import { oneLine } from '../inspect/one-line.ts';

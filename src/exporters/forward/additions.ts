@@ -5,7 +5,7 @@ import { protobufWriter, type ProtobufWriter } from '../../otlp/protobuf-writer.
 import type { Addition } from '../../otlp/splice.ts';
 import { resultsOf } from '../carrier.ts';
 import type { CarrierAttributes } from '../carrier-attributes.ts';
-import type { ExportItem } from '../exporter.ts';
+import type { ExportItem } from '../../model/scored-run.ts';
 import { writeAddition } from '../write-sent-protobuf.ts';
 
 /** By span id. `isHere`: whether a span can still be added to; what belongs to another one goes to the agent's, and names its own. */

@@ -7,7 +7,7 @@ import type { EntryStanding } from '../../model/exporter-standing.ts';
 import type { LogRecord } from '../../model/span.ts';
 import { wire } from '../../model/attributes.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
-import type { ExportItem } from '../exporter.ts';
+import type { ExportItem } from '../../model/scored-run.ts';
 import { backendNews, type NewsLogger } from '../backend-news.ts';
 import { parcels, type NewSpans, type PlainBody } from './parcels.ts';
 import { sending } from './sending.ts';

@@ -10,7 +10,7 @@ import type { Addition } from '../../otlp/splice.ts';
 import type { OtlpEncoding } from '../../otlp/read.ts';
 import { traceKey } from '../../pipeline/traces.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
-import type { ExportItem } from '../exporter.ts';
+import type { ExportItem } from '../../model/scored-run.ts';
 import { additions } from './additions.ts';
 
 /** A body as it came, inflated. */

@@ -1,5 +1,5 @@
 /** The part of a store that keeps what backends have not taken. */
-import type { ExportItem } from '../../exporters/exporter.ts';
+import type { ExportItem } from '../scored-run.ts';
 import type { RunKey } from '../agent-trace.ts';
 import type { Micros } from './store.ts';
 

@@ -2,7 +2,7 @@
  * The contract of a store: where runs and their verdicts are kept, and read again. Of a run the highest revision is kept, and of an
  * evaluation the verdict and the decision of the highest revision; writing the same item again changes nothing.
  */
-import type { ScoredRun } from '../../exporters/exporter.ts';
+import type { ScoredRun } from '../scored-run.ts';
 import type { RunKey } from '../agent-trace.ts';
 import type { SpanId, Tenant, TraceId } from '../ids.ts';
 import type { JsonObject } from '../json.ts';

@@ -1,6 +1,6 @@
 /** What one transaction writes, made where the runs are and small enough to be sent to the thread that has the file: contents and exports as bytes. */
 import { setImmediate } from 'node:timers/promises';
-import { itemRevision, type ScoredRun } from '../../exporters/exporter.ts';
+import { itemRevision, type ScoredRun } from '../../model/scored-run.ts';
 import type { Run, RunKey } from '../../model/agent-trace.ts';
 import type { NewExport } from '../../model/store/export-store.ts';
 import { jsonText } from '../../model/json.ts';

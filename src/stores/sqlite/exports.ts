@@ -1,6 +1,6 @@
 /** What waits for backends, as rows beside the runs that they are of. */
 import type { Kysely, Selectable } from 'kysely';
-import type { ExportItem } from '../../exporters/exporter.ts';
+import type { ExportItem } from '../../model/scored-run.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import { briefText } from '../compression.ts';
 import { parsedExport } from '../export-item.ts';

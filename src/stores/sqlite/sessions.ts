@@ -2,7 +2,7 @@
 import { sql, type Kysely, type Transaction } from 'kysely';
 import type { RunKey } from '../../model/agent-trace.ts';
 import { sessionRun, sessionTurnsMax, surplusTurn, type JudgeSessionStore, type RipeSession, type SessionChoice } from '../../model/store/session-store.ts';
-import type { RunDecision } from '../../exporters/exporter.ts';
+import type { RunDecision } from '../../model/scored-run.ts';
 import { jobBody, jobRun } from '../job-body.ts';
 import type { BatchItem, BatchRun } from './batch.ts';
 import { chunks } from './chunks.ts';

@@ -1,7 +1,7 @@
 /** The lines of scored runs on a terminal. */
 import { expect, test } from 'vitest';
 import { linesPerSecond, runLines } from '../../../src/cli/serve/run-lines.ts';
-import type { ScoredRun } from '../../../src/exporters/exporter.ts';
+import type { ScoredRun } from '../../../src/model/scored-run.ts';
 import { manualClock } from '../../../src/model/clock.ts';
 import { agentTrace } from '../../builders/agent-trace.ts';
 import { failed, run, scored, scoredRun, skipped } from '../../builders/scored-run.ts';
