@@ -2,7 +2,8 @@
 import { annotationRowsMax, type AnnotatorKind } from '../model/store/annotation-store.ts';
 import type { Tenant } from '../model/ids.ts';
 import type { RowPlace, RunPeriod, VerdictRow } from '../model/store/verdict-rows.ts';
-import type { Micros, Store } from '../model/store/store.ts';
+import type { Store } from '../model/store/store.ts';
+import type { Micros } from '../model/time-text.ts';
 import { honestRate, weightMaxOf, type HonestRate } from './honest-rate.ts';
 import { labelledRuns } from './people.ts';
 

@@ -5,7 +5,7 @@ import type { Verdict } from '../model/verdict.ts';
 import { agrees, countOf, isVote, reasonToEscalate, type Ballot, type Count } from '../pipeline/jury-count.ts';
 import { juryVerdict, verdictOfEscalation, type Escalated, type JuryCosts } from '../pipeline/jury-verdict.ts';
 import { seatsOf, type Panel, type Seat } from '../pipeline/panel.ts';
-import type { AskEnd } from '../pipeline/pipeline.ts';
+import type { AskEnd } from '../pipeline/ask.ts';
 import { voting } from '../pipeline/vote.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { costOf, usdOf, type TokenPrice } from './money.ts';

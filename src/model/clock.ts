@@ -1,4 +1,4 @@
-/** Time as an argument: floors 0 to 2 never read the machine's clock. */
+/** Time as an argument: floors 0 to 3 never read the machine's clock. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   nowMs(): number;

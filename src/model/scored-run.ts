@@ -1,8 +1,7 @@
 /** A scored run: what an evaluation yields, what exporters are given of it, and how each evaluator's decision ended. */
 import type { AgentTrace, Run } from './agent-trace.ts';
 import type { JudgeCall } from './judge-call.ts';
-import type { NewJudgeJob } from './store/judge-store.ts';
-import type { NewTurn } from './store/session-store.ts';
+import type { NewJudgeJob, NewTurn } from './judge-work.ts';
 import type { Decision, Evaluation, EvaluatorKind } from './verdict.ts';
 
 /** Everything that one revision of a run brought: rules come together, each judge verdict comes by itself. */

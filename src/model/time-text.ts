@@ -1,5 +1,8 @@
 /** Times as RFC 3339 writes them, in UTC with microseconds. Reckoned here: the machine's calendar is not for the lower floors. */
 
+/** Microseconds since the epoch: whole numbers that a double holds. */
+export type Micros = number;
+
 const microsPerDay = 86_400_000_000n;
 /** Days from 0000-03-01 to 1970-01-01, and in 400 years: the Gregorian calendar repeats after these. */
 const epochDays = 719_468;

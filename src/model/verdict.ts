@@ -130,3 +130,7 @@ export function verdictOf(outcome: Outcome, threshold: number | null): Verdict {
     details: outcome.details,
   };
 }
+
+/** pass and fail where there is a threshold, raw where there is none; skipped: there was nothing to score; error: no verdict was reached. */
+export const verdictWords = ['pass', 'fail', 'raw', 'skipped', 'error'] as const;
+export type VerdictWord = (typeof verdictWords)[number];

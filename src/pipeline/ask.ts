@@ -1,6 +1,6 @@
 /** Drives an evaluator that needs the world: hands its requests on, gives the answers back, and turns whatever happens into a verdict. */
 import type { Answer, Asking, EmbeddingRequest, EvaluatorRequest, HttpCall, Question } from '../../evaluators/evaluator.ts';
-import type { NoteCall } from '../model/judge-call.ts';
+import type { JudgeCall, NoteCall } from '../model/judge-call.ts';
 import { unreachable } from '../model/ids.ts';
 import { type Outcome, type Verdict, verdictOf } from '../model/verdict.ts';
 
@@ -14,6 +14,9 @@ export interface Respondent {
 }
 
 export type Call = (request: HttpCall) => Promise<Answer>;
+
+/** How it ended for one evaluator: with a verdict, or because nobody was asked. */
+export type AskEnd = ({ readonly kind: 'judged'; readonly verdict: Verdict } | { readonly kind: 'overload' | 'over_budget'; readonly reason: string }) & { readonly calls?: readonly JudgeCall[] };
 
 export interface RunJudgeOptions {
   /** An evaluator that asks more than this has gone astray. */

@@ -5,7 +5,7 @@
 import type { Verdict } from '../model/verdict.ts';
 import type { Escalation, Seat } from './panel.ts';
 import { quorumOf } from './panel.ts';
-import type { AskEnd } from './pipeline.ts';
+import type { AskEnd } from './ask.ts';
 
 export interface Ballot extends Seat {
   readonly end: AskEnd;

@@ -15,11 +15,10 @@ import type { Run } from '../model/agent-trace.ts';
 import type { Clock } from '../model/clock.ts';
 import type { Tenant } from '../model/ids.ts';
 import type { LogRecord, Span } from '../model/span.ts';
-import type { JudgeCall } from '../model/judge-call.ts';
 import type { Verdict } from '../model/verdict.ts';
 import type { Redaction } from '../redaction/redaction.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import type { NewJudgeJob } from '../model/store/judge-store.ts';
+import type { NewJudgeJob } from '../model/judge-work.ts';
 import { countActivity } from './agent-activity.ts';
 import { countCosts } from './agent-costs.ts';
 import { decision, decisionOf, evaluateRun, expectedOf, evaluationOf, recordDuration, whoIsAsked, type Pace, type PlannedEvaluator, type ToJudge } from './evaluate.ts';
@@ -30,10 +29,9 @@ import type { Standings } from './standing.ts';
 import type { Shelf } from './shelf.ts';
 import { leaving } from './leaving.ts';
 import type { Reopening } from './reopening.ts';
+import type { AskEnd } from './ask.ts';
 import { asConversation, turnOf, withoutEarlier, type TurnsWith } from './session-turns.ts';
 import type { TaskGroups } from './task-groups.ts';
-
-export type AskEnd = ({ readonly kind: 'judged'; readonly verdict: Verdict } | { readonly kind: 'overload' | 'over_budget'; readonly reason: string }) & { readonly calls?: readonly JudgeCall[] };
 
 /** What a configuration says about runs. It may be exchanged at any time: a run goes by what holds when it closes. */
 export interface PipelineSettings extends GatheringSettings {

@@ -7,7 +7,7 @@ import type { AgentTrace, Run } from '../model/agent-trace.ts';
 import type { Clock } from '../model/clock.ts';
 import type { TraceId } from '../model/ids.ts';
 import { plainText } from '../model/json.ts';
-import type { NewTurn, SessionChoice } from '../model/store/session-store.ts';
+import type { NewTurn, SessionChoice } from '../model/judge-work.ts';
 import { isOfSession, whoIsAsked, type Pace, type PlannedEvaluator } from './evaluate.ts';
 import { unpaced } from './pacing.ts';
 import { sampleDecision, type SampleDecision } from './sample.ts';

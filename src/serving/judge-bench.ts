@@ -28,7 +28,7 @@ import { runTargetId, type Verdict } from '../model/verdict.ts';
 import { askOf, type Ask } from '../pipeline/ask.ts';
 import type { Pace, ToJudge } from '../pipeline/evaluate.ts';
 import { judgesOf, panelModel, type Panel } from '../pipeline/panel.ts';
-import type { AskEnd } from '../pipeline/pipeline.ts';
+import type { AskEnd } from '../pipeline/ask.ts';
 import { memorySpend } from '../stores/memory-spend.ts';
 import type { Store } from '../model/store/store.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';

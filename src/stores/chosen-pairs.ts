@@ -1,6 +1,6 @@
 /** What a batch says of evaluators that ask, before anybody has answered: they were chosen, or why not. Of each run and evaluator the newest revision counts. */
 import type { RunDecision, ScoredRun } from '../model/scored-run.ts';
-import type { NewJudgeJob } from '../model/store/judge-store.ts';
+import type { NewJudgeJob } from '../model/judge-work.ts';
 import type { Decision } from '../model/verdict.ts';
 
 /** What it is told of in; of the run only its revision matters here. */

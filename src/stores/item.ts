@@ -3,8 +3,9 @@ import type { ScoredRun } from '../model/scored-run.ts';
 import type { Run, RunKey, ToolCall } from '../model/agent-trace.ts';
 import { tookNano } from '../model/call-end.ts';
 import type { JsonObject, JsonValue } from '../model/json.ts';
-import { runTargetId, type Evaluation, type Verdict } from '../model/verdict.ts';
-import type { Micros, StoredDecision, StoredVerdict, VerdictWord } from '../model/store/store.ts';
+import { runTargetId, type Evaluation, type Verdict, type VerdictWord } from '../model/verdict.ts';
+import type { StoredDecision, StoredVerdict } from '../model/store/store.ts';
+import type { Micros } from '../model/time-text.ts';
 
 export function microsOf(unixNano: bigint): Micros {
   return Number(unixNano / 1_000n);

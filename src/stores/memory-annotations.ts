@@ -6,7 +6,8 @@ import { runTargetId } from '../model/verdict.ts';
 import { roughBytes } from '../model/weight.ts';
 import { onCall } from './annotated-call.ts';
 import { detailsOf, type HeldVerdict } from './memory-verdicts.ts';
-import type { Micros, RunRow } from '../model/store/store.ts';
+import type { RunRow } from '../model/store/store.ts';
+import type { Micros } from '../model/time-text.ts';
 
 /** A run as it stands in the store. */
 export interface AnnotatableRun {

@@ -1,8 +1,9 @@
 /** What judges are still to be asked and what they have answered, in a store that ends with the process. */
 import type { Run } from '../model/agent-trace.ts';
-import type { DueQuery, JudgeAnswerStore, JudgeJobStore, KeptAnswer, NewJudgeJob, WaitingJob } from '../model/store/judge-store.ts';
+import type { DueQuery, JudgeAnswerStore, JudgeJobStore, KeptAnswer, WaitingJob } from '../model/store/judge-store.ts';
+import type { NewJudgeJob } from '../model/judge-work.ts';
 import { jobBody, jobRun } from './job-body.ts';
-import type { Micros } from '../model/store/store.ts';
+import type { Micros } from '../model/time-text.ts';
 
 export interface MemoryJobs extends JudgeJobStore {
   /** 0: there is none. `run`: its key in the store. */

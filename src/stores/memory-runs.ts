@@ -4,7 +4,8 @@ import { runTargetId } from '../model/verdict.ts';
 import { roughBytes } from '../model/weight.ts';
 import { microsOf } from './item.ts';
 import { heldBytes, wholeVerdicts, type HeldVerdict } from './memory-verdicts.ts';
-import type { ContentGone, Micros, RunFilter, RunPlace, RunRow, StoredDecision } from '../model/store/store.ts';
+import type { ContentGone, RunFilter, RunPlace, RunRow, StoredDecision } from '../model/store/store.ts';
+import type { Micros } from '../model/time-text.ts';
 
 /** Of one revision. Little of it and in few pieces: what lives long in memory has the collector walk over it again and again. */
 export interface Version {

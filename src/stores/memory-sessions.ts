@@ -1,11 +1,11 @@
 /** Turns of sessions that are judged as a whole, in a store that ends with the process. */
 import type { RunDecision } from '../model/scored-run.ts';
 import type { Run } from '../model/agent-trace.ts';
-import type { NewJudgeJob } from '../model/store/judge-store.ts';
-import { sessionRun, sessionTurnsMax, surplusTurn, type JudgeSessionStore, type NewTurn, type SessionChoice } from '../model/store/session-store.ts';
+import type { NewJudgeJob, NewTurn, SessionChoice } from '../model/judge-work.ts';
+import { sessionRun, sessionTurnsMax, surplusTurn, type JudgeSessionStore } from '../model/store/session-store.ts';
 import { jobBody, jobRun } from './job-body.ts';
 import { microsOf } from './item.ts';
-import type { Micros } from '../model/store/store.ts';
+import type { Micros } from '../model/time-text.ts';
 
 export interface MemorySessions extends JudgeSessionStore {
   /** Gives how sessions end that begin with the run and are not judged. */

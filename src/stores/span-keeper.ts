@@ -12,7 +12,8 @@ import { traceKey } from '../pipeline/traces.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { compressedBeside } from './compression.ts';
 import { microsOf } from './item.ts';
-import type { Micros, SpanPiece, Store } from '../model/store/store.ts';
+import type { SpanPiece, Store } from '../model/store/store.ts';
+import type { Micros } from '../model/time-text.ts';
 
 /** What was read back of a trace. */
 export interface TraceSpans {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Verdict } from '../../src/model/verdict.ts';
 import { countOf, reasonToEscalate, type Ballot } from '../../src/pipeline/jury-count.ts';
-import type { AskEnd } from '../../src/pipeline/pipeline.ts';
+import type { AskEnd } from '../../src/pipeline/ask.ts';
 import { failed, scored, skipped } from '../builders/scored-run.ts';
 
 const down: AskEnd = { kind: 'overload', reason: 'judge_down' };

@@ -4,7 +4,7 @@ import { configuredEvaluator } from '../../evaluators/configured.ts';
 import { evaluators } from '../../evaluators/index.ts';
 import type { JudgeConfig } from '../../src/config/config.ts';
 import type { ToJudge } from '../../src/pipeline/evaluate.ts';
-import type { AskEnd } from '../../src/pipeline/pipeline.ts';
+import type { AskEnd } from '../../src/pipeline/ask.ts';
 import { judgeBench } from '../../src/serving/judge-bench.ts';
 import { noTelemetry } from '../../src/telemetry/telemetry.ts';
 import { agentTrace } from '../builders/agent-trace.ts';

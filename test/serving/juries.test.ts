@@ -4,7 +4,7 @@ import { configuredEvaluator } from '../../evaluators/configured.ts';
 import { evaluators } from '../../evaluators/index.ts';
 import type { JudgeConfig } from '../../src/config/config.ts';
 import type { JsonObject } from '../../src/model/json.ts';
-import type { AskEnd } from '../../src/pipeline/pipeline.ts';
+import type { AskEnd } from '../../src/pipeline/ask.ts';
 import type { ToJudge } from '../../src/pipeline/evaluate.ts';
 import type { Panel } from '../../src/pipeline/panel.ts';
 import { judgeBench } from '../../src/serving/judge-bench.ts';

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { RunDecision } from '../../src/model/scored-run.ts';
 import type { Run } from '../../src/model/agent-trace.ts';
 import { parseTraceId, tenant } from '../../src/model/ids.ts';
-import type { NewJudgeJob } from '../../src/model/store/judge-store.ts';
+import type { NewJudgeJob } from '../../src/model/judge-work.ts';
 import type { Decision } from '../../src/model/verdict.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import type { Store, StoreItem } from '../../src/model/store/store.ts';

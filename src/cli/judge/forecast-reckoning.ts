@@ -11,7 +11,8 @@ import { isJsonObject } from '../../model/json.ts';
 import { isOfSession } from '../../pipeline/evaluate.ts';
 import { panelModel, seatsOf, type Panel } from '../../pipeline/panel.ts';
 import { rateByScores } from '../../pipeline/raising.ts';
-import type { Micros, RunPlace, RunRow, Store } from '../../model/store/store.ts';
+import type { RunPlace, RunRow, Store } from '../../model/store/store.ts';
+import type { Micros } from '../../model/time-text.ts';
 import { givenTraces } from '../eval/given-traces.ts';
 
 export interface Traffic {

@@ -1,8 +1,8 @@
 /** The parts of a store that keep what judges are still to be asked, what they answered, and what they have cost. */
-import type { Micros } from './store.ts';
+import type { Micros } from '../time-text.ts';
 import type { Run } from '../agent-trace.ts';
 import { leftOf, measures, sumOfAmounts, type Amount, type Measure } from '../budget.ts';
-import type { EvaluatorKind } from '../verdict.ts';
+import type { NewJudgeJob } from '../judge-work.ts';
 
 /** A day in UTC, as 2026-01-31. */
 export type Day = string;
@@ -100,21 +100,6 @@ export const minuteSeconds = 60;
 /** Whether the last sixty seconds have room: the rule of every store. A call that is larger than its bound goes when nothing else has gone. */
 export function fitsMinute(noted: Amount, { wanted, limits }: Pick<MinuteEntry, 'wanted' | 'limits'>): boolean {
   return measures.every((measure) => noted[measure] === 0 || noted[measure] + wanted[measure] <= (limits[measure] ?? Infinity));
-}
-
-/** An evaluator that was chosen to be asked about a run, and is not done. It is written with the run. */
-export interface NewJudgeJob {
-  /** Of the configured evaluator. */
-  readonly name: string;
-  readonly evaluator: string;
-  readonly evaluatorKind: EvaluatorKind;
-  /** Whose places it takes: name of a judge, with a blank and the name of the evaluator where that has a budget of its own; `jury:` and the name of an evaluator that asks several, or `http:` and that of one that asks an endpoint. */
-  readonly party: string;
-  /** Of the evaluator as it was chosen. */
-  readonly optionsHash: string;
-  /** With which it was chosen. */
-  readonly probability: number;
-  readonly offeredAt: Micros;
 }
 
 export interface WaitingJob extends NewJudgeJob {

@@ -1,34 +1,6 @@
 /** The part of a store that gathers the turns of sessions, for evaluators that judge a session as a whole. */
-import type { Micros } from './store.ts';
+import type { Micros } from '../time-text.ts';
 import type { Run } from '../agent-trace.ts';
-import type { Decision, EvaluatorKind } from '../verdict.ts';
-
-/**
- * What a run says of its session for one evaluator. The first turn that is written decides for the whole session whether it is judged, with which probability, or why
- * not; of later ones only the turn counts.
- */
-export interface SessionChoice {
-  /** Of the configured evaluator. */
-  readonly name: string;
-  readonly evaluator: string;
-  readonly evaluatorKind: EvaluatorKind;
-  /** As of a job. */
-  readonly party: string;
-  readonly optionsHash: string;
-  /** With which a session that begins now is chosen. */
-  readonly probability: number;
-  /** Undefined: one that begins now is judged. */
-  readonly end: { readonly decision: Decision; readonly reason?: string } | undefined;
-  /** False: no session with this id has been chosen, by whatever probability, so that nobody needs the turn. */
-  readonly mayBeChosen: boolean;
-}
-
-/** A run as a turn of its session. It is written with the run. */
-export interface NewTurn {
-  readonly sessionId: string;
-  readonly at: Micros;
-  readonly choices: readonly SessionChoice[];
-}
 
 /** A session in which nothing has happened for a while, since something had. */
 export interface RipeSession {

@@ -7,6 +7,8 @@ import type { RunKey } from '../agent-trace.ts';
 import type { SpanId, Tenant, TraceId } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
 import type { LogRecord, Span } from '../span.ts';
+import type { Micros } from '../time-text.ts';
+import type { VerdictWord } from '../verdict.ts';
 import type { AnnotationStore, IdentifiedAnnotation } from './annotation-store.ts';
 import type { ExportStore, NewExport } from './export-store.ts';
 import type { VerdictRows } from './verdict-rows.ts';
@@ -124,9 +126,6 @@ export interface SpanPiece {
   readonly body: Uint8Array;
 }
 
-/** Microseconds since the epoch: whole numbers that a double holds. */
-export type Micros = number;
-
 /** What a list tells of a run. */
 export interface RunRow extends RunKey {
   readonly agent: string | undefined;
@@ -155,10 +154,6 @@ export interface StoredRun extends RunRow {
   /** By name and annotator. */
   readonly annotations: readonly IdentifiedAnnotation[];
 }
-
-/** pass and fail where there is a threshold, raw where there is none; skipped: there was nothing to score; error: no verdict was reached. */
-export const verdictWords = ['pass', 'fail', 'raw', 'skipped', 'error'] as const;
-export type VerdictWord = (typeof verdictWords)[number];
 
 export interface StoredVerdict {
   readonly name: string;

@@ -1,7 +1,8 @@
 /** The part of a store that tells single verdicts for figures over many runs, a page at a time. */
 import type { RunKey } from '../agent-trace.ts';
 import type { Tenant } from '../ids.ts';
-import type { Micros, VerdictWord } from './store.ts';
+import type { VerdictWord } from '../verdict.ts';
+import type { Micros } from '../time-text.ts';
 
 export interface VerdictRows {
   /** Evaluators with verdicts in the store, by name; `kind` is that of the newest verdict. At most `evaluatorsMax`. */

@@ -11,7 +11,8 @@ import { callEnd } from '../../model/call-end.ts';
 import { runColumns, storedVerdict, tookMicros } from '../item.ts';
 import { jobBody } from '../job-body.ts';
 import { contentOf } from '../run-content.ts';
-import type { ContentGone, Micros, StoreItem } from '../../model/store/store.ts';
+import type { ContentGone, StoreItem } from '../../model/store/store.ts';
+import type { Micros } from '../../model/time-text.ts';
 import type { EvaluationRow } from './rows.ts';
 
 export interface Batch {

@@ -1,7 +1,8 @@
 /** Turns of sessions that are judged as a whole, in the SQLite store. */
 import { sql, type Kysely, type Transaction } from 'kysely';
 import type { RunKey } from '../../model/agent-trace.ts';
-import { sessionRun, sessionTurnsMax, surplusTurn, type JudgeSessionStore, type RipeSession, type SessionChoice } from '../../model/store/session-store.ts';
+import { sessionRun, sessionTurnsMax, surplusTurn, type JudgeSessionStore, type RipeSession } from '../../model/store/session-store.ts';
+import type { SessionChoice } from '../../model/judge-work.ts';
 import type { RunDecision } from '../../model/scored-run.ts';
 import { jobBody, jobRun } from '../job-body.ts';
 import type { BatchItem, BatchRun } from './batch.ts';

@@ -1,7 +1,8 @@
 /** Spans in SQLite: pieces by trace. */
 import type { Kysely } from 'kysely';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
-import type { KnownTrace, Micros, SpanPiece, TraceName } from '../../model/store/store.ts';
+import type { KnownTrace, SpanPiece, TraceName } from '../../model/store/store.ts';
+import type { Micros } from '../../model/time-text.ts';
 import type { Rows } from './rows.ts';
 import type { Tables } from './tables.ts';
 

@@ -2,7 +2,7 @@
 import { sql, type Kysely } from 'kysely';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import { evaluatorsMax, type DecidedRuns, type VerdictRows } from '../../model/store/verdict-rows.ts';
-import type { VerdictWord } from '../../model/store/store.ts';
+import type { VerdictWord } from '../../model/verdict.ts';
 import type { Tables } from './tables.ts';
 
 export function verdictRows(db: Kysely<Tables>): VerdictRows {

@@ -2,8 +2,7 @@
 import { exportStates, type ExportCount, type ExportRow } from '../../model/store/export-store.ts';
 import type { EntryStanding, MetricsStanding, ScoresStanding, SpansStanding, ToldFailure } from '../../model/exporter-standing.ts';
 import type { JsonObject } from '../../model/json.ts';
-import { timeText } from '../../model/time-text.ts';
-import type { Micros } from '../../model/store/store.ts';
+import { timeText, type Micros } from '../../model/time-text.ts';
 import { object } from './figures-json.ts';
 
 const text: JsonObject = { type: 'string' };

@@ -1,7 +1,8 @@
 /** The OpenAPI document, made from the routes that are served. */
 import type { JsonObject } from '../../model/json.ts';
 import { annotatorKinds } from '../../model/store/annotation-store.ts';
-import { contentGoneWords, verdictWords } from '../../model/store/store.ts';
+import { contentGoneWords } from '../../model/store/store.ts';
+import { verdictWords } from '../../model/verdict.ts';
 import { driftSchemas } from './drift-json.ts';
 import { exportSchemas } from './exports-json.ts';
 import { figureSchemas } from './figures-json.ts';

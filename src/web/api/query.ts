@@ -2,7 +2,9 @@
 import type { Clock } from '../../model/clock.ts';
 import { isJsonArray, parseJson } from '../../model/json.ts';
 import type { Tenant, TraceId } from '../../model/ids.ts';
-import type { Micros, RunFilter, RunPlace, VerdictWord } from '../../model/store/store.ts';
+import type { RunFilter, RunPlace } from '../../model/store/store.ts';
+import type { VerdictWord } from '../../model/verdict.ts';
+import type { Micros } from '../../model/time-text.ts';
 
 const dayMicros = 86_400_000_000;
 
