@@ -1,6 +1,6 @@
 /** What evaluators look at, in words. */
 import type { Need } from '../../evaluators/evaluator.ts';
-import { lackTexts } from '../pipeline/remedies.ts';
+import { lackTexts } from '../pipeline/reporting/missing-data.ts';
 
 export const needTexts: { readonly [need in Need]: string } = {
   tool_calls: lackTexts.tool_calls,

@@ -1,7 +1,7 @@
 /** Who is asked by an entry of `evaluators`: `judge`, or `judges`, with `votes` and `escalate`. */
 import type { AnyEvaluator, RuleEvaluator } from '../../evaluators/evaluator.ts';
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
-import { seatsMax } from '../pipeline/panel.ts';
+import { seatsMax } from '../pipeline/jury/jury-panel.ts';
 import type { Finding, Path } from './fault.ts';
 import { nearest } from '../model/nearest.ts';
 import { objectAt } from './reading.ts';

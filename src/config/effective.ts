@@ -10,13 +10,13 @@ import { isJsonObject, member, type JsonObject, type JsonValue } from '../model/
 import type { BudgetLimits } from '../model/budget.ts';
 import { quantityOf, type QuantityKind } from '../model/quantities.ts';
 import type { EvaluatorKind } from '../model/verdict.ts';
-import type { TaskGroupSettings } from '../pipeline/task-groups.ts';
+import type { TaskGroupSettings } from '../pipeline/reporting/task-groups.ts';
 import type { Tls } from '../receivers/tls.ts';
 import { redactionSettings } from './redaction.ts';
 import { journalAddress } from '../journals/index.ts';
 import { contentChoices } from '../stores/content.ts';
 import { storeAddress } from '../stores/index.ts';
-import { defaultTaskKey, taskPath } from '../pipeline/task-keys.ts';
+import { defaultTaskKey, taskPath } from '../pipeline/reporting/task-keys.ts';
 import { addressOf, type Address } from './address.ts';
 import type { ClientTlsFiles } from './client-tls-files.ts';
 import { parseScoreCondition, runCondition } from './conditions.ts';

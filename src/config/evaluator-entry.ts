@@ -2,8 +2,8 @@
 import type { EvaluatorEntry } from '../../evaluators/configured.ts';
 import type { AnyEvaluator } from '../../evaluators/evaluator.ts';
 import { isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
-import type { PlannedEvaluator } from '../pipeline/evaluate.ts';
-import { judgesOf, type Escalation } from '../pipeline/panel.ts';
+import type { PlannedEvaluator } from '../pipeline/evaluation/evaluate.ts';
+import { judgesOf, type Escalation } from '../pipeline/jury/jury-panel.ts';
 import { listAt } from './reading.ts';
 import { ownMembers } from './schema.ts';
 import { defaultsEntry } from './sections/evaluators.ts';

@@ -3,7 +3,7 @@
  * line when something is given up. However long it lasts and however often it flips, lines stay few.
  */
 import type { Clock } from '../model/clock.ts';
-import type { Circuit } from '../pipeline/breaker.ts';
+import type { Circuit } from '../runtime/circuit-breaker.ts';
 import type { BackendPast, ToldFailure } from '../model/exporter-standing.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { ExportFailure } from './exporter.ts';

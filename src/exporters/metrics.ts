@@ -4,7 +4,7 @@ import { wire } from '../model/attributes.ts';
 import { noTenant, unreachable, type Tenant } from '../model/ids.ts';
 import { recentMap } from '../model/recent.ts';
 import { type Evaluation, evaluationKeyText, type Verdict } from '../model/verdict.ts';
-import { attemptOf, type Attempt } from '../pipeline/evaluability.ts';
+import { attemptOf, type Attempt } from '../pipeline/reporting/evaluability.ts';
 import type { Labels } from '../telemetry/telemetry.ts';
 import { errorType } from './error-type.ts';
 import { type Exporter } from './exporter.ts';

@@ -1,7 +1,7 @@
 /** What the queue of one exporter counts and tells. */
 import type { Clock } from '../model/clock.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import type { Circuit } from '../pipeline/breaker.ts';
+import type { Circuit } from '../runtime/circuit-breaker.ts';
 import { backendNews, type BackendNews, type NewsLogger } from './backend-news.ts';
 import type { ScoresStanding } from '../model/exporter-standing.ts';
 import type { Lanes } from './lanes.ts';

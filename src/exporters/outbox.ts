@@ -8,7 +8,7 @@ import { roughBytes } from '../model/weight.ts';
 import type { NewExport } from '../model/store/export-store.ts';
 import type { ScoresStanding } from '../model/exporter-standing.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import { restMs, type BreakerOptions, type Circuit } from '../pipeline/breaker.ts';
+import { restMs, type BreakerOptions, type Circuit } from '../runtime/circuit-breaker.ts';
 import type { NewsLogger } from './backend-news.ts';
 import { type Exporter, type ExportFailure, type ExportOutcome } from './exporter.ts';
 import { itemRevision, type ExportItem, type ScoredRun } from '../model/scored-run.ts';

@@ -1,6 +1,6 @@
 /** Sends what is ready in the lanes to one backend: a few items at a time, none while the circuit is open, one while it is half open. */
 import type { Clock, Sleep } from '../model/clock.ts';
-import { breaker, type BreakerOptions, type Circuit } from '../pipeline/breaker.ts';
+import { breaker, type BreakerOptions, type Circuit } from '../runtime/circuit-breaker.ts';
 import type { Exporter, ExportFailure, ExportOutcome } from './exporter.ts';
 import type { ExportItem } from '../model/scored-run.ts';
 import type { Entry, Lanes } from './lanes.ts';

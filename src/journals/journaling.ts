@@ -1,7 +1,7 @@
 /** A journal at work: opened, replayed, tended in regular turns, and closed. */
 import { openJournal, type JournalAddress } from './index.ts';
 import { intake, type Intake, type IntakeOptions } from './intake.ts';
-import type { FinishedTrace } from '../pipeline/standing.ts';
+import type { FinishedTrace } from '../pipeline/gathering/journal-references.ts';
 import type { Redaction } from '../redaction/redaction.ts';
 import type { OtlpEncoding } from '../otlp/read.ts';
 import type { Journal, Position } from './journal.ts';

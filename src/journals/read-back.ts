@@ -9,7 +9,7 @@ import { logsInSteps, tracesInSteps } from '../otlp/read.ts';
 import type { Steps } from '../otlp/steps.ts';
 import { writeLogsJson } from '../otlp/write-logs-json.ts';
 import { writeTraces } from '../otlp/write.ts';
-import type { FinishedTrace } from '../pipeline/standing.ts';
+import type { FinishedTrace } from '../pipeline/gathering/journal-references.ts';
 import type { Redaction } from '../redaction/redaction.ts';
 import type { Journal, JournalRecord, Position } from './journal.ts';
 

@@ -5,7 +5,7 @@
  */
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { JudgeJobStore, WaitingJob } from '../model/store/judge-store.ts';
-import type { AskEnd } from '../pipeline/ask.ts';
+import type { AskEnd } from '../pipeline/jury/judge-driver.ts';
 import type { ResumedJob } from '../pipeline/pipeline.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 

@@ -1,7 +1,7 @@
 /** Leaves a judge alone that does not answer: after failures in a row nothing is asked for a while, then one question, to see whether it is there again. */
 import type { Answer } from '../../evaluators/evaluator.ts';
 import type { Sleep } from '../model/clock.ts';
-import { breaker } from '../pipeline/breaker.ts';
+import { breaker } from '../runtime/circuit-breaker.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 
 export interface GuardOptions {

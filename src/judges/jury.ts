@@ -2,11 +2,11 @@
 import type { Answer, Asking } from '../../evaluators/evaluator.ts';
 import type { Tokens } from '../model/budget.ts';
 import type { Verdict } from '../model/verdict.ts';
-import { agrees, countOf, isVote, reasonToEscalate, type Ballot, type Count } from '../pipeline/jury-count.ts';
-import { juryVerdict, verdictOfEscalation, type Escalated, type JuryCosts } from '../pipeline/jury-verdict.ts';
-import { seatsOf, type Panel, type Seat } from '../pipeline/panel.ts';
-import type { AskEnd } from '../pipeline/ask.ts';
-import { voting } from '../pipeline/vote.ts';
+import { agrees, countOf, isVote, reasonToEscalate, type Ballot, type Count } from '../pipeline/jury/jury-tally.ts';
+import { juryVerdict, verdictOfEscalation, type Escalated, type JuryCosts } from '../pipeline/jury/jury-verdict.ts';
+import { seatsOf, type Panel, type Seat } from '../pipeline/jury/jury-panel.ts';
+import type { AskEnd } from '../pipeline/jury/judge-driver.ts';
+import { voting } from '../pipeline/jury/jury-vote.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { costOf, usdOf, type TokenPrice } from './money.ts';
 

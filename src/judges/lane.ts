@@ -4,7 +4,7 @@ import type { Tokens } from '../model/budget.ts';
 import type { Sleep } from '../model/clock.ts';
 import { judgeCallsMax, type JudgeCall } from '../model/judge-call.ts';
 import type { Outcome, Verdict } from '../model/verdict.ts';
-import { runJudge, type Ask } from '../pipeline/ask.ts';
+import { runJudge, type Ask } from '../pipeline/jury/judge-driver.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { isPutOff } from './batch-room.ts';
 import { isLeftAlone } from './guard.ts';

@@ -5,7 +5,7 @@
 import { eachMeasure, isNothing, leftOf, measures, noAmount, sumOfAmounts, type Amount, type Measure, type Settle, type Till, type Tokens, type Used } from '../model/budget.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
 import { amountOf, noSpending, sumOfSpending, type Day, type DaySpend, type JudgeSpendStore, type Spending } from '../model/store/judge-store.ts';
-import { pacedShare, unpaced, type Paced } from '../pipeline/pacing.ts';
+import { pacedShare, unpaced, type Paced } from '../pipeline/evaluation/budget-pacing.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { accountOf, amountUsed, counted, inUnit, limitName, limitsOfDay, reasonOf, type Budget } from './budgets.ts';
 import { minutes } from './minutes.ts';

@@ -1,7 +1,7 @@
 /** `tracejury/agent-trace`: agent traces by hand, from messages and from spans, and what a program reads out of them. */
 import type { AgentTrace, ModelCall, RetrievedDocument, ToolCall, ToolDefinition, ToolError, TraceMessage } from '../model/agent-trace.ts';
 import { isJsonObject, parseJson, type JsonObject, type JsonValue } from '../model/json.ts';
-import { tokensOf } from '../pipeline/model-calls.ts';
+import { tokensOf } from '../pipeline/assembly/model-calls.ts';
 import { jsonOf } from './json-of.ts';
 import { fromOpenAiTools, type OpenAiTool } from './openai-tools.ts';
 

@@ -5,7 +5,7 @@ import type { AnyEvaluator, Answer, EmbeddingRequest, EvaluationContext, Questio
 import type { AgentTrace } from '../model/agent-trace.ts';
 import type { Expectation } from '../model/expectation.ts';
 import type { Verdict } from '../model/verdict.ts';
-import { askOf, runJudge, type Call } from '../pipeline/ask.ts';
+import { askOf, runJudge, type Call } from '../pipeline/jury/judge-driver.ts';
 import { readyEvaluator } from './factory.ts';
 
 /** Made by a factory, or any object of the evaluator contract, which then has its defaults. */

@@ -7,7 +7,7 @@ import { expectedParts, refinedPart, statedParts } from '../../evaluators/expect
 import type { AgentTrace, ToolDefinition } from '../model/agent-trace.ts';
 import type { Expectation } from '../model/expectation.ts';
 import type { Verdict } from '../model/verdict.ts';
-import type { Call } from '../pipeline/ask.ts';
+import type { Call } from '../pipeline/jury/judge-driver.ts';
 import { evaluate, refuseUnanswered, type UsableEvaluator, type UsableJudge } from './evaluate.ts';
 import { exampleFaults, optionFaults } from './experiment-faults.ts';
 import { readyEvaluator } from './factory.ts';

@@ -3,7 +3,7 @@ import { collectors } from '../../collectors/index.ts';
 import type { AgentTrace } from '../model/agent-trace.ts';
 import { noTenant } from '../model/ids.ts';
 import type { Span } from '../model/span.ts';
-import { assemble } from '../pipeline/assemble.ts';
+import { assemble } from '../pipeline/assembly/assemble.ts';
 import { spanOf, type SdkSpan } from './readable-span.ts';
 
 /** All runs in order of start time, an agent before its sub-agents. Empty: no agent, model or tool span is among them. */

@@ -19,19 +19,19 @@ import type { Verdict } from '../model/verdict.ts';
 import type { Redaction } from '../redaction/redaction.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { NewJudgeJob } from '../model/judge-work.ts';
-import { countActivity } from './agent-activity.ts';
-import { countCosts } from './agent-costs.ts';
-import { decision, decisionOf, evaluateRun, expectedOf, evaluationOf, recordDuration, whoIsAsked, type Pace, type PlannedEvaluator, type ToJudge } from './evaluate.ts';
-import { gathering } from './group.ts';
-import type { GatheringSettings } from './gathering-settings.ts';
-import { type GroupLimits } from './group-limits.ts';
-import type { Standings } from './standing.ts';
-import type { Shelf } from './shelf.ts';
-import { leaving } from './leaving.ts';
-import type { Reopening } from './reopening.ts';
-import type { AskEnd } from './ask.ts';
-import { asConversation, turnOf, withoutEarlier, type TurnsWith } from './session-turns.ts';
-import type { TaskGroups } from './task-groups.ts';
+import { countActivity } from './reporting/agent-activity.ts';
+import { countCosts } from './reporting/agent-costs.ts';
+import { decision, decisionOf, evaluateRun, expectedOf, evaluationOf, recordDuration, whoIsAsked, type Pace, type PlannedEvaluator, type ToJudge } from './evaluation/evaluate.ts';
+import { gathering } from './gathering/gatherer.ts';
+import type { GatheringSettings } from './gathering/gathering-settings.ts';
+import { type GroupLimits } from './gathering/group-limits.ts';
+import type { Standings } from './gathering/journal-references.ts';
+import type { Shelf } from './gathering/slab-allocator.ts';
+import { leaving } from './evaluation/redacted-run.ts';
+import type { Reopening } from './gathering/late-spans.ts';
+import type { AskEnd } from './jury/judge-driver.ts';
+import { asConversation, turnOf, withoutEarlier, type TurnsWith } from './evaluation/session-turns.ts';
+import type { TaskGroups } from './reporting/task-groups.ts';
 
 /** What a configuration says about runs. It may be exchanged at any time: a run goes by what holds when it closes. */
 export interface PipelineSettings extends GatheringSettings {

@@ -3,7 +3,7 @@ import type { Annotation } from '../model/store/annotation-store.ts';
 import type { Clock } from '../model/clock.ts';
 import { JuryError } from '../model/errors.ts';
 import { isDiskFull } from '../model/full-disk.ts';
-import { annotationsOfRecords, annotationsOfSpans } from '../pipeline/foreign-annotations.ts';
+import { annotationsOfRecords, annotationsOfSpans } from '../pipeline/evaluation/foreign-annotations.ts';
 import type { Ingest } from '../model/ingest.ts';
 import type { Annotating } from './annotating.ts';
 

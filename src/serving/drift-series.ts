@@ -4,8 +4,8 @@ import type { Config, EvaluatorConfig } from '../config/config.ts';
 import { promptOf } from '../judges/prompt.ts';
 import type { Run } from '../model/agent-trace.ts';
 import { jsonText, member, type JsonObject, type JsonValue } from '../model/json.ts';
-import { expectedOf, type ToJudge } from '../pipeline/evaluate.ts';
-import { leaving } from '../pipeline/leaving.ts';
+import { expectedOf, type ToJudge } from '../pipeline/evaluation/evaluate.ts';
+import { leaving } from '../pipeline/evaluation/redacted-run.ts';
 import type { Redaction } from '../redaction/redaction.ts';
 
 export interface Watch {

@@ -6,7 +6,7 @@ import type { Config } from '../config/config.ts';
 import { driftCounts, driftWordOf } from '../figures/drift.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { DriftAnswer, DriftLook, DriftResult, DriftSeries } from '../model/store/drift-store.ts';
-import type { AskEnd } from '../pipeline/ask.ts';
+import type { AskEnd } from '../pipeline/jury/judge-driver.ts';
 import type { Redaction } from '../redaction/redaction.ts';
 import { verdictWord } from '../stores/item.ts';
 import type { Store } from '../model/store/store.ts';

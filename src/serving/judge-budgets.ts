@@ -4,9 +4,9 @@ import type { Purse } from '../judges/batch-flight.ts';
 import type { Budget } from '../judges/budgets.ts';
 import type { Ledger, LimitStanding } from '../judges/ledger.ts';
 import type { Till } from '../model/budget.ts';
-import type { Pace, PlannedEvaluator } from '../pipeline/evaluate.ts';
-import { pacedBy } from '../pipeline/pacing.ts';
-import { seatsOf } from '../pipeline/panel.ts';
+import type { Pace, PlannedEvaluator } from '../pipeline/evaluation/evaluate.ts';
+import { pacedBy } from '../pipeline/evaluation/budget-pacing.ts';
+import { seatsOf } from '../pipeline/jury/jury-panel.ts';
 
 export type Planned = Pick<PlannedEvaluator, 'configured' | 'judge' | 'panel' | 'budget'>;
 

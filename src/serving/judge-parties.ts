@@ -3,8 +3,8 @@ import type { Config } from '../config/config.ts';
 import type { JudgeInForce } from '../figures/judge-agreement.ts';
 import type { Budget } from '../judges/budgets.ts';
 import { endpointParty } from '../judges/http-calls.ts';
-import type { PlannedEvaluator } from '../pipeline/evaluate.ts';
-import { judgesOf, seatsOf } from '../pipeline/panel.ts';
+import type { PlannedEvaluator } from '../pipeline/evaluation/evaluate.ts';
+import { judgesOf, seatsOf } from '../pipeline/jury/jury-panel.ts';
 
 type Planned = Pick<PlannedEvaluator, 'configured' | 'judge' | 'panel' | 'budget'>;
 

@@ -1,8 +1,8 @@
 /** What waits for judges: in the store where that outlives the process, else in memory, before the judge. */
 import type { Config } from '../config/config.ts';
 import { desk, type Desk, type DeskOptions } from '../judges/desk.ts';
-import type { ToJudge } from '../pipeline/evaluate.ts';
-import { ofQuorum, seatsOf } from '../pipeline/panel.ts';
+import type { ToJudge } from '../pipeline/evaluation/evaluate.ts';
+import { ofQuorum, seatsOf } from '../pipeline/jury/jury-panel.ts';
 import type { Pipeline, PipelineOptions, Queued } from '../pipeline/pipeline.ts';
 import type { Keeper } from '../stores/keeper.ts';
 import type { Store } from '../model/store/store.ts';

@@ -1,9 +1,9 @@
 /** What bounds the service as a whole: memory, closing, journal, store, and how hard these press. */
 import type { Config } from '../config/config.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
-import { fairShare, type FairShare } from '../pipeline/fair-share.ts';
+import { fairShare, type FairShare } from '../pipeline/overload/fair-share.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
-import { strainBounds } from '../pipeline/strains.ts';
+import { strainBounds } from '../pipeline/overload/pressure-thresholds.ts';
 import type { DoorLeases } from '../receivers/in-flight.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { memoryGuard, type Memory } from './memory-guard.ts';

@@ -1,7 +1,7 @@
 /** Says which services are recognised by their first spans, and of which no run can come. */
 import type { Collector } from '../../collectors/collector.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
-import { noticeOf, recognition, type UnrecognisedNotice } from '../pipeline/recognition.ts';
+import { noticeOf, recognition, type UnrecognisedNotice } from '../pipeline/reporting/recognition.ts';
 import type { Ingest } from '../model/ingest.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { repeating, type Repeating } from './repeating.ts';

@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts';
 import { configuredRedaction } from '../config/redaction.ts';
 import { jsonText, type JsonValue } from '../model/json.ts';
 import type { PipelineSettings } from '../pipeline/pipeline.ts';
-import { taskGroups, type TaskGroups } from '../pipeline/task-groups.ts';
+import { taskGroups, type TaskGroups } from '../pipeline/reporting/task-groups.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 
 export interface RunRules extends PipelineSettings {

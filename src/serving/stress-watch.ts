@@ -1,9 +1,9 @@
 /** Looks at what bears on the service, ten times a second, and says what is given up for it. */
 import type { Clock, Sleep } from '../model/clock.ts';
-import { intakePace } from '../pipeline/intake-pace.ts';
-import { retryAfter } from '../pipeline/retry-after.ts';
-import type { StrainName, Strains } from '../pipeline/strains.ts';
-import { stress, stressLevels, type StressLevel } from '../pipeline/stress.ts';
+import { intakePace } from '../pipeline/overload/admission-rate.ts';
+import { retryAfter } from '../pipeline/overload/retry-after.ts';
+import type { StrainName, Strains } from '../pipeline/overload/pressure-thresholds.ts';
+import { stress, stressLevels, type StressLevel } from '../pipeline/overload/load-shedding.ts';
 import type { Admission, Ingest } from '../model/ingest.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 

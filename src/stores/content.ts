@@ -1,6 +1,6 @@
 /** Which runs' content is kept: their texts, arguments and results, and their spans. Verdicts and decisions are kept of every run. */
 import type { ScoredRun } from '../model/scored-run.ts';
-import { sampleDecision } from '../pipeline/sample.ts';
+import { sampleDecision } from '../pipeline/evaluation/sampling.ts';
 import type { WithoutContent } from '../model/store/store.ts';
 
 export const contentChoices = ['all', 'failed_and_sampled', 'none'] as const;

@@ -4,7 +4,7 @@ import { runTargetId } from '../model/verdict.ts';
 import { callEnd } from '../model/call-end.ts';
 import { lasting } from './compression.ts';
 import { storedDecisions, tookMicros } from './item.ts';
-import { traceKey } from '../pipeline/traces.ts';
+import { traceKey } from '../pipeline/gathering/trace-table.ts';
 import { memoryAnnotations } from './memory-annotations.ts';
 import { memoryBatches } from './memory-batches.ts';
 import { memoryDrift } from './memory-drift.ts';

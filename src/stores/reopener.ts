@@ -3,8 +3,8 @@
  * at most so many in one turn, and beside all other work; the stored spans come back where they are kept and are those that were scored.
  */
 import type { Clock, Sleep } from '../model/clock.ts';
-import type { ClosingTimes } from '../pipeline/closing.ts';
-import type { Reopening } from '../pipeline/reopening.ts';
+import type { ClosingTimes } from '../pipeline/gathering/close-policy.ts';
+import type { Reopening } from '../pipeline/gathering/late-spans.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { keptSpans } from './kept-spans.ts';
 import type { KeptSpans, KnownTrace, Store, TraceName } from '../model/store/store.ts';

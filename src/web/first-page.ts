@@ -1,5 +1,5 @@
 /** The page at `/`: where agents send to, and where everything else is. */
-import type { UnrecognisedNotice } from '../pipeline/recognition.ts';
+import type { UnrecognisedNotice } from '../pipeline/reporting/recognition.ts';
 
 /** The API has them all. */
 const noticesShown = 10;

@@ -3,7 +3,7 @@ import { collectors } from '../../collectors/index.ts';
 import type { AgentTrace } from '../../src/model/agent-trace.ts';
 import { noTenant, type SpanId } from '../../src/model/ids.ts';
 import type { LogRecord, Span } from '../../src/model/span.ts';
-import { assemble, type Draft } from '../../src/pipeline/assemble.ts';
+import { assemble, type Draft } from '../../src/pipeline/assembly/assemble.ts';
 
 export function assembled(spans: readonly Span[], records: readonly LogRecord[] = []): readonly Draft[] {
   const bySpan = new Map<SpanId, LogRecord[]>();

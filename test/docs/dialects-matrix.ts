@@ -1,6 +1,6 @@
 /** Which fields the recordings of each instrumentation and version carry, as one table: where each was read from, or that it is not there. */
 import type { Provenance, Run } from '../../src/model/agent-trace.ts';
-import { mainDialect } from '../../src/pipeline/remedies.ts';
+import { mainDialect } from '../../src/pipeline/reporting/missing-data.ts';
 import { isClaimed, notClaimed } from '../recordings/claimed.ts';
 import type { ExpectedCall, ExpectedRecording, ExpectedTrace } from '../recordings/expected.ts';
 import { play, recordingsIn, type Recording } from '../recordings/read.ts';

@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import type { Collector } from '../../collectors/collector.ts';
 import { collectors } from '../../collectors/index.ts';
-import { isLack, lackTexts } from '../../src/pipeline/remedies.ts';
+import { isLack, lackTexts } from '../../src/pipeline/reporting/missing-data.ts';
 import { recordingsIn } from '../recordings/read.ts';
 import { matrix } from './dialects-matrix.ts';
 

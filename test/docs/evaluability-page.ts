@@ -1,7 +1,7 @@
 /** `docs/evaluability.md`: the question, the queries, and what to switch on, from the collectors' own data and the table of metrics. */
 import { collectors } from '../../collectors/index.ts';
-import { agentsWatchedMax, runsBeforeTelling } from '../../src/pipeline/content-notices.ts';
-import { lackByReason, lackTexts, remedyOf, type Lack } from '../../src/pipeline/remedies.ts';
+import { agentsWatchedMax, runsBeforeTelling } from '../../src/pipeline/reporting/content-notices.ts';
+import { lackByReason, lackTexts, remedyOf, type Lack } from '../../src/pipeline/reporting/missing-data.ts';
 import { metrics, type MetricName } from '../../src/telemetry/metrics.ts';
 import { openMetricsName } from '../../src/telemetry/openmetrics.ts';
 

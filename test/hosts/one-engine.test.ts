@@ -14,7 +14,7 @@ import { carrierOf } from '../../src/exporters/carrier.ts';
 import { evaluate, factory, type ConfiguredEvaluator, type Verdict } from '../../src/library/evaluators.ts';
 import type { Run } from '../../src/model/agent-trace.ts';
 import { jsonText, type JsonValue } from '../../src/model/json.ts';
-import { evaluationOf } from '../../src/pipeline/evaluate.ts';
+import { evaluationOf } from '../../src/pipeline/evaluation/evaluate.ts';
 import { attributes, otlpSink, readCarrier } from '../exporters/otlp-sink.ts';
 import { play, recordingsIn, type Recording } from '../recordings/read.ts';
 import { eventually, running } from '../service/running.ts';

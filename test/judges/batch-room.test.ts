@@ -4,7 +4,7 @@ import type { Answer } from '../../evaluators/evaluator.ts';
 import { isPutOff } from '../../src/judges/batch-room.ts';
 import { overBudget, overLimit } from '../../src/judges/till.ts';
 import type { Till, Tokens, Used } from '../../src/model/budget.ts';
-import { runJudge } from '../../src/pipeline/ask.ts';
+import { runJudge } from '../../src/pipeline/jury/judge-driver.ts';
 import { batchHost, batchOf, good, question } from './batch-host.ts';
 import { answerLine, batchServer, errorLine, type BatchServer, type ServedBatch } from './batch-server.ts';
 import { says } from './chat-server.ts';

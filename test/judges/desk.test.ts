@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { desk, type DeskOptions } from '../../src/judges/desk.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { parseTraceId } from '../../src/model/ids.ts';
-import type { AskEnd } from '../../src/pipeline/ask.ts';
+import type { AskEnd } from '../../src/pipeline/jury/judge-driver.ts';
 import { memoryStore } from '../../src/stores/memory.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { manualSleep, settled } from '../builders/manual-sleep.ts';

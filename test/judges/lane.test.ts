@@ -4,7 +4,7 @@ import { type JudgeEnd, type JudgeJob, judgeLane, type JudgeLaneOptions } from '
 import { scriptedJudge } from '../../src/judges/scripted.ts';
 import type { Judge } from '../../src/judges/judge.ts';
 import { overBudget, paid } from '../../src/judges/till.ts';
-import { askOf } from '../../src/pipeline/ask.ts';
+import { askOf } from '../../src/pipeline/jury/judge-driver.ts';
 import type { Outcome } from '../../src/model/verdict.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { manualSleep, settled } from '../builders/manual-sleep.ts';

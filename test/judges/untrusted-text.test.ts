@@ -8,7 +8,7 @@ import { evaluators } from '../../evaluators/index.ts';
 import type { AgentTrace } from '../../src/model/agent-trace.ts';
 import type { Expectation } from '../../src/model/expectation.ts';
 import type { Outcome, Verdict } from '../../src/model/verdict.ts';
-import { askOf, runJudge } from '../../src/pipeline/ask.ts';
+import { askOf, runJudge } from '../../src/pipeline/jury/judge-driver.ts';
 import { agentTrace, call } from '../builders/agent-trace.ts';
 import { bench, type Bench } from './bench.ts';
 import { type ChatRequest, says } from './chat-server.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { manualClock } from '../../src/model/clock.ts';
-import { countActivity } from '../../src/pipeline/agent-activity.ts';
+import { countActivity } from '../../src/pipeline/reporting/agent-activity.ts';
 import type { MetricName } from '../../src/telemetry/metrics.ts';
 import { metricRegistry, type MetricRegistry } from '../../src/telemetry/registry.ts';
 import { agentTrace, call, spanId } from '../builders/agent-trace.ts';

@@ -12,7 +12,7 @@ import { atOnce } from '../../src/otlp/steps.ts';
 import { unbundled } from '../../src/otlp/bundle.ts';
 import { readTraces } from '../../src/otlp/read.ts';
 import { writeTraces } from '../../src/otlp/write.ts';
-import { assemble } from '../../src/pipeline/assemble.ts';
+import { assemble } from '../../src/pipeline/assembly/assemble.ts';
 import { collectors } from '../../collectors/index.ts';
 import { noTenant } from '../../src/model/ids.ts';
 import { spanId } from '../builders/agent-trace.ts';

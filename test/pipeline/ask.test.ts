@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Answer, Question } from '../../evaluators/evaluator.ts';
 import type { Outcome } from '../../src/model/verdict.ts';
-import { type Ask, runJudge } from '../../src/pipeline/ask.ts';
+import { type Ask, runJudge } from '../../src/pipeline/jury/judge-driver.ts';
 
 const question: Question = { id: 'q', instruction: 'Is it so?', data: [], answerSchema: { type: 'object' } };
 const yes: Answer = { kind: 'answered', value: { yes: true }, truncated: false };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { breaker, restMs } from '../../src/pipeline/breaker.ts';
+import { breaker, restMs } from '../../src/runtime/circuit-breaker.ts';
 
 const options = { random: () => 1, failuresMax: 3, firstRestMs: 100, longestRestMs: 300 };
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { RunDecision } from '../../src/model/scored-run.ts';
 import type { Run } from '../../src/model/agent-trace.ts';
-import { contentNotices } from '../../src/pipeline/content-notices.ts';
+import { contentNotices } from '../../src/pipeline/reporting/content-notices.ts';
 import { agentTrace, call } from '../builders/agent-trace.ts';
 import { run } from '../builders/scored-run.ts';
 

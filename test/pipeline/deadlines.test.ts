@@ -1,7 +1,7 @@
 /** The heap against a list that is searched from end to end. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { deadlines, type Deadlines } from '../../src/pipeline/deadlines.ts';
+import { deadlines, type Deadlines } from '../../src/runtime/deadline-queue.ts';
 
 interface Step {
   readonly kind: 'set' | 'remove' | 'takeDue';

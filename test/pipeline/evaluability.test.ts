@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { attemptOf, sharesOf, type Attempt } from '../../src/pipeline/evaluability.ts';
+import { attemptOf, sharesOf, type Attempt } from '../../src/pipeline/reporting/evaluability.ts';
 import { agentTrace } from '../builders/agent-trace.ts';
 
 const run = { trace: agentTrace({ agent: 'a' }), dialects: ['gen_ai', 'google_adk'] };

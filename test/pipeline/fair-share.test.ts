@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { manualClock } from '../../src/model/clock.ts';
-import { fairShare } from '../../src/pipeline/fair-share.ts';
+import { fairShare } from '../../src/pipeline/overload/fair-share.ts';
 
 test('fair share: one alone is never modest, beside a greedy one whoever sends little is', () => {
   const share = fairShare({ clock: manualClock() });

@@ -1,7 +1,7 @@
 /** Equal values have equal fingerprints, and others have not. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { fingerprint, type Printable } from '../../src/pipeline/fingerprint.ts';
+import { fingerprint, type Printable } from '../../src/pipeline/assembly/fingerprint.ts';
 
 const leaf = fc.oneof(fc.constantFrom<Printable>(null, true, false, 0, 1, -1, 1.5, '', 'a', 'b', 'ab', '0', 'null', 0n, 1n, 2n ** 70n), fc.string({ maxLength: 6 }), fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true }), fc.bigInt());
 const { value } = fc.letrec<{ value: Printable }>((tie) => ({

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { Annotation } from '../../src/model/store/annotation-store.ts';
 import { noTenant } from '../../src/model/ids.ts';
-import { annotationsOfRecords, annotationsOfSpans } from '../../src/pipeline/foreign-annotations.ts';
+import { annotationsOfRecords, annotationsOfSpans } from '../../src/pipeline/evaluation/foreign-annotations.ts';
 import { readTraces } from '../../src/otlp/read.ts';
 import { writeTraces } from '../../src/otlp/write.ts';
 import { spanId } from '../builders/agent-trace.ts';

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { manualClock } from '../../src/model/clock.ts';
-import { intakePace } from '../../src/pipeline/intake-pace.ts';
+import { intakePace } from '../../src/pipeline/overload/admission-rate.ts';
 
 const lookMs = 100;
 const requestBytes = 10_000;

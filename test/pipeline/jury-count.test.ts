@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Verdict } from '../../src/model/verdict.ts';
-import { countOf, reasonToEscalate, type Ballot } from '../../src/pipeline/jury-count.ts';
-import type { AskEnd } from '../../src/pipeline/ask.ts';
+import { countOf, reasonToEscalate, type Ballot } from '../../src/pipeline/jury/jury-tally.ts';
+import type { AskEnd } from '../../src/pipeline/jury/judge-driver.ts';
 import { failed, scored, skipped } from '../builders/scored-run.ts';
 
 const down: AskEnd = { kind: 'overload', reason: 'judge_down' };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { judgesOf, ofQuorum, panelModel, quorumOf, seatsOf, type Panel } from '../../src/pipeline/panel.ts';
+import { judgesOf, ofQuorum, panelModel, quorumOf, seatsOf, type Panel } from '../../src/pipeline/jury/jury-panel.ts';
 
 test('panel: each judge is asked as often as there are votes, and whom it escalates to has none', () => {
   const panel: Panel = { judges: ['a', 'b'], votes: 2, escalate: { to: 'c', onDisagreement: true } };

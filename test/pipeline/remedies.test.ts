@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { collectors } from '../../collectors/index.ts';
 import type { SkipReason } from '../../src/model/verdict.ts';
-import { lackOf, mainDialect, placesOf, remedyOf, type Lack } from '../../src/pipeline/remedies.ts';
+import { lackOf, mainDialect, placesOf, remedyOf, type Lack } from '../../src/pipeline/reporting/missing-data.ts';
 
 const lacks: readonly (readonly [reason: SkipReason, lack: Lack | undefined])[] = [
   ['arguments_not_carried', 'tool_arguments'],

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseTraceId, type TraceId } from '../../src/model/ids.ts';
-import { sampleDecision, upstreamProbabilityMin } from '../../src/pipeline/sample.ts';
+import { sampleDecision, upstreamProbabilityMin } from '../../src/pipeline/evaluation/sampling.ts';
 
 const head = '4bf92f3577b34da6a3';
 

@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { manualClock } from '../../src/model/clock.ts';
-import { strainBounds, strainNames, type StrainName, type Strains } from '../../src/pipeline/strains.ts';
-import { calmMs, stress, stressLevels } from '../../src/pipeline/stress.ts';
+import { strainBounds, strainNames, type StrainName, type Strains } from '../../src/pipeline/overload/pressure-thresholds.ts';
+import { calmMs, stress, stressLevels } from '../../src/pipeline/overload/load-shedding.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 
 const atRest = Object.fromEntries(strainNames.map((name) => [name, 0])) as unknown as Strains;

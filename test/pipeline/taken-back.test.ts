@@ -4,7 +4,7 @@ import { configuredEvaluator } from '../../evaluators/configured.ts';
 import { evaluationContext } from '../../evaluators/context.ts';
 import { evaluators } from '../../evaluators/index.ts';
 import { manualClock } from '../../src/model/clock.ts';
-import { evaluateRun } from '../../src/pipeline/evaluate.ts';
+import { evaluateRun } from '../../src/pipeline/evaluation/evaluate.ts';
 import { noTelemetry } from '../../src/telemetry/telemetry.ts';
 import { spanId } from '../builders/agent-trace.ts';
 import { run } from '../builders/scored-run.ts';

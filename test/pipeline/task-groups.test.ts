@@ -5,7 +5,7 @@ import type { Run } from '../../src/model/agent-trace.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { noTenant, tenant } from '../../src/model/ids.ts';
 import { pipeline } from '../../src/pipeline/pipeline.ts';
-import { taskGroups, type TaskGroupSettings } from '../../src/pipeline/task-groups.ts';
+import { taskGroups, type TaskGroupSettings } from '../../src/pipeline/reporting/task-groups.ts';
 import { metricRegistry, type MetricRegistry } from '../../src/telemetry/registry.ts';
 import type { MetricName } from '../../src/telemetry/metrics.ts';
 import { agentTrace, call, spanId } from '../builders/agent-trace.ts';

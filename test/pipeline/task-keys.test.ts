@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Run } from '../../src/model/agent-trace.ts';
 import { noTenant, tenant } from '../../src/model/ids.ts';
-import { taskKeys, taskPath } from '../../src/pipeline/task-keys.ts';
+import { taskKeys, taskPath } from '../../src/pipeline/reporting/task-keys.ts';
 import { agentTrace } from '../builders/agent-trace.ts';
 import { run } from '../builders/scored-run.ts';
 import { span, type SpanData } from '../builders/spans.ts';

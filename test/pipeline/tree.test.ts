@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { SpanRole } from '../../collectors/collector.ts';
-import { ended } from '../../src/pipeline/steps.ts';
-import { looseNode, tree, type Node, type Tree } from '../../src/pipeline/tree.ts';
+import { ended } from '../../src/runtime/cooperative.ts';
+import { looseNode, tree, type Node, type Tree } from '../../src/pipeline/assembly/span-tree.ts';
 import { remoteParent, span, type SpanData } from '../builders/spans.ts';
 
 type Held = SpanData & { readonly role?: SpanRole };

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Answer, EvaluatorRequest, Question } from '../../evaluators/evaluator.ts';
 import type { JsonValue } from '../../src/model/json.ts';
 import type { Verdict } from '../../src/model/verdict.ts';
-import { voting } from '../../src/pipeline/vote.ts';
+import { voting } from '../../src/pipeline/jury/jury-vote.ts';
 import { failed, scored } from '../builders/scored-run.ts';
 
 const schema = { type: 'object', additionalProperties: false, required: ['explanation', 'label'], properties: { explanation: { type: 'string' }, label: { enum: ['good', 'bad'] } } };

@@ -10,7 +10,7 @@ import type { Run, RunKey } from '../../src/model/agent-trace.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { noTenant } from '../../src/model/ids.ts';
 import type { LogRecord, Span } from '../../src/model/span.ts';
-import { gathering } from '../../src/pipeline/group.ts';
+import { gathering } from '../../src/pipeline/gathering/gatherer.ts';
 import { noTelemetry } from '../../src/telemetry/telemetry.ts';
 import { seeded, type Chance } from '../builders/seeded.ts';
 import { contentsOf, recordingsIn } from './read.ts';

@@ -8,7 +8,7 @@ import { manualClock } from '../../src/model/clock.ts';
 import { noTenant } from '../../src/model/ids.ts';
 import type { LogRecord, Span } from '../../src/model/span.ts';
 import { readLogs, readTraces } from '../../src/otlp/read.ts';
-import { gathering } from '../../src/pipeline/group.ts';
+import { gathering } from '../../src/pipeline/gathering/gatherer.ts';
 import { noTelemetry } from '../../src/telemetry/telemetry.ts';
 import type { ExpectedRecording } from './expected.ts';
 

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { configuredEvaluator } from '../../evaluators/configured.ts';
 import { evaluators } from '../../evaluators/index.ts';
-import type { PlannedEvaluator } from '../../src/pipeline/evaluate.ts';
+import type { PlannedEvaluator } from '../../src/pipeline/evaluation/evaluate.ts';
 import { judgeOfParty, judgesOfParty, partyOf, questionsOf, type Payer } from '../../src/serving/judge-parties.ts';
 
 function planned(name: string, asked: Partial<PlannedEvaluator>): PlannedEvaluator {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { manualClock } from '../../src/model/clock.ts';
 import { noTenant } from '../../src/model/ids.ts';
-import type { TraceName } from '../../src/pipeline/reopening.ts';
+import type { TraceName } from '../../src/pipeline/gathering/late-spans.ts';
 import { memoryStore } from '../../src/stores/memory.ts';
 import { reopener } from '../../src/stores/reopener.ts';
 import type { Store } from '../../src/model/store/store.ts';

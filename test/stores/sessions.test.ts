@@ -6,7 +6,7 @@ import { parseTraceId } from '../../src/model/ids.ts';
 import { sessionTurnsMax } from '../../src/model/store/session-store.ts';
 import type { SessionChoice } from '../../src/model/judge-work.ts';
 import { targetKey } from '../../src/model/target-key.ts';
-import { withoutEarlier } from '../../src/pipeline/session-turns.ts';
+import { withoutEarlier } from '../../src/pipeline/evaluation/session-turns.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import type { Store, StoreItem } from '../../src/model/store/store.ts';
 import { agentTrace } from '../builders/agent-trace.ts';

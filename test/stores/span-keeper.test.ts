@@ -1,6 +1,6 @@
 import { zstdDecompressSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import type { FinishedTrace } from '../../src/pipeline/standing.ts';
+import type { FinishedTrace } from '../../src/pipeline/gathering/journal-references.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { memoryStore } from '../../src/stores/memory.ts';
 import { spanKeeper, type SpanKeeper, type SpanKeeperOptions, type TraceSpans } from '../../src/stores/span-keeper.ts';

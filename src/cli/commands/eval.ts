@@ -4,7 +4,7 @@ import { evaluationContext } from '../../../evaluators/context.ts';
 import { evaluators } from '../../../evaluators/index.ts';
 import { readConfig } from '../../config/load.ts';
 import { configuredRedaction } from '../../config/redaction.ts';
-import type { PlannedEvaluator } from '../../pipeline/evaluate.ts';
+import type { PlannedEvaluator } from '../../pipeline/evaluation/evaluate.ts';
 import { judgeBench } from '../../serving/judge-bench.ts';
 import type { ConfigFault } from '../../config/fault.ts';
 import { noTelemetry } from '../../telemetry/telemetry.ts';

@@ -1,6 +1,6 @@
 /** `tracejury record`: an OTLP receiver for the length of a command. */
 import { pino } from 'pino';
-import { defaultClosing } from '../../pipeline/closing.ts';
+import { defaultClosing } from '../../pipeline/gathering/close-policy.ts';
 import { UsageError, type Command, type CommandInput } from '../command.ts';
 import { readBodies } from '../inspect/bodies.ts';
 import { played } from '../inspect/played.ts';

@@ -12,7 +12,7 @@ import { whoIsAskedSchema } from '../../config/sections/evaluators.ts';
 import { withShared } from '../../config/shared-options.ts';
 import { JuryError } from '../../model/errors.ts';
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../model/json.ts';
-import type { PlannedEvaluator } from '../../pipeline/evaluate.ts';
+import type { PlannedEvaluator } from '../../pipeline/evaluation/evaluate.ts';
 import { pathText, type ConfigFault } from '../../config/fault.ts';
 import { InputFaults } from '../input-faults.ts';
 import { unreadable } from '../inspect/bodies.ts';

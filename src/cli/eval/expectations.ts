@@ -7,7 +7,7 @@ import { refinedPart, statedParts } from '../../../evaluators/expected-parts.ts'
 import { pathText, type ConfigFault } from '../../config/fault.ts';
 import type { Expectation } from '../../model/expectation.ts';
 import type { JsonValue } from '../../model/json.ts';
-import { expectedOf, type PlannedEvaluator } from '../../pipeline/evaluate.ts';
+import { expectedOf, type PlannedEvaluator } from '../../pipeline/evaluation/evaluate.ts';
 import { InputFaults } from '../input-faults.ts';
 import { wordedFault } from './fault-wording.ts';
 import type { DatasetExample, EvalItem, EvalResult, MatchedItem } from './item.ts';

@@ -1,7 +1,7 @@
 /** Tokens of a run that is given as JSON: of its model calls, else as a whole. Numbers that are none are left out. */
 import type { AgentTrace, ModelCall } from '../../model/agent-trace.ts';
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../model/json.ts';
-import { tokensOf } from '../../pipeline/model-calls.ts';
+import { tokensOf } from '../../pipeline/assembly/model-calls.ts';
 
 /** `model_calls`: a list of `model`, `input_tokens`, `output_tokens`, `cached_input_tokens`; `tokens`: `input` and `output`. In camelCase as well. */
 export function givenTokens(value: JsonObject): Pick<AgentTrace, 'modelCalls' | 'tokens'> {

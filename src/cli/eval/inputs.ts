@@ -6,7 +6,7 @@ import { wire } from '../../model/attributes.ts';
 import { noTenant, parseSpanId, parseTraceId, type SpanId, type TraceId } from '../../model/ids.ts';
 import { jsonText, parseJson, type JsonValue } from '../../model/json.ts';
 import { textAttribute, type Span } from '../../model/span.ts';
-import { defaultTaskKey, taskKeys, type TaskKeyOptions, type TaskKeys, type TaskPath } from '../../pipeline/task-keys.ts';
+import { defaultTaskKey, taskKeys, type TaskKeyOptions, type TaskKeys, type TaskPath } from '../../pipeline/reporting/task-keys.ts';
 import { unreadable, type Body } from '../inspect/bodies.ts';
 import { played, type Reading } from '../inspect/played.ts';
 import { readRecorded, type Recorded } from '../inspect/recorded.ts';

@@ -3,7 +3,7 @@ import type { ExpectedPart } from '../../../evaluators/evaluator.ts';
 import type { ConfigFault, Path } from '../../config/fault.ts';
 import type { Run } from '../../model/agent-trace.ts';
 import type { NamedVerdict } from '../../library/report.ts';
-import type { PlannedEvaluator } from '../../pipeline/evaluate.ts';
+import type { PlannedEvaluator } from '../../pipeline/evaluation/evaluate.ts';
 import type { JsonObject, JsonValue } from '../../model/json.ts';
 
 /** A key in a file. */

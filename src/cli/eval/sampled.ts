@@ -1,5 +1,5 @@
 /** A share of the runs by their trace ids: the same ones each time, and a larger share holds all of a smaller one. */
-import { sampleDecision } from '../../pipeline/sample.ts';
+import { sampleDecision } from '../../pipeline/evaluation/sampling.ts';
 import type { MatchedItem } from './item.ts';
 
 /** Never none of them: a gate over nothing would say nothing. */

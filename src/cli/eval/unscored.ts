@@ -2,8 +2,8 @@
 import type { JudgeConfig } from '../../config/config.ts';
 import { classOf, scoredCount } from '../../library/tally.ts';
 import type { Verdict } from '../../model/verdict.ts';
-import type { PlannedEvaluator } from '../../pipeline/evaluate.ts';
-import { judgesOf } from '../../pipeline/panel.ts';
+import type { PlannedEvaluator } from '../../pipeline/evaluation/evaluate.ts';
+import { judgesOf } from '../../pipeline/jury/jury-panel.ts';
 import type { Unverified } from './expectations.ts';
 import type { EvaluatorTally } from './gates.ts';
 import type { EvalOutcome, EvalResult } from './item.ts';

@@ -7,7 +7,7 @@ import type { EvaluatorConfig } from '../../config/config.ts';
 import type { Run } from '../../model/agent-trace.ts';
 import type { Expectation } from '../../model/expectation.ts';
 import type { Verdict } from '../../model/verdict.ts';
-import { lackOf, remedyOf, type Lack } from '../../pipeline/remedies.ts';
+import { lackOf, remedyOf, type Lack } from '../../pipeline/reporting/missing-data.ts';
 
 export interface Evaluability {
   readonly name: string;

@@ -1,5 +1,5 @@
 /** What to switch on, what it would bring for which evaluators, and where the spans would then carry it. */
-import { lackTexts, placesOf } from '../../pipeline/remedies.ts';
+import { lackTexts, placesOf } from '../../pipeline/reporting/missing-data.ts';
 import type { Evaluability } from './evaluability.ts';
 
 /** An evaluator that lacked something in some run. */

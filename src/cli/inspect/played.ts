@@ -4,9 +4,9 @@ import { collectors } from '../../../collectors/index.ts';
 import type { Run } from '../../model/agent-trace.ts';
 import { manualClock } from '../../model/clock.ts';
 import { noTenant } from '../../model/ids.ts';
-import type { GatheringOptions } from '../../pipeline/gathering.ts';
-import { gathering } from '../../pipeline/group.ts';
-import { defaultGroupLimits } from '../../pipeline/group-limits.ts';
+import type { GatheringOptions } from '../../pipeline/gathering/gatherer-types.ts';
+import { gathering } from '../../pipeline/gathering/gatherer.ts';
+import { defaultGroupLimits } from '../../pipeline/gathering/group-limits.ts';
 import { metricRegistry, type MetricRegistry } from '../../telemetry/registry.ts';
 import type { Recorded } from './recorded.ts';
 

@@ -1,6 +1,6 @@
 /** The whole answer of `inspect` as one JSON object. */
 import { jsonText, type JsonObject } from '../../model/json.ts';
-import { isLack, placesOf, remedyOf } from '../../pipeline/remedies.ts';
+import { isLack, placesOf, remedyOf } from '../../pipeline/reporting/missing-data.ts';
 import type { Report } from './inspected.ts';
 import { runObjects } from './run-json.ts';
 import { agentShares, type AgentShares } from './shares.ts';

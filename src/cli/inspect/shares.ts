@@ -1,6 +1,6 @@
 /** The same question for all runs of an agent together: which share could each evaluator score, and what did the others lack. */
 import type { Run } from '../../model/agent-trace.ts';
-import { attemptOf, sharesOf, type Attempt, type Share } from '../../pipeline/evaluability.ts';
+import { attemptOf, sharesOf, type Attempt, type Share } from '../../pipeline/reporting/evaluability.ts';
 import type { Evaluability } from './evaluability.ts';
 import type { InspectedRun } from './inspected.ts';
 

@@ -5,7 +5,7 @@ import type { Config } from '../../config/config.ts';
 import { readConfig } from '../../config/load.ts';
 import { configuredRedaction } from '../../config/redaction.ts';
 import type { Environment } from '../../config/substitution.ts';
-import { panelModel } from '../../pipeline/panel.ts';
+import { panelModel } from '../../pipeline/jury/jury-panel.ts';
 import { judgeBench } from '../../serving/judge-bench.ts';
 import { noTelemetry } from '../../telemetry/telemetry.ts';
 import { UsageError, type CommandInput, type ExitCode } from '../command.ts';

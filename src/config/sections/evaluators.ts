@@ -3,7 +3,7 @@ import { turnGroupings } from '../../../evaluators/turns.ts';
 import type { AnyEvaluator, JsonSchema } from '../../../evaluators/evaluator.ts';
 import type { JsonValue } from '../../model/json.ts';
 import type { EvaluatorKind } from '../../model/verdict.ts';
-import { panelJudgesMax, seatsMax, votesMax } from '../../pipeline/panel.ts';
+import { panelJudgesMax, seatsMax, votesMax } from '../../pipeline/jury/jury-panel.ts';
 import { budgetSchema } from './budget.ts';
 import { clientTlsSchema } from './client-tls.ts';
 import type { Section } from './section.ts';

@@ -1,4 +1,4 @@
-import { upstreamProbabilityMin } from '../../pipeline/sample.ts';
+import { upstreamProbabilityMin } from '../../pipeline/evaluation/sampling.ts';
 import type { Section } from './section.ts';
 
 export const limits: Section = {

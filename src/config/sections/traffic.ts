@@ -1,6 +1,6 @@
 /** What is done to the traffic: `redact`, `tools`, `groups`. */
 import { readyPatterns, replacementDefault } from '../../redaction/settings.ts';
-import { TASK_PATH } from '../../pipeline/task-keys.ts';
+import { TASK_PATH } from '../../pipeline/reporting/task-keys.ts';
 import type { Section } from './section.ts';
 
 export const redact: Section = {

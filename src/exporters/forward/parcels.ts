@@ -8,7 +8,7 @@ import type { Span } from '../../model/span.ts';
 import { wire } from '../../model/attributes.ts';
 import type { Addition } from '../../otlp/splice.ts';
 import type { OtlpEncoding } from '../../otlp/read.ts';
-import { traceKey } from '../../pipeline/traces.ts';
+import { traceKey } from '../../pipeline/gathering/trace-table.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { ExportItem } from '../../model/scored-run.ts';
 import { additions } from './additions.ts';

@@ -6,7 +6,7 @@ import { protobufOfJson } from '../../otlp/protobuf-of-json.ts';
 import { pieces } from '../../otlp/excerpts.ts';
 import { spliced, type Cut } from '../../otlp/splice.ts';
 import type { Steps } from '../../otlp/steps.ts';
-import { breaker, restMs, type BreakerOptions, type Circuit } from '../../pipeline/breaker.ts';
+import { breaker, restMs, type BreakerOptions, type Circuit } from '../../runtime/circuit-breaker.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { BackendNews } from '../backend-news.ts';
 import { rejectedFault } from '../fault-words.ts';

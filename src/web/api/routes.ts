@@ -1,7 +1,7 @@
 /** The routes of the API. A new one is a row here: the listener serves it, and the OpenAPI document tells it. */
 import type { RunKey } from '../../model/agent-trace.ts';
 import type { JudgeInForce } from '../../figures/judge-agreement.ts';
-import type { UnrecognisedNotice } from '../../pipeline/recognition.ts';
+import type { UnrecognisedNotice } from '../../pipeline/reporting/recognition.ts';
 import type { Clock } from '../../model/clock.ts';
 import type { EntryStanding } from '../../model/exporter-standing.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';

@@ -3,7 +3,7 @@
  * and a service that is killed twice. Then the account, from the read API, the store and the judge's own bill.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { sampleDecision } from '../../../src/pipeline/sample.ts';
+import { sampleDecision } from '../../../src/pipeline/evaluation/sampling.ts';
 import { hostFolder, type Host } from '../../faults/host.ts';
 import { billed, decisionsIn, stored, told, verdictsIn, type BudgetAccount, type Kill } from './budget-account.ts';
 import { chargingJudge, inputPrice, outputPrice, type ChargingJudge } from './charging-judge.ts';

@@ -14,7 +14,7 @@ import type { Run } from '../../../src/model/agent-trace.ts';
 import type { Span } from '../../../src/model/span.ts';
 import { readTraces } from '../../../src/otlp/read.ts';
 import { writeTraces } from '../../../src/otlp/write.ts';
-import { defaultClosing } from '../../../src/pipeline/closing.ts';
+import { defaultClosing } from '../../../src/pipeline/gathering/close-policy.ts';
 import { spanId } from '../../builders/agent-trace.ts';
 import { traceId } from '../../builders/spans.ts';
 

@@ -10,7 +10,7 @@ import { tableText } from '../../../src/cli/eval/table.ts';
 import type { Verdict } from '../../../src/model/verdict.ts';
 import { junitFaults, xmlElements } from './junit-schema.ts';
 import { readInputs } from '../../../src/cli/eval/inputs.ts';
-import { defaultClosing } from '../../../src/pipeline/closing.ts';
+import { defaultClosing } from '../../../src/pipeline/gathering/close-policy.ts';
 
 const nasty = 'a|b `c` <img src=x> [l](u) @team ]]> "q" & \u0000\u001b[31m\u202e\nnext #1 \ud800';
 const explained = { explanation: nasty, details: {} };

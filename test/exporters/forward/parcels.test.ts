@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { parcels, type Parcel, type Parcels, type PlainBody } from '../../../src/exporters/forward/parcels.ts';
 import { manualClock } from '../../../src/model/clock.ts';
 import { noTenant, type Tenant } from '../../../src/model/ids.ts';
-import { traceKey } from '../../../src/pipeline/traces.ts';
+import { traceKey } from '../../../src/pipeline/gathering/trace-table.ts';
 import { metricRegistry } from '../../../src/telemetry/registry.ts';
 import { evaluation, run, scored, scoredRun } from '../../builders/scored-run.ts';
 import { span } from '../../builders/spans.ts';

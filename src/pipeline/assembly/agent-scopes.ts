@@ -1,0 +1,225 @@
+/** Where agents begin and end in a trace: which span is whose, who works under whom. */
+import type { SubAgent } from '../../model/agent-trace.ts';
+import type { SpanId, TraceId } from '../../model/ids.ts';
+import { chainsOf, placed, wholeOf, type Chain, type Whole } from './fragment-chains.ts';
+import { fragmentOf, type Fragment } from './fragments.ts';
+import { below, byStart, type Node, type Tree } from './span-tree.ts';
+
+/** One agent at work, with the spans that are its own: below its span, and not below another agent's. */
+export interface AgentScope {
+  /** The span that identifies the run. Absent only while a local root has not arrived. */
+  readonly node: Node | undefined;
+  readonly traceId: TraceId;
+  readonly spanId: SpanId;
+  /** Enclosing spans that only wrap this agent (workflow, crew, outer frame); outermost last. They lend it input and output. */
+  readonly frames: readonly Node[];
+  readonly own: readonly Node[];
+  readonly subAgents: readonly AgentScope[];
+  /** How the work came to it; absent for an agent that works for no other. */
+  readonly via?: SubAgent['via'];
+  readonly viaToolNode?: Node;
+  /** No span says that an agent is at work: the local root stands in. */
+  readonly implicit: boolean;
+  /** Its requests and tools have nothing around them: other traces may hold parts of it. */
+  readonly fragment?: Fragment;
+}
+
+interface Draft {
+  readonly node: Node | undefined;
+  readonly traceId: TraceId;
+  readonly spanId: SpanId;
+  frames: Node[];
+  own: Node[];
+  subAgents: Draft[];
+  via?: SubAgent['via'];
+  viaToolNode?: Node;
+  implicit: boolean;
+  fragment?: Fragment;
+}
+
+/** Agents nested deeper than this are read as steps of the one above: nothing real nests so deep, and a hostile trace must not exhaust the stack. */
+export const agentDepthMax = 64;
+
+/** All agents of a trace that work for no other agent, their sub-agents below them, in order of start time. */
+export function agentScopes(tree: Tree): readonly AgentScope[] {
+  const orphans = new Map<SpanId, Node[]>();
+  const found: Draft[] = [];
+  const strays: Draft[] = [];
+  /** Requests and calls with no span around them. */
+  const bare: Node[] = [];
+  const marks = marksOf(tree);
+  const top = topAgent(tree, marks);
+  for (const root of tree.roots) {
+    if (root === top) continue;
+    const agents = scopesIn(root, marks);
+    for (const agent of agents) (top === undefined || agent.implicit ? found : strays).push(agent);
+    if (agents.length > 0 || !marks.working.has(root)) continue;
+    const missing = root.awaits?.spanId;
+    const siblings = missing === undefined ? undefined : orphans.get(missing);
+    if (isWhole(root)) found.push(implicitScope(root, marks));
+    else if (missing === undefined) bare.push(root);
+    else if (siblings === undefined) orphans.set(missing, [root]);
+    else siblings.push(root);
+  }
+  if (top !== undefined) found.push(agentScope(top, marks, strays));
+  const runs = gathered(found, chainsOf(bare));
+  // Spans whose common parent has not arrived belong together; the run will hang on that parent.
+  for (const [spanId, roots] of orphans) runs.push(orphanScope(spanId, roots));
+  return runs.sort(byScopeStart);
+}
+
+/** A trace has one root. When that is an agent, all agents whose parent has not arrived work below it. */
+function topAgent(tree: Tree, marks: Marks): Node | undefined {
+  const [only, ...more] = tree.roots.filter((root) => root.awaits === undefined);
+  return only !== undefined && more.length === 0 && marks.agents.has(only) ? only : undefined;
+}
+
+/** A subtree whose root is neither a model nor a tool span: it can stand for an agent by itself. */
+function isWhole(root: Node): boolean {
+  return !isWork(root);
+}
+
+/** What the search needs to know of spans, found out once for the whole trace. */
+interface Marks {
+  readonly agents: ReadonlySet<Node>;
+  /** Spans that do work, and all spans above them. */
+  readonly working: ReadonlySet<Node>;
+  /** The nearest tool span above a span, below its agent. */
+  readonly toolAbove: ReadonlyMap<Node, Node>;
+}
+
+function marksOf(tree: Tree): Marks {
+  const agents = new Set<Node>();
+  const working = new Set<Node>();
+  const toolAbove = new Map<Node, Node>();
+  const depths = new Map<Node, number>();
+  for (const root of tree.roots) {
+    for (const node of [root, ...below(root)]) {
+      const above = node.parent === undefined ? 0 : (depths.get(node.parent) ?? 0);
+      const counts = (node.told.facts.role === 'agent' || node.told.facts.role === 'workflow') && above < agentDepthMax;
+      if (counts) agents.add(node);
+      // Asked only for what lies below.
+      if (node.children.length > 0) depths.set(node, counts ? above + 1 : above);
+      if (isWork(node)) for (let at: Node | undefined = node; at !== undefined && !working.has(at); at = at.parent) working.add(at);
+      if (node.parent === undefined || agents.has(node.parent)) continue;
+      const tool = node.parent.told.facts.role === 'tool' ? node.parent : toolAbove.get(node.parent);
+      if (tool !== undefined) toolAbove.set(node, tool);
+    }
+  }
+  return { agents, working, toolAbove };
+}
+
+function isWork(node: Node): boolean {
+  const role = node.told.facts.role;
+  return role === 'model' || role === 'tool' || role === 'retriever';
+}
+
+/** The agents in a subtree that has any; a subtree with work but without agents gives none. */
+function scopesIn(root: Node, marks: Marks): Draft[] {
+  if (marks.agents.has(root)) return [agentScope(root, marks)];
+  const outermost = outermostAgents(root, marks.agents);
+  if (outermost.length === 0) return [];
+  const scopes = outermost.map((node) => agentScope(node, marks));
+  const own = ownNodes(root, marks.agents);
+  const frames = root.told.facts.input !== undefined || root.told.facts.output !== undefined || scopes.length > 1 && own.some((node) => node.told.facts.followsLinks === true);
+  return frames || own.some(isWork) ? [frameOrAgent(root, own, scopes, marks)] : scopes;
+}
+
+function agentScope(node: Node, marks: Marks, strays: readonly Draft[] = []): Draft {
+  const inner = outermostAgents(node, marks.agents).map((one) => agentScope(one, marks));
+  return frameOrAgent(node, ownNodes(node, marks.agents), [...inner, ...strays], marks);
+}
+
+/** The agents below a span that have no other agent between them and it. */
+function outermostAgents(node: Node, agents: ReadonlySet<Node>): Node[] {
+  if (agents.size === 0 || (agents.size === 1 && agents.has(node))) return [];
+  return below(node, (child) => child.parent === node || child.parent === undefined || !agents.has(child.parent)).filter((child) => agents.has(child));
+}
+
+/** Nodes below that no inner agent claims. */
+function ownNodes(node: Node, agents: ReadonlySet<Node>): Node[] {
+  return below(node, (child) => !agents.has(child));
+}
+
+/** A span around agents that does no work of its own and has no name of its own is their frame, not another agent. */
+function frameOrAgent(node: Node, own: Node[], inner: Draft[], marks: Marks): Draft {
+  const first = inner.sort(byScopeStart)[0];
+  const facts = node.told.facts;
+  const named = facts.role === 'agent' && facts.agentName !== undefined && facts.agentNameIsGuess !== true;
+  const sameName = first?.node?.told.facts.agentName !== undefined && first.node.told.facts.agentName === facts.agentName;
+  if (first === undefined || own.some(isWork) || (named && !sameName)) {
+    for (const sub of inner) passOn(sub, node, marks);
+    return { node, traceId: node.span.traceId, spanId: node.span.spanId, frames: [], own, subAgents: inner, implicit: !marks.agents.has(node) };
+  }
+  first.frames.push(node);
+  first.own = [...first.own, ...own];
+  for (const other of inner.slice(1)) {
+    other.via = 'handoff';
+    first.subAgents.push(other);
+  }
+  return first;
+}
+
+/** How a sub-agent came to work: called as a tool, or simply nested. */
+function passOn(sub: Draft, under: Node, { toolAbove }: Marks): void {
+  const outer = sub.frames.at(-1) ?? sub.node;
+  const tool = outer === undefined ? undefined : toolAbove.get(outer);
+  sub.via = tool === undefined || tool === under ? 'child_span' : 'tool';
+  if (tool !== undefined && tool !== under) sub.viaToolNode = tool;
+}
+
+/** Puts requests and tools that have nothing around them into the agents that tell the same conversation; the others are runs by themselves. */
+function gathered(agents: readonly Draft[], chains: readonly Chain[]): Draft[] {
+  const wholes = new Map<Whole, Draft>();
+  for (const agent of agents) {
+    const whole = agent.node === undefined || agent.implicit || agent.subAgents.length > 0 || agent.own.some(isWork) ? undefined : wholeOf(agent.node);
+    if (whole !== undefined) wholes.set(whole, agent);
+  }
+  if (wholes.size === 0 && chains.length === 0) return [...agents];
+  const { within, alone } = placed(chains, [...wholes.keys()]);
+  for (const [whole, agent] of wholes) {
+    const parts = (within.get(whole) ?? []).flatMap(({ pieces }) => pieces);
+    agent.own = [...agent.own, ...parts.flatMap(({ own }) => own)];
+    agent.fragment = fragmentOf([whole.ties, ...parts.map(({ ties }) => ties)], true);
+  }
+  return [...agents, ...alone.flatMap(bareScope)];
+}
+
+/** An agent whose SDK puts no span around its requests: the first of them stands in. */
+function bareScope({ pieces }: Chain): Draft[] {
+  const node = pieces[0]?.roots[0];
+  if (node === undefined) return [];
+  const own = pieces.flatMap((piece) => piece.own);
+  return [{ node, traceId: node.span.traceId, spanId: node.span.spanId, frames: [], own, subAgents: [], implicit: true, fragment: fragmentOf(pieces.map(({ ties }) => ties), false) }];
+}
+
+function implicitScope(root: Node, marks: Marks): Draft {
+  const node = innermostWhole(root, marks);
+  // A model or tool span that stands alone is its own run: there is nothing else to hang it on.
+  const own = isWork(node) ? [node, ...below(node)] : below(node);
+  return { node, traceId: node.span.traceId, spanId: node.span.spanId, frames: [], own, subAgents: [], implicit: true };
+}
+
+/** Server, client and message spans around the work are not the agent: the span inside them is, if there is just one. */
+function innermostWhole(root: Node, { working }: Marks): Node {
+  let at = root;
+  for (;;) {
+    const inside = at.children.filter((child) => working.has(child));
+    const only = inside[0];
+    if (at.told.dialects.length > 0 || at.span.kind < 2 || inside.length !== 1 || only === undefined || isWork(only)) return at;
+    at = only;
+  }
+}
+
+function orphanScope(spanId: SpanId, roots: readonly Node[]): Draft {
+  const own = roots.flatMap((root) => [root, ...below(root)]);
+  const traceId = roots[0]?.span.traceId;
+  if (traceId === undefined) throw new Error('an orphan scope has at least one span');
+  return { node: undefined, traceId, spanId, frames: [], own, subAgents: [], implicit: true };
+}
+
+function byScopeStart(a: Draft, b: Draft): number {
+  const left = a.node ?? a.own[0];
+  const right = b.node ?? b.own[0];
+  return left === undefined || right === undefined ? 0 : byStart(left, right);
+}

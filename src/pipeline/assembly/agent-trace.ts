@@ -1,0 +1,170 @@
+/** What the spans of one agent tell, as one agent trace. */
+import type { Message, SpanFacts, ToolFacts } from '../../../collectors/collector.ts';
+import { unitedDefinitions } from '../../../collectors/reading/definitions.ts';
+import { lastText, systemText } from '../../../collectors/reading/messages.ts';
+import type { AgentTrace, ModelCall, RetrievedDocument, SubAgent, ToolCall, ToolDefinition } from '../../model/agent-trace.ts';
+import type { Drafted } from '../../model/drafted.ts';
+import type { JsonValue } from '../../model/json.ts';
+import type { AgentScope } from './agent-scopes.ts';
+import { toldByMessages } from './linked-runs.ts';
+import { tokensOf } from './model-calls.ts';
+import type { Node } from './span-tree.ts';
+import { truncatedParts } from './truncation.ts';
+
+export interface AgentSpans {
+  readonly scope: AgentScope;
+  /** The agent's span and its frames. */
+  readonly outer: readonly Node[];
+  /** The agent's own spans, each request to a model once. */
+  readonly own: readonly Node[];
+  /** The requests among them, in order of start time. */
+  readonly models: readonly Node[];
+  readonly family: {
+    readonly sessionId: string | undefined;
+    /** The model that was asked last, by the agent itself or by one that it handed over to. */
+    readonly lastModel: Node | undefined;
+  };
+}
+
+interface Times {
+  readonly startUnixNano: bigint;
+  readonly endUnixNano: bigint;
+}
+
+export function agentTrace({ scope, outer, own, models, family: { sessionId, lastModel } }: AgentSpans, calls: readonly ToolCall[], { startUnixNano, endUnixNano }: Times): AgentTrace {
+  const firstModel = models[0]?.told.facts;
+  const trace: Drafted<Partial<AgentTrace>> = {};
+  const agent = agentName(scope);
+  if (agent !== undefined) trace.agent = agent;
+  const input = pick(outer, 'input') ?? lastUserText(scope.node?.told.facts.inputMessages) ?? lastUserText(firstModel?.inputMessages) ?? toldByMessages(own)?.input ?? pick(outer, 'inputDump');
+  if (input !== undefined) trace.input = input;
+  const response = finalResponse(outer, lastModel) ?? pick(outer, 'outputDump');
+  if (response !== undefined) trace.finalResponse = response;
+  const systemPrompt = pick(outer, 'systemPrompt') ?? pick(models, 'systemPrompt') ?? systemText(firstModel?.inputMessages ?? []);
+  if (systemPrompt !== undefined) trace.systemPrompt = systemPrompt;
+  const cut = truncatedParts(trace, outer, models);
+  const model = pick(models, 'model') ?? pick(outer, 'model');
+  if (model !== undefined) trace.model = model;
+  if (sessionId !== undefined) trace.sessionId = sessionId;
+  const modelCalls = models.map(modelCall);
+  const tokens = tokensOf(modelCalls);
+  if (tokens !== undefined) trace.tokens = tokens;
+  // A root in error does not mean that the run failed: with a final response it went on after the error.
+  const failed = response === undefined ? outer.find(isInError)?.span : undefined;
+  trace.status = failed === undefined ? 'ok' : 'error';
+  if (failed !== undefined && failed.status.message !== '') trace.errorMessage = failed.status.message;
+  trace.toolCalls = calls;
+  trace.toolDefinitions = definitionsIn(outer, own);
+  trace.modelCalls = modelCalls;
+  trace.documents = documentsIn(own);
+  trace.reasoningSteps = reasoningIn(models);
+  trace.subAgents = subAgents(scope, calls);
+  // A request that lost a part may have lost calls: then none is no evidence.
+  trace.toolCallsCarried = calls.length > 0 || (!cut.includes('spans') && (models.length === 0 || models.some((node) => node.told.facts.outputMessages !== undefined)));
+  if (cut.length > 0) trace.truncated = cut;
+  trace.startUnixNano = startUnixNano;
+  trace.endUnixNano = endUnixNano;
+  return trace as AgentTrace;
+}
+
+/** What the first of them tells that tells it at all. */
+function pick<K extends keyof SpanFacts>(from: readonly Node[], key: K): SpanFacts[K] | undefined {
+  for (const { told: { facts } } of from) if (facts[key] !== undefined) return facts[key];
+  return undefined;
+}
+
+function isInError({ span }: Node): boolean {
+  return span.status.code === 'error';
+}
+
+function documentsIn(own: readonly Node[]): AgentTrace['documents'] {
+  const found: RetrievedDocument[] = [];
+  for (const { told: { facts: { documents } } } of own) if (documents !== undefined) for (const document of documents) found.push(document);
+  return found;
+}
+
+function reasoningIn(models: readonly Node[]): readonly string[] {
+  const found: string[] = [];
+  for (const { told: { facts: { outputMessages } } } of models) if (outputMessages !== undefined) for (const { reasoning } of outputMessages) if (reasoning !== undefined) found.push(reasoning);
+  return found;
+}
+
+function lastUserText(messages: readonly Message[] | undefined): string | undefined {
+  return messages === undefined ? undefined : lastText(messages, 'user');
+}
+
+/** The agent's own word, else what a frame says for it, else a name that is only a span's. */
+function agentName(scope: AgentScope): string | undefined {
+  const told = [scope.node, ...scope.frames].map((node) => node?.told.facts).filter((facts) => facts?.agentName !== undefined);
+  const sure = told.find((facts) => facts?.agentNameIsGuess !== true);
+  const inside = sure === undefined ? scope.own.find((node) => node.told.facts.agentName !== undefined)?.told.facts : undefined;
+  return sure?.agentName ?? inside?.agentName ?? told[0]?.agentName ?? (scope.implicit && scope.node?.told.facts.role === undefined ? scope.node?.span.name : undefined);
+}
+
+/** What the agent's span or a frame says, else the last text that a model gave, its hand-overs included. */
+function finalResponse(outer: readonly Node[], lastModel: Node | undefined): JsonValue | undefined {
+  for (const { told: { facts } } of outer) {
+    if (facts.output !== undefined) return facts.output;
+    const text = lastText(facts.outputMessages ?? [], 'assistant');
+    if (text !== undefined && !asksForTools(facts.outputMessages)) return text;
+  }
+  const last = lastModel?.told.facts;
+  if (last === undefined || (outer.some(isInError) && asksForTools(last.outputMessages))) return undefined;
+  return lastText(last.outputMessages ?? [], 'assistant');
+}
+
+function asksForTools(messages: readonly Message[] | undefined): boolean {
+  return (messages?.at(-1)?.asked.length ?? 0) > 0 && (messages?.at(-1)?.text ?? '') === '';
+}
+
+/** Those that tools' spans tell of themselves included. */
+function definitionsIn(outer: readonly Node[], own: readonly Node[]): readonly ToolDefinition[] {
+  const lists: (readonly ToolDefinition[])[] = [];
+  for (const { told: { facts } } of outer) if (facts.toolDefinitions !== undefined) lists.push(facts.toolDefinitions);
+  for (const { told: { facts } } of own) {
+    const list = facts.toolDefinitions ?? ownDefinition(facts.tool);
+    if (list !== undefined) lists.push(list);
+  }
+  return unitedDefinitions(lists);
+}
+
+function ownDefinition(tool: ToolFacts | undefined): readonly ToolDefinition[] | undefined {
+  if (tool?.name === undefined || (tool.description === undefined && tool.inputSchema === undefined)) return undefined;
+  return [{ name: tool.name, ...(tool.description === undefined ? {} : { description: tool.description }), ...(tool.inputSchema === undefined ? {} : { inputSchema: tool.inputSchema }) }];
+}
+
+function modelCall(node: Node): ModelCall {
+  const { model, inputTokens, outputTokens, cachedInputTokens, reasoningTokens } = node.told.facts;
+  const call: Drafted<ModelCall> = { spanId: node.span.spanId, startUnixNano: node.span.startUnixNano, endUnixNano: node.span.endUnixNano };
+  if (model !== undefined) call.model = model;
+  if (inputTokens !== undefined) call.inputTokens = inputTokens;
+  if (outputTokens !== undefined) call.outputTokens = outputTokens;
+  if (cachedInputTokens !== undefined) call.cachedInputTokens = cachedInputTokens;
+  if (reasoningTokens !== undefined) call.reasoningTokens = reasoningTokens;
+  if (isInError(node)) call.failed = true;
+  return call;
+}
+
+/** Handing over is offered as a tool, and no model is offered more tools than this. */
+const handoverToolsMax = 200;
+
+function subAgents(scope: AgentScope, calls: readonly ToolCall[]): readonly SubAgent[] {
+  if (scope.subAgents.length === 0) return [];
+  const names = [...new Set(calls.map((call) => call.name))].slice(0, handoverToolsMax).map((name) => ({ name, plain: lettersOf(name) }));
+  return scope.subAgents.map((sub) => {
+    const agent = agentName(sub);
+    const via = sub.via ?? 'child_span';
+    // The pseudo tool of a hand-over: its name holds the name of the agent that took over.
+    const handover = via === 'handoff' && agent !== undefined ? handoverTo(lettersOf(agent), names) : undefined;
+    const viaTool = sub.viaToolNode?.told.facts.tool?.name ?? handover;
+    return { spanId: sub.spanId, via, ...(agent === undefined ? {} : { agent }), ...(viaTool === undefined ? {} : { viaTool }) };
+  });
+}
+
+function handoverTo(agent: string, tools: readonly { readonly name: string; readonly plain: string }[]): string | undefined {
+  return tools.find(({ plain }) => plain.includes(agent))?.name;
+}
+
+function lettersOf(text: string): string {
+  return text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
+}

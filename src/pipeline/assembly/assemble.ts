@@ -1,0 +1,215 @@
+/** Spans and log records of one trace → the runs in it, each with what it still waits for. Pure: the same spans give the same runs. */
+import type { AgentTrace, RunKey } from '../../model/agent-trace.ts';
+import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
+import type { LogRecord, Span } from '../../model/span.ts';
+import { agentTrace, type AgentSpans } from './agent-trace.ts';
+import { agentScopes, type AgentScope } from './agent-scopes.ts';
+import { tracedTellings, type TracedTellings } from './requested-calls.ts';
+import { toldOf, type Reading } from './span-facts.ts';
+import type { Fragment } from './fragments.ts';
+import { keyPlace } from './linked-runs.ts';
+import { modelSpans, withoutNestedModels } from './model-calls.ts';
+import { toolCalls } from './tool-calls.ts';
+import { ended, spansPerStep, type Steps } from '../../runtime/cooperative.ts';
+import { countBelow } from '../../model/nano-time.ts';
+import { byStart, looseNode, tree, type Node } from './span-tree.ts';
+
+export interface Held {
+  readonly span: Span;
+  readonly arrivedMs: number;
+}
+
+/** A run as far as its spans have arrived. */
+export interface Draft {
+  readonly key: RunKey;
+  /** The trace that the key's span is in. */
+  readonly spanTraceId: TraceId;
+  readonly parent: RunKey | undefined;
+  readonly trace: AgentTrace;
+  readonly dialects: readonly string[];
+  /** The agent's span, else any span of the run. */
+  readonly span: Span;
+  readonly spans: readonly Span[];
+  readonly startUnixNano: bigint;
+  readonly endUnixNano: bigint;
+  readonly lastArrivedMs: number;
+  /** The agent's span (or the local root that stands in) has arrived. */
+  readonly rootArrived: boolean;
+  /** Its parent is named but has not arrived: it may turn out to work for another agent. */
+  readonly parentMissing: boolean;
+  /** What the spans announce and what has not arrived; empty = balanced. */
+  readonly waitsFor: readonly ('parent_spans' | 'tool_results' | 'log_records' | 'earlier_requests')[];
+  /** Its requests and tools have no span around them: it may go on in other traces, or be the rest of one. */
+  readonly fragment?: Fragment;
+}
+
+export interface AssembleInput extends Reading {
+  readonly tenant: Tenant;
+  /** In the order in which they arrived. */
+  readonly held: readonly Held[];
+}
+
+/** All runs of a trace, agents before their sub-agents. Empty: no agent, model or tool span in it. */
+export function assemble(input: AssembleInput): readonly Draft[] {
+  return ended(assembling(input));
+}
+
+/** The same, a piece at a time. `held` stays as it is meanwhile. */
+export function* assembling(input: AssembleInput): Steps<readonly Draft[]> {
+  const isLong = input.held.length > spansPerStep;
+  const nodes: Node[] = [];
+  while (nodes.length < input.held.length) {
+    addNodes(input, nodes);
+    if (isLong) yield;
+  }
+  const built = yield* tree(nodes);
+  if (isLong) yield;
+  const context: Context = { tenant: input.tenant, told: tracedTellings(built.nodes), waitsForParents: built.roots.filter(waitsForParent).map((root) => root.span.startUnixNano), records: input.records };
+  if (isLong) yield;
+  const scopes = agentScopes(built);
+  if (isLong) yield;
+  const parts: DraftParts[] = [];
+  for (const scope of scopes) addParts(scope, undefined, context, parts);
+  if (isLong) yield;
+  const found: Draft[] = [];
+  let spans = 0;
+  for (const one of parts) {
+    if (spans >= spansPerStep) {
+      yield;
+      spans = 0;
+    }
+    spans += one.all.length;
+    found.push(yield* draftOf(one));
+  }
+  return found;
+}
+
+/** Reads the spans that come next. */
+function addNodes(input: AssembleInput, nodes: Node[]): void {
+  const until = Math.min(input.held.length, nodes.length + spansPerStep);
+  while (nodes.length < until) {
+    const { span, arrivedMs } = input.held[nodes.length] as Held;
+    nodes.push(looseNode(span, arrivedMs, toldOf(input, span), nodes.length));
+  }
+}
+
+interface Context {
+  readonly tenant: Tenant;
+  readonly told: TracedTellings;
+  /** When the spans began whose parent has not arrived, in order. */
+  readonly waitsForParents: readonly bigint[];
+  readonly records: ReadonlyMap<SpanId, readonly LogRecord[]>;
+}
+
+/** What counts for a run of its own spans and those of its sub-agents. */
+interface Family {
+  lastArrivedMs: number;
+  sessionId: string | undefined;
+  /** Spans among them whose parent has not arrived. */
+  readonly strays: Node[];
+  /** The model that was asked last, by the agent itself or by one that it handed over to. */
+  lastModel: Node | undefined;
+}
+
+/** Adds what an agent's draft is made of, and then the same of its sub-agents. */
+function addParts(scope: AgentScope, parent: RunKey | undefined, context: Context, found: DraftParts[]): Family {
+  const place = keyPlace(scope, parent);
+  const key: RunKey = { tenant: context.tenant, traceId: place.traceId, spanId: place.spanId };
+  const outer = scope.node === undefined ? scope.frames : [scope.node, ...scope.frames];
+  const all = [...outer, ...scope.own];
+  const own = withoutNestedModels(scope.own);
+  const models = modelSpans(own);
+  const family: Family = { lastArrivedMs: 0, sessionId: undefined, strays: all.filter(waitsForParent), lastModel: models.at(-1) };
+  for (const { arrivedMs, told: { facts } } of all) {
+    if (arrivedMs > family.lastArrivedMs) family.lastArrivedMs = arrivedMs;
+    family.sessionId ??= facts.sessionId;
+  }
+  const first = scope.node ?? all[0];
+  if (first !== undefined) found.push({ scope, outer, all, own, models, first, family, key, spanTraceId: place.spanTraceId, parent, context });
+  for (const sub of scope.subAgents) addSubFamily(family, addParts(sub, key, context, found), sub.via === 'tool');
+  return family;
+}
+
+function addSubFamily(family: Family, sub: Family, isTool: boolean): void {
+  family.lastArrivedMs = Math.max(family.lastArrivedMs, sub.lastArrivedMs);
+  family.sessionId ??= sub.sessionId;
+  for (const stray of sub.strays) family.strays.push(stray);
+  if (!isTool) family.lastModel = latest(family.lastModel, sub.lastModel);
+}
+
+interface DraftParts extends AgentSpans {
+  readonly all: readonly Node[];
+  /** The agent's span, else any span of the run. */
+  readonly first: Node;
+  readonly family: Family;
+  readonly key: RunKey;
+  readonly spanTraceId: TraceId;
+  readonly parent: RunKey | undefined;
+  readonly context: Context;
+}
+
+function* draftOf(parts: DraftParts): Steps<Draft> {
+  const { scope, outer, all, own, first, family, key, spanTraceId, parent, context } = parts;
+  const calls = yield* toolCalls(own, context.told, outer);
+  if (own.length > spansPerStep) yield;
+  const parentMissing = parent === undefined && outer.at(-1)?.awaits?.elsewhere === false;
+  const { fragment } = scope;
+  const startUnixNano = scope.node?.span.startUnixNano ?? least(all);
+  const endUnixNano = scope.node?.span.endUnixNano ?? greatest(all);
+  return {
+    key,
+    spanTraceId,
+    parent,
+    trace: agentTrace(parts, calls.calls, { startUnixNano, endUnixNano }),
+    dialects: dialectsOf(all),
+    span: first.span,
+    spans: all.map((node) => node.span),
+    startUnixNano,
+    endUnixNano,
+    lastArrivedMs: family.lastArrivedMs,
+    rootArrived: scope.node !== undefined && !(scope.implicit && parentMissing),
+    parentMissing,
+    waitsFor: waitsFor(scope, family.strays, calls.unanswered, context),
+    ...(fragment === undefined ? {} : { fragment }),
+  };
+}
+
+function dialectsOf(all: readonly Node[]): readonly string[] {
+  const found: string[] = [];
+  for (const { told: { dialects } } of all) for (const dialect of dialects) if (!found.includes(dialect)) found.push(dialect);
+  return found;
+}
+
+function latest(one: Node | undefined, other: Node | undefined): Node | undefined {
+  return one === undefined || (other !== undefined && byStart(other, one) > 0) ? other : one;
+}
+
+/** A parent in another process may never come, and nothing here depends on it. */
+function waitsForParent(node: Node): boolean {
+  return node.parent === undefined && node.awaits?.elsewhere === false;
+}
+
+function waitsFor(scope: AgentScope, strays: readonly Node[], unanswered: number, context: Context): Draft['waitsFor'] {
+  const waits: Draft['waitsFor'][number][] = [];
+  const outer = scope.frames.at(-1) ?? scope.node;
+  if (scope.node === undefined || strays.some((node) => node !== outer) || hasStraysBeside(scope.node, strays, context)) waits.push('parent_spans');
+  if (unanswered > 0) waits.push('tool_results');
+  const lacksRecords = scope.own.some((node) => node.told.facts.contentInLogs === true && !context.records.has(node.span.spanId));
+  if (lacksRecords) waits.push('log_records');
+  if (scope.fragment?.lacksEarlier === true) waits.push('earlier_requests');
+  return waits;
+}
+
+/** A span whose parent is missing hangs somewhere: if it began while this agent worked, it may be its own. */
+function hasStraysBeside({ span: { startUnixNano, endUnixNano } }: Node, strays: readonly Node[], { waitsForParents }: Context): boolean {
+  const all = countBelow(waitsForParents, endUnixNano + 1n) - countBelow(waitsForParents, startUnixNano);
+  return all > strays.filter(({ span }) => span.startUnixNano >= startUnixNano && span.startUnixNano <= endUnixNano).length;
+}
+
+function least(nodes: readonly Node[]): bigint {
+  return nodes.reduce((found, node) => (node.span.startUnixNano < found ? node.span.startUnixNano : found), nodes[0]?.span.startUnixNano ?? 0n);
+}
+
+function greatest(nodes: readonly Node[]): bigint {
+  return nodes.reduce((found, node) => (node.span.endUnixNano > found ? node.span.endUnixNano : found), 0n);
+}

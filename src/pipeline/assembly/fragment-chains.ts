@@ -1,0 +1,134 @@
+/**
+ * Requests and tools with nothing around them → the runs that they are parts of. The same spans give the same chains, in whatever order
+ * they came: that order counts only for spans with one start. Where two runs fit equally well, as for users who ask the same at the same time, a part joins neither.
+ */
+import { wire } from '../../model/attributes.ts';
+import type { TraceId } from '../../model/ids.ts';
+import { textAttribute } from '../../model/span.ts';
+import { isHistoryKey, tiesOf, tiesOfWhole, type Ties } from './fragments.ts';
+import { modelSpans } from './model-calls.ts';
+import { below, byStart, type Node } from './span-tree.ts';
+
+/** Spans of one trace, or those of several that are one run. */
+export interface Chain {
+  /** In order of time. */
+  readonly pieces: readonly Piece[];
+}
+
+export interface Piece {
+  readonly roots: readonly Node[];
+  readonly own: readonly Node[];
+  readonly sessionId: string | undefined;
+  /** The one that began first. */
+  readonly first: Node;
+  readonly endUnixNano: bigint;
+  readonly ties: Ties;
+  /** No request in it. */
+  readonly isTool: boolean;
+}
+
+/** Some SDKs stamp whole milliseconds: what seems to end after the next began may have ended before. */
+const slackNano = 2_000_000n;
+/** A run's next request comes within this time, unless an id ties it. */
+export const pauseMaxNano = 3_600_000_000_000n;
+
+export function chainsOf(roots: readonly Node[]): readonly Chain[] {
+  const pieces = [...Map.groupBy(roots, (root): TraceId => root.span.traceId).values()].map(pieceOf).sort((a, b) => byStart(a.first, b.first));
+  const chains: Piece[][] = [];
+  const offering = new Map<string, Set<Piece[]>>();
+  for (const piece of pieces) {
+    const found = new Set(piece.ties.seeks.flatMap((key) => [...(offering.get(key) ?? [])].filter((chain) => goesOn(piece, chain, key))));
+    const [only, ...others] = found;
+    const chain = only === undefined || others.length > 0 ? [] : only;
+    if (chain.length === 0) chains.push(chain);
+    chain.push(piece);
+    for (const key of piece.ties.offers) offering.set(key, (offering.get(key) ?? new Set()).add(chain));
+  }
+  return chains.map((chain) => ({ pieces: chain }));
+}
+
+function pieceOf(roots: readonly Node[]): Piece {
+  const own = roots.flatMap((root) => [root, ...below(root)]);
+  const sessionId = own.find((node) => node.told.facts.sessionId !== undefined)?.told.facts.sessionId;
+  return {
+    roots,
+    own,
+    sessionId,
+    first: own.reduce((first, node) => (byStart(node, first) < 0 ? node : first)),
+    endUnixNano: own.reduce((greatest, { span }) => (span.endUnixNano > greatest ? span.endUnixNano : greatest), 0n),
+    ties: tiesOf(own, sessionId),
+    isTool: modelSpans(own).length === 0,
+  };
+}
+
+function goesOn(piece: Piece, chain: readonly Piece[], key: string): boolean {
+  const from = chain.findLast((other) => other.ties.offers.includes(key));
+  if (from === undefined || !mayBeOne(piece.sessionId, chain.find((other) => other.sessionId !== undefined)?.sessionId)) return false;
+  // Each call runs once. A second one under the same id is another run's.
+  if (piece.isTool) return !chain.some((other) => other.isTool && other.ties.seeks.includes(key));
+  const asker = chain.find((other) => other.ties.turn !== undefined);
+  if (!mayBeOne(piece.ties.turn, asker?.ties.turn)) return false;
+  // The answers to what was asked last: a run that went on already is not gone on from again.
+  const last = chain.findLast((other) => !other.isTool && (other.ties.offers.length > 0 || hasAnswered(other)));
+  if (last !== undefined && last !== from && !last.ties.offers.some((offer) => piece.ties.seeks.includes(offer))) return false;
+  return !isHistoryKey(key) || (from === last && from.endUnixNano <= piece.first.span.startUnixNano + slackNano && piece.first.span.startUnixNano - from.endUnixNano <= pauseMaxNano);
+}
+
+function hasAnswered({ own }: Piece): boolean {
+  return own.some(({ told: { facts } }) => facts.role === 'model' && (facts.outputMessages?.length ?? 0) > 0);
+}
+
+/** Two things that both are known must be the same. */
+function mayBeOne(a: string | undefined, b: string | undefined): boolean {
+  return a === undefined || b === undefined || a === b;
+}
+
+/** A span that tells a whole conversation, although its requests and tools are traces of their own. */
+export interface Whole {
+  readonly node: Node;
+  readonly ties: Ties;
+}
+
+export function wholeOf(node: Node): Whole | undefined {
+  const ties = tiesOfWhole(node);
+  return ties.turn === undefined && ties.offers.length === 0 ? undefined : { node, ties };
+}
+
+export interface Placed {
+  /** Chains by the whole that they are part of. */
+  readonly within: ReadonlyMap<Whole, readonly Chain[]>;
+  /** Chains that are runs by themselves. */
+  readonly alone: readonly Chain[];
+}
+
+/** Chains that are part of one of several wholes, and of which cannot be told, are neither's and no run. */
+export function placed(chains: readonly Chain[], wholes: readonly Whole[]): Placed {
+  const within = new Map<Whole, Chain[]>();
+  const alone: Chain[] = [];
+  const fitting = chains.map((chain) => ({ chain, byId: wholes.filter((whole) => holdsCall(whole, chain)), byTime: wholes.filter((whole) => encloses(whole, chain)) }));
+  // A whole that would share requests with another is told too little by those that happen to fit it alone.
+  const contested = new Set(fitting.flatMap(({ byId, byTime }) => (byId.length === 0 && byTime.length > 1 ? byTime : [])));
+  for (const { chain, byId, byTime } of fitting) {
+    const fits = byId.length > 0 ? byId : byTime;
+    const [only, ...others] = fits;
+    if (only === undefined) alone.push(chain);
+    else if (others.length === 0 && (byId.length > 0 || !contested.has(only))) within.set(only, [...(within.get(only) ?? []), chain]);
+  }
+  return { within, alone };
+}
+
+function holdsCall({ ties, node }: Whole, { pieces }: Chain): boolean {
+  return pieces.some((piece) => [...piece.ties.offers, ...piece.ties.seeks].some((key) => !isHistoryKey(key) && ties.offers.includes(key)) && isDuring(piece, node));
+}
+
+function encloses({ ties, node }: Whole, { pieces }: Chain): boolean {
+  return ties.turn !== undefined && pieces.some((piece) => piece.ties.turn === ties.turn) && pieces.every((piece) => isDuring(piece, node) && isOfService(piece, node));
+}
+
+function isDuring({ first: { span: { startUnixNano } }, endUnixNano, sessionId }: Piece, { span, told }: Node): boolean {
+  return startUnixNano + slackNano >= span.startUnixNano && endUnixNano <= span.endUnixNano + slackNano && mayBeOne(sessionId, told.facts.sessionId);
+}
+
+function isOfService({ roots }: Piece, { span }: Node): boolean {
+  return roots.every((root) => textAttribute(root.span.resource, wire.serviceName) === textAttribute(span.resource, wire.serviceName));
+}

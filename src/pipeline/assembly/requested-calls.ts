@@ -1,0 +1,165 @@
+/** What an agent's models asked for and were told, read out of conversations that repeat their history with every request. */
+import type { AskedCall, Message, ToldResult } from '../../../collectors/collector.ts';
+import { jsonText } from '../../model/json.ts';
+import { countBelow } from '../../model/nano-time.ts';
+import type { Node } from './span-tree.ts';
+
+/** A call as the model's messages tell it. */
+export interface Asked {
+  readonly call: AskedCall;
+  /** Number of the model turn that asked. */
+  readonly turn: number;
+  /** Position among all calls asked for. */
+  readonly order: number;
+  readonly askedAtUnixNano: bigint;
+  readonly answeredAtUnixNano: bigint | undefined;
+  readonly fromLogs: boolean;
+}
+
+/** Calls asked for by the agent's models. A later request repeats the history; what the first one held is not this run's. */
+export function askedCalls(models: readonly Node[]): readonly Asked[] {
+  const found: Asked[] = [];
+  const starts = models.map((node) => node.span.startUnixNano);
+  const known = new Map<string, number>();
+  const history = models[0]?.told.facts.inputMessages ?? none;
+  const present = afterUser(history);
+  history.forEach(({ asked }, at) => {
+    for (const call of asked) if (call.id !== undefined || at >= present) count(known, identity(call));
+  });
+  models.forEach((node, index) => {
+    if (index > 0) addRepeated(node, index, known, found);
+    const answeredAtUnixNano = nextAfter(models, index, starts)?.span.startUnixNano;
+    for (const message of node.told.facts.outputMessages ?? none) {
+      for (const call of message.asked) {
+        const key = identity(call);
+        if (call.id !== undefined && known.has(key)) continue;
+        count(known, key);
+        found.push({ call, turn: index, order: found.length, askedAtUnixNano: node.span.endUnixNano, answeredAtUnixNano, fromLogs: node.told.fromLogs.has('outputMessages') });
+      }
+    }
+  });
+  return found;
+}
+
+const none: readonly never[] = [];
+
+/** Calls that an earlier model span asked for without carrying its answer: this request repeats it. */
+function addRepeated({ told: { facts, fromLogs }, span: { startUnixNano } }: Node, index: number, known: Map<string, number>, found: Asked[]): void {
+  const messages = facts.inputMessages ?? none;
+  const seen = new Map<string, number>();
+  for (let at = afterUser(messages); at < messages.length; at++) {
+    for (const call of messages[at]?.asked ?? none) {
+      const key = identity(call);
+      if (count(seen, key) <= (known.get(key) ?? 0)) continue;
+      count(known, key);
+      found.push({ call, turn: index - 1, order: found.length, askedAtUnixNano: startUnixNano, answeredAtUnixNano: startUnixNano, fromLogs: fromLogs.has('inputMessages') });
+    }
+  }
+}
+
+/** The first model that began when this one had ended. */
+function nextAfter(models: readonly Node[], index: number, starts: readonly bigint[]): Node | undefined {
+  return models[Math.max(index + 1, countBelow(starts, models[index]?.span.endUnixNano ?? 0n))];
+}
+
+function count(counts: Map<string, number>, key: string): number {
+  const next = (counts.get(key) ?? 0) + 1;
+  counts.set(key, next);
+  return next;
+}
+
+function identity(call: AskedCall): string {
+  return call.id ?? `${call.name} ${canonical(call)}`;
+}
+
+export function canonical(call: { readonly arguments?: AskedCall['arguments']; readonly argumentsText?: string }): string {
+  return call.arguments === undefined || call.arguments === null ? (call.argumentsText ?? '') : jsonText(call.arguments, { sortKeys: true });
+}
+
+/** The messages of the present turn: those after the last thing that the user said. */
+export function messagesAfterUser(messages: readonly Message[]): readonly Message[] {
+  return messages.slice(afterUser(messages));
+}
+
+/** Where they begin. */
+function afterUser(messages: readonly Message[]): number {
+  return messages.findLastIndex((message) => message.role === 'user' && message.told.length === 0) + 1;
+}
+
+/** What the models of a run were told under call ids. */
+export interface OwnTellings {
+  /** The result under an id: that of the present turn before one that its history holds. */
+  of(id: string): ToldResult | undefined;
+}
+
+/** Tellings of one run. Providers that count ids from one give each turn, and each run, the same ones. */
+export function ownTellings(models: readonly Node[]): OwnTellings {
+  const [present, past] = [new Map<string, ToldResult>(), new Map<string, ToldResult>()];
+  for (const node of models) {
+    const { inputMessages = none, outputMessages = none } = node.told.facts;
+    const from = afterUser(inputMessages);
+    inputMessages.forEach(({ told }, at) => addFirst(told, at < from ? past : present));
+    // An SDK that runs the tools by itself tells the results beside the calls.
+    for (const { told } of outputMessages) addFirst(told, present);
+  }
+  return { of: (id) => present.get(id) ?? past.get(id) };
+}
+
+function addFirst(told: readonly ToldResult[], found: Map<string, ToldResult>): void {
+  for (const one of told) if (one.id !== undefined && !found.has(one.id)) found.set(one.id, one);
+}
+
+/** What any model of a trace was told, for the runs whose own models were not. */
+export interface TracedTellings {
+  /** Undefined too where models were told different results under the id: which run each belongs to is not known then. */
+  only(id: string): ToldResult | undefined;
+}
+
+/** Read when the first run asks for it: most runs are told their results themselves. */
+export function tracedTellings(nodes: readonly Node[]): TracedTellings {
+  let found: ReadonlyMap<string, ToldResult | undefined> | undefined;
+  return {
+    only(id) {
+      found ??= onlyResults(nodes);
+      return found.get(id);
+    },
+  };
+}
+
+function onlyResults(nodes: readonly Node[]): ReadonlyMap<string, ToldResult | undefined> {
+  const found = new Map<string, ToldResult | undefined>();
+  for (const node of nodes) {
+    const { inputMessages = none, outputMessages = none } = node.told.facts;
+    for (const { told } of [...inputMessages, ...outputMessages]) {
+      for (const one of told) {
+        if (one.id === undefined) continue;
+        const known = found.get(one.id);
+        if (known === undefined && !found.has(one.id)) found.set(one.id, one);
+        else if (known !== undefined && !isSameResult(known, one)) found.set(one.id, undefined);
+      }
+    }
+  }
+  return found;
+}
+
+function isSameResult(one: ToldResult, other: ToldResult): boolean {
+  return one.result === other.result || jsonText(one.result ?? null, { sortKeys: true }) === jsonText(other.result ?? null, { sortKeys: true });
+}
+
+/** Results without an id, in order; only the longest telling, for every request repeats the history. */
+export function toldWithoutId(models: readonly Node[]): readonly ToldResult[] {
+  let longest: readonly ToldResult[] = none;
+  for (let at = 1; at < models.length; at++) {
+    const messages = models[at]?.told.facts.inputMessages ?? none;
+    const list = anonymous(messages, afterUser(messages));
+    if (list.length > longest.length) longest = list;
+  }
+  const beside = models.flatMap(({ told: { facts } }) => anonymous(facts.outputMessages ?? none, 0));
+  return beside.length === 0 ? longest : [...longest, ...beside];
+}
+
+function anonymous(messages: readonly Message[], from: number): readonly ToldResult[] {
+  let found: ToldResult[] | undefined;
+  for (let at = from; at < messages.length; at++) for (const one of messages[at]?.told ?? none) if (one.id === undefined) (found ??= []).push(one);
+  return found ?? none;
+}

@@ -1,0 +1,132 @@
+/** What all collectors together tell about one span and the log records that belong to it. */
+import type { Collector, Repeats, SpanFacts, ToolFacts } from '../../../collectors/collector.ts';
+import { unitedDefinitions } from '../../../collectors/reading/definitions.ts';
+import { noRepeats } from '../../../collectors/reading/repeats.ts';
+import { isCutContainer, mayBeContainer } from '../../../collectors/reading/truncation.ts';
+import type { ToolError } from '../../model/agent-trace.ts';
+import type { SpanId } from '../../model/ids.ts';
+import { textAttribute, type Attributed, type LogRecord, type Span } from '../../model/span.ts';
+import { readersOf, type Readers } from './collector-match.ts';
+import { compare } from '../../model/nano-time.ts';
+
+export interface Told {
+  readonly facts: SpanFacts;
+  /** Ids of the collectors that read the span, in the table's order. */
+  readonly dialects: readonly string[];
+  /** Fields that only log records told. */
+  readonly fromLogs: ReadonlySet<keyof SpanFacts>;
+}
+
+/** What is needed to read one span. */
+export interface Reading {
+  readonly collectors: readonly Collector[];
+  readonly records: ReadonlyMap<SpanId, readonly LogRecord[]>;
+  /** Remembers what was told about a span while neither it nor its records changed. */
+  readonly toldCache?: Map<SpanId, Told> | undefined;
+  /** What spans of the trace have in common. */
+  readonly repeats?: Repeats | undefined;
+}
+
+const none: ReadonlySet<keyof SpanFacts> = new Set();
+const noRecords: readonly LogRecord[] = [];
+const silent: Told = { facts: {}, dialects: [], fromLogs: none };
+
+/** What is told about a span and its records, read once while neither changes. */
+export function toldOf(input: Reading, span: Span): Told {
+  const known = input.toldCache?.get(span.spanId);
+  if (known !== undefined) return known;
+  const told = tell(input, span, inOrderOfTime(input.records.get(span.spanId) ?? noRecords));
+  input.toldCache?.set(span.spanId, told);
+  return told;
+}
+
+/** Records may arrive in any order; of equal times the one that came first counts as the earlier. */
+function inOrderOfTime(records: readonly LogRecord[]): readonly LogRecord[] {
+  return records.length < 2 ? records : records.toSorted((a, b) => compare(a.timeUnixNano, b.timeUnixNano));
+}
+
+/** Reads a span with every collector that recognises it; of two collectors that tell a field the earlier one counts. */
+function tell({ collectors, repeats }: Reading, span: Span, records: readonly LogRecord[]): Told {
+  const readers = readersOf(collectors, span);
+  if (readers.collectors.length === 0 && records.length === 0) return silent;
+  let facts: SpanFacts | undefined;
+  for (const collector of readers.collectors) {
+    const told = collector.read(span, repeats);
+    facts = facts === undefined ? told : joined(facts, told);
+  }
+  const said: Told = { facts: facts ?? silent.facts, dialects: readers.ids, fromLogs: none };
+  const spoken = records.length === 0 ? said : withRecords(collectors, said, records);
+  return isTruncated(span, spoken.facts, readers, repeats) ? { ...spoken, facts: { ...spoken.facts, truncated: true } } : spoken;
+}
+
+function withRecords(collectors: readonly Collector[], before: Told, records: readonly LogRecord[]): Told {
+  let { facts } = before;
+  const dialects = [...before.dialects];
+  const fromLogs = new Set<keyof SpanFacts>();
+  for (const collector of collectors) {
+    const own = records.filter((record) => collector.logs?.events.includes(record.eventName) ?? false);
+    if (own.length === 0 || collector.logs === undefined) continue;
+    if (!dialects.includes(collector.id)) dialects.push(collector.id);
+    const told = collector.logs.read(own);
+    for (const key of Object.keys(told) as (keyof SpanFacts)[]) if (facts[key] === undefined) fromLogs.add(key);
+    facts = joined(facts, told);
+  }
+  return { facts, dialects, fromLogs };
+}
+
+/** What a tool's span lost shows on its arguments and its result. Of other spans any attribute may hold calls or definitions. */
+function isTruncated(span: Span, facts: SpanFacts, { read, lists, others }: Readers, repeats: Repeats = noRepeats): boolean {
+  const { role } = facts;
+  if ((span.droppedAttributes ?? 0) > 0) return true;
+  if (role === undefined || role === 'tool' || role === 'step' || role === 'noise') return false;
+  // Where all is told, only lists with an attribute an item can have lost one.
+  const isTold = role === 'model' && hasItems(facts.inputMessages) && hasItems(facts.outputMessages) && hasItems(facts.toolDefinitions);
+  for (const key of isTold ? others : read) if (!isWhole(span, key)) return true;
+  if (isTold) for (const list of lists) if (!repeats.every(span, list, isWhole)) return true;
+  return false;
+}
+
+function isWhole(from: Attributed, key: string): boolean {
+  return !mayBeContainer(from, key) || !isCutContainer(textAttribute(from, key) ?? '');
+}
+
+function hasItems(list: readonly unknown[] | undefined): boolean {
+  return list !== undefined && list.length > 0;
+}
+
+/** The fields of both; where both tell one, `first` counts. Tools are joined member by member. */
+export function joined(first: SpanFacts, second: SpanFacts): SpanFacts {
+  const tool = first.tool === undefined || second.tool === undefined ? (first.tool ?? second.tool) : joinedTool(first.tool, second.tool);
+  const definitions = first.toolDefinitions === undefined || second.toolDefinitions === undefined ? undefined : unitedDefinitions([first.toolDefinitions, second.toolDefinitions]);
+  return { ...second, ...first, ...betterName(first, second), ...(tool === undefined ? {} : { tool }), ...(definitions === undefined ? {} : { toolDefinitions: definitions }) };
+}
+
+/** A name that is told is better than one that is only the span's. */
+function betterName(first: SpanFacts, second: SpanFacts): SpanFacts {
+  // The other's doubt is about another name.
+  if (first.agentName !== undefined && first.agentNameIsGuess !== true) return second.agentNameIsGuess === true ? { agentNameIsGuess: false } : {};
+  if (first.agentNameIsGuess !== true || second.agentName === undefined || second.agentNameIsGuess === true) return {};
+  return { agentName: second.agentName, agentNameIsGuess: false };
+}
+
+function joinedTool(first: ToolFacts, second: ToolFacts): ToolFacts {
+  // Arguments that one dialect could not parse are no reason to lose those of the other.
+  const { arguments: _unparsed, argumentsText: _text, ...rest } = first;
+  return first.arguments === null && second.arguments !== null && second.arguments !== undefined ? { ...second, ...rest } : { ...second, ...first };
+}
+
+/** The sign of a failure on a tool's span: status, exception event, `error.type`, or what the dialect says. */
+export function errorOf(span: Span, tool: ToolFacts | undefined): ToolError | undefined {
+  const exception = span.events.find((event) => event.name === 'exception');
+  const errorType = textAttribute(span, 'error.type');
+  const sign = span.status.code === 'error' ? 'span_status' : exception !== undefined ? 'exception_event' : errorType !== undefined ? 'error_type' : tool?.failed !== undefined ? 'result_status' : undefined;
+  if (sign === undefined) return undefined;
+  const type = (exception === undefined ? undefined : textAttribute(exception, 'exception.type')) ?? errorType ?? tool?.failed?.type;
+  const exceptionMessage = exception === undefined ? undefined : textAttribute(exception, 'exception.message');
+  const message = [exceptionMessage, span.status.message, tool?.failed?.message, resultText(tool)].find((text) => text !== undefined && text !== '') ?? '';
+  return { message, sign, ...(type === undefined ? {} : { type }) };
+}
+
+function resultText(tool: ToolFacts | undefined): string | undefined {
+  return typeof tool?.result === 'string' ? tool.result : undefined;
+}

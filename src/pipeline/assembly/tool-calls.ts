@@ -1,0 +1,260 @@
+/** The tool calls of one agent, told once: tool spans joined with what its models asked for and were told. */
+import type { AskedCall, ToldResult, ToolFacts } from '../../../collectors/collector.ts';
+import type { Provenance, ToolCall, ToolError } from '../../model/agent-trace.ts';
+import type { Drafted } from '../../model/drafted.ts';
+import { isJsonObject, plainText } from '../../model/json.ts';
+import { askedCalls, canonical, ownTellings, toldWithoutId, type Asked, type TracedTellings } from './requested-calls.ts';
+import { executionsOf, type Execution } from './tool-executions.ts';
+import { errorOf } from './span-facts.ts';
+import { spansPerStep, type Steps } from '../../runtime/cooperative.ts';
+import { compare, sortedBy } from '../../model/nano-time.ts';
+import { byStart, type Node } from './span-tree.ts';
+
+export interface ToolCallsOf {
+  readonly calls: readonly ToolCall[];
+  /** Calls that a model asked for and nothing answered yet. */
+  readonly unanswered: number;
+}
+
+/**
+ * Tool calls from the agent's own spans. `traced` are results that other models of the trace were told, by call id. `enclosing` are the
+ * agent's span and its frames: where no model span tells a call, they may.
+ */
+export function* toolCalls(own: readonly Node[], traced: TracedTellings, enclosing: readonly Node[]): Steps<ToolCallsOf> {
+  const isLong = own.length > spansPerStep;
+  const requests = sortedBy(own.filter(isModel), byStart);
+  const models = requests.some(asks) ? requests : [...requests, ...enclosing.filter(asks)];
+  const asked = askedCalls(models);
+  if (isLong) yield;
+  const executions = executionsOf(own.filter(isTool));
+  if (isLong) yield;
+  const { pairs, taken } = pair(asked, executions);
+  const tellings = ownTellings(models);
+  const toldById = (id: string): ToldResult | undefined => tellings.of(id) ?? traced.only(id);
+  const answers = answersOf(asked, toldById, models);
+  const drafts: Placed[] = [];
+  let unanswered = 0;
+  for (const [at, execution] of executions.entries()) {
+    if (at > 0 && at % spansPerStep === 0) yield;
+    const partner = pairs.get(execution);
+    const answer = partner === undefined ? undefined : answers[partner.order];
+    const told = answer ?? (execution.id === undefined ? undefined : toldById(execution.id));
+    drafts.push({ call: executed(execution, partner, told), order: partner?.order ?? Number.MAX_SAFE_INTEGER, arrival: execution.nodes[0]?.arrival ?? 0 });
+  }
+  for (const one of asked) {
+    if (taken.has(one)) continue;
+    const answer = answers[one.order];
+    if (answer === undefined) unanswered++;
+    drafts.push({ call: onlyAsked(one, answer), order: one.order, arrival: 0 });
+  }
+  if (isLong) yield;
+  return { calls: sortedBy(drafts, byTrajectory).map((draft) => draft.call), unanswered };
+}
+
+function isModel(node: Node): boolean {
+  return node.told.facts.role === 'model';
+}
+
+function isTool(node: Node): boolean {
+  return node.told.facts.role === 'tool';
+}
+
+function asks(node: Node): boolean {
+  return node.told.facts.outputMessages?.some((message) => message.asked.length > 0) ?? false;
+}
+
+/** What the models were told about each call, in their order: by its id, else the next result of its name, or without a name, that nobody claimed yet. */
+function answersOf(asked: readonly Asked[], toldById: (id: string) => ToldResult | undefined, models: readonly Node[]): readonly (ToldResult | undefined)[] {
+  const withoutId = toldWithoutId(models);
+  const unclaimed = withoutId.length === 0 ? undefined : queuesOf(withoutId.map((told, place) => ({ told, place })), ({ told }) => told.name);
+  return asked.map(({ call }) => (call.id === undefined ? undefined : toldById(call.id)) ?? earlier(unclaimed?.get(call.name), unclaimed?.get(undefined))?.told);
+}
+
+interface Placed {
+  readonly call: ToolCall;
+  /** Among the calls that models asked for. */
+  readonly order: number;
+  /** Of its span, where it has one. */
+  readonly arrival: number;
+}
+
+interface Queue<T> {
+  readonly items: readonly T[];
+  next: number;
+}
+
+function queuesOf<K, T>(items: readonly T[], keyOf: (item: T) => K): ReadonlyMap<K, Queue<T>> {
+  const queues = new Map<K, { readonly items: T[]; next: number }>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const queue = queues.get(key);
+    if (queue === undefined) queues.set(key, { items: [item], next: 0 });
+    else queue.items.push(item);
+  }
+  return queues;
+}
+
+/** Takes the first of two queues' heads. */
+function earlier<T extends { readonly place: number }>(left: Queue<T> | undefined, right: Queue<T> | undefined): T | undefined {
+  const a = left?.items[left.next];
+  const b = right?.items[right.next];
+  const from = a !== undefined && (b === undefined || a.place < b.place) ? left : right;
+  return from?.items[from.next++];
+}
+
+interface Rule {
+  readonly byId: boolean;
+  readonly left: (execution: Execution) => string | undefined;
+  readonly right: (one: Asked) => string | undefined;
+}
+
+/** By call id; without one by name and arguments in order; at last by name in order. */
+const rules: readonly Rule[] = [
+  { byId: true, left: (execution) => execution.id, right: (one) => one.call.id },
+  { byId: false, left: (execution) => `${execution.name} ${argumentsOf(execution)}`, right: (one) => `${one.call.name} ${canonical(one.call)}` },
+  { byId: false, left: (execution) => execution.name, right: (one) => one.call.name },
+];
+
+interface Pairs {
+  readonly pairs: ReadonlyMap<Execution, Asked>;
+  /** Calls that have an execution. */
+  readonly taken: ReadonlySet<Asked>;
+}
+
+function pair(asked: readonly Asked[], executions: readonly Execution[]): Pairs {
+  const pairs = new Map<Execution, Asked>();
+  const taken = new Set<Asked>();
+  for (const { byId, left, right } of rules) {
+    if (pairs.size === executions.length) break;
+    const free = taken.size === 0 ? asked : asked.filter((one) => !taken.has(one));
+    if (free.length === 0) break;
+    const all = queuesOf(free, right);
+    const withoutId = byId ? all : queuesOf(free.filter((one) => one.call.id === undefined), right);
+    for (const execution of executions) {
+      if (pairs.has(execution)) continue;
+      const key = left(execution);
+      if (key === undefined) continue;
+      // Two different ids are two different calls, whatever their names.
+      const queue = (byId || execution.id === undefined ? all : withoutId).get(key);
+      while (queue?.items[queue.next] !== undefined && taken.has(queue.items[queue.next] as Asked)) queue.next++;
+      const one = queue?.items[queue.next];
+      if (one === undefined) continue;
+      pairs.set(execution, one);
+      taken.add(one);
+    }
+  }
+  return { pairs, taken };
+}
+
+function argumentsOf(execution: Execution): string {
+  const tool = telling(execution.nodes, 'arguments');
+  return tool === undefined ? '' : canonical(tool);
+}
+
+function executed(execution: Execution, partner: Asked | undefined, answer: ToldResult | undefined): ToolCall {
+  const first = execution.nodes[0];
+  if (first === undefined) throw new Error('an execution has at least one span');
+  const { nodes } = execution;
+  // Frameworks also write the one argument of a call as plain text: then the model's own words are better.
+  const given = objectGiven(nodes) ?? (isJsonObject(partner?.call.arguments) ? undefined : telling(nodes, 'arguments'));
+  const source = given ?? (partner?.call.arguments === undefined ? undefined : partner.call);
+  const returned = telling(nodes, 'result');
+  const result = returned === undefined ? answer?.result : (returned.result ?? null);
+  const spanError = errorTold(nodes);
+  const error = spanError ?? (answer?.isError === true ? toldError(answer) : undefined);
+  const model: Provenance = partner?.fromLogs === true ? 'log_record' : 'model_message';
+  const provenance: Drafted<NonNullable<ToolCall['provenance']>> = { name: 'tool_span' };
+  const call: Drafted<Partial<ToolCall>> = { name: execution.name };
+  const id = execution.id ?? partner?.call.id;
+  if (id !== undefined) {
+    call.id = id;
+    provenance.id = execution.id === undefined ? model : 'tool_span';
+  }
+  const toolId = telling(nodes, 'toolId')?.toolId;
+  if (toolId !== undefined) call.toolId = toolId;
+  if (source !== undefined) {
+    addArguments(source, call);
+    provenance.arguments = given === undefined ? model : 'tool_span';
+  }
+  if (result !== undefined) {
+    call.result = result;
+    provenance.result = returned === undefined ? model : 'tool_span';
+  }
+  addTruncated(source === undefined ? (telling(nodes, 'argumentsPart') ?? partner?.call)?.argumentsPart : undefined, result === undefined ? (telling(nodes, 'resultPart') ?? answer)?.resultPart : undefined, call);
+  if (error !== undefined) {
+    call.error = error;
+    provenance.error = spanError === undefined ? model : 'tool_span';
+  } else if (nodes.some(({ span }) => span.status.code === 'ok')) call.statedOk = true;
+  call.executed = true;
+  call.spanId = first.span.spanId;
+  call.startUnixNano = first.span.startUnixNano;
+  call.endUnixNano = first.span.endUnixNano;
+  if (partner !== undefined) call.turn = partner.turn;
+  call.provenance = provenance;
+  return call as ToolCall;
+}
+
+/** What the first span tells that tells it at all. */
+function telling(nodes: readonly Node[], key: 'arguments' | 'argumentsPart' | 'result' | 'resultPart' | 'toolId'): ToolFacts | undefined {
+  for (const { told: { facts: { tool } } } of nodes) if (tool?.[key] !== undefined) return tool;
+  return undefined;
+}
+
+function objectGiven(nodes: readonly Node[]): ToolFacts | undefined {
+  for (const { told: { facts: { tool } } } of nodes) if (isJsonObject(tool?.arguments)) return tool;
+  return undefined;
+}
+
+/** The first error of a span's that says something, else the first. */
+function errorTold(nodes: readonly Node[]): ToolError | undefined {
+  let found: ToolError | undefined;
+  for (const { span, told: { facts: { tool } } } of nodes) {
+    const error = errorOf(span, tool);
+    if (error !== undefined && error.message !== '') return error;
+    found ??= error;
+  }
+  return found;
+}
+
+function onlyAsked({ call: asked, fromLogs, askedAtUnixNano, answeredAtUnixNano, turn }: Asked, answer: ToldResult | undefined): ToolCall {
+  const source: Provenance = fromLogs ? 'log_record' : 'model_message';
+  const provenance: Drafted<NonNullable<ToolCall['provenance']>> = { name: source };
+  const call: Drafted<Partial<ToolCall>> = { name: asked.name };
+  if (asked.id !== undefined) {
+    call.id = asked.id;
+    provenance.id = source;
+  }
+  addArguments(asked, call);
+  if (asked.arguments !== undefined) provenance.arguments = source;
+  if (answer?.result !== undefined) {
+    call.result = answer.result;
+    provenance.result = source;
+  }
+  addTruncated(asked.argumentsPart, answer?.resultPart, call);
+  if (answer?.isError === true) call.error = toldError(answer);
+  call.executed = answer !== undefined;
+  call.startUnixNano = askedAtUnixNano;
+  call.endUnixNano = answeredAtUnixNano ?? askedAtUnixNano;
+  call.turn = turn;
+  call.provenance = provenance;
+  return call as ToolCall;
+}
+
+function toldError(answer: ToldResult): ToolError {
+  return { message: plainText(answer.result ?? answer.resultPart ?? ''), sign: 'is_error' };
+}
+
+function addTruncated(argumentsPart: string | undefined, resultPart: string | undefined, call: Drafted<Pick<ToolCall, 'truncated'>>): void {
+  if (argumentsPart === undefined && resultPart === undefined) return;
+  call.truncated = { ...(argumentsPart === undefined ? {} : { arguments: argumentsPart }), ...(resultPart === undefined ? {} : { result: resultPart }) };
+}
+
+function addArguments(from: Pick<AskedCall, 'arguments' | 'argumentsText'>, call: Drafted<Pick<ToolCall, 'arguments' | 'argumentsText'>>): void {
+  if (from.arguments !== undefined) call.arguments = from.arguments;
+  if (from.argumentsText !== undefined) call.argumentsText = from.argumentsText;
+}
+
+/** As things began; of equal starts by their place in the models' messages, where they have one. Calls without one have a span. */
+function byTrajectory(a: Placed, b: Placed): number {
+  return compare(a.call.startUnixNano ?? 0n, b.call.startUnixNano ?? 0n) || a.order - b.order || a.arrival - b.arrival;
+}

@@ -1,0 +1,74 @@
+/** Tool spans → executions: spans of several instrumentations that tell one execution count once. */
+import type { Node } from './span-tree.ts';
+
+/** One execution, as one or several spans tell it. */
+export interface Execution {
+  readonly nodes: readonly Node[];
+  readonly name: string;
+  readonly id: string | undefined;
+}
+
+/** A tool span looks this many spans up for an outer span of the same execution. */
+const outerSpansMax = 8;
+
+/** Two spans tell one execution: same call id, or one inside the other, or two instrumentations beside each other. */
+export function executionsOf(tools: readonly Node[]): readonly Execution[] {
+  const groups: Node[][] = [];
+  const groupOf = new Map<Node, Node[]>();
+  const byId = new Map<string, Node[]>();
+  const byPlace = new Map<Node | undefined, Node[]>();
+  for (const node of tools) {
+    const id = node.told.facts.tool?.id;
+    const beside = byPlace.get(node.parent);
+    const twin = beside === undefined ? undefined : twinAmong(beside, node);
+    const group = (id === undefined ? undefined : byId.get(id)) ?? outerGroup(node, groupOf) ?? (twin === undefined ? undefined : groupOf.get(twin));
+    const members = group ?? [node];
+    if (group === undefined) groups.push(members);
+    else group.push(node);
+    groupOf.set(node, members);
+    if (id !== undefined) byId.set(id, members);
+    if (beside === undefined) byPlace.set(node.parent, [node]);
+    else beside.push(node);
+  }
+  return groups.map(executionOf);
+}
+
+function executionOf(nodes: readonly Node[]): Execution {
+  let name: string | undefined;
+  let id: string | undefined;
+  for (const { told: { facts: { tool } } } of nodes) {
+    name ??= tool?.name;
+    id ??= tool?.id;
+  }
+  return { nodes, name: name ?? nodes[0]?.span.name ?? '', id };
+}
+
+/** Only neighbours in time can be twins. */
+function twinAmong(beside: readonly Node[], node: Node): Node | undefined {
+  for (let at = beside.length - 1; at >= Math.max(0, beside.length - 1 - outerSpansMax); at--) {
+    const other = beside[at];
+    if (other !== undefined && isTwin(other, node)) return other;
+  }
+  return undefined;
+}
+
+function outerGroup(node: Node, groupOf: ReadonlyMap<Node, Node[]>): Node[] | undefined {
+  let at = node.parent;
+  for (let steps = 0; at !== undefined && steps < outerSpansMax; steps++) {
+    if (at.told.facts.role === 'tool' && (node.told.facts.tool?.insideCall === true || canBeOne(at, node))) return groupOf.get(at);
+    at = at.parent;
+  }
+  return undefined;
+}
+
+/** Told by two instrumentations at the same place and time. */
+function isTwin(a: Node, b: Node): boolean {
+  const overlap = a.span.startUnixNano <= b.span.endUnixNano && b.span.startUnixNano <= a.span.endUnixNano;
+  return overlap && a.span.scope.name !== b.span.scope.name && canBeOne(a, b);
+}
+
+function canBeOne(a: Node, b: Node): boolean {
+  const left = a.told.facts.tool;
+  const right = b.told.facts.tool;
+  return left?.name === right?.name && (left?.id === undefined || right?.id === undefined || left.id === right.id);
+}

@@ -1,0 +1,177 @@
+/** One closed run through every configured evaluator: rules at once, judges as work to be asked later. Each pair ends in one decision. */
+import type { ConfiguredAsking, ConfiguredEvaluator } from '../../../evaluators/configured.ts';
+import type { EvaluationContext } from '../../../evaluators/evaluator.ts';
+import { readExpectation } from '../../../evaluators/expectation.ts';
+import type { RunDecision } from '../../model/scored-run.ts';
+import type { Run, RunKey } from '../../model/agent-trace.ts';
+import type { BudgetLimits } from '../../model/budget.ts';
+import type { Drafted } from '../../model/drafted.ts';
+import type { Expectation } from '../../model/expectation.ts';
+import { wire } from '../../model/attributes.ts';
+import { targetKey } from '../../model/target-key.ts';
+import type { Clock } from '../../model/clock.ts';
+import { runTargetId, type Decision, type Evaluation, type Verdict } from '../../model/verdict.ts';
+import type { Telemetry } from '../../telemetry/telemetry.ts';
+import { unpaced, type Paced } from './budget-pacing.ts';
+import type { Panel } from '../jury/jury-panel.ts';
+import { raisedRate, type Raise } from './sample-rate-rules.ts';
+import { sampleDecision } from './sampling.ts';
+
+/** A configured evaluator with the runs that it is for. */
+export interface PlannedEvaluator {
+  readonly configured: ConfiguredEvaluator;
+  /** Absent: every run. */
+  readonly when?: (run: Run) => boolean;
+  /** Name of the judge; for judge evaluators that ask one once, and only for these. */
+  readonly judge?: string;
+  /** Instead of `judge`: several votes. */
+  readonly panel?: Panel;
+  /** Share 0..1 of the received runs that an evaluator asks about; rules look at all. */
+  readonly sampleRate: number;
+  /** Higher rates for runs on which rules have found something. */
+  readonly raise?: readonly Raise[];
+  /** Its own, beside those of its judges. */
+  readonly budget?: BudgetLimits;
+}
+
+export type Pace = (planned: Pick<PlannedEvaluator, 'configured' | 'judge' | 'panel' | 'budget'>) => Paced;
+
+/** An evaluator that asks somebody, and that was sampled for a run. */
+export interface ToJudge {
+  readonly configured: ConfiguredAsking;
+  /** For judge evaluators one of the two, and only for these. */
+  readonly judge?: string;
+  readonly panel?: Panel;
+  readonly budget?: BudgetLimits;
+  readonly expected: Expectation;
+  readonly probability: number;
+}
+
+export interface Evaluated {
+  readonly evaluations: readonly Evaluation[];
+  readonly decisions: readonly RunDecision[];
+  readonly toJudge: readonly ToJudge[];
+  /** The run claims a smaller probability than is believed, and an evaluator draws a sample of runs. */
+  readonly isRaised?: true;
+}
+
+export interface EvaluateWith {
+  readonly context: EvaluationContext;
+  readonly clock: Clock;
+  readonly telemetry: Telemetry;
+  /** Absent: there are no budgets. */
+  readonly pace?: Pace;
+  /** The least probability of a sampler before the service that is believed; left out: `upstreamProbabilityMin`. */
+  readonly upstreamMin?: number;
+  /** True: nobody gathers the turns of sessions, and each run is taken for a whole one. */
+  readonly sessionsAsRuns?: boolean;
+}
+
+/** What judges sessions as a whole, and whom. */
+export function isOfSession({ evaluator }: Pick<ConfiguredEvaluator, 'evaluator'>): boolean {
+  return evaluator.target === 'session';
+}
+
+export function evaluateRun(run: Run, whole: readonly PlannedEvaluator[], options: EvaluateWith): Evaluated {
+  const plan = options.sessionsAsRuns === true ? whole : whole.filter(({ configured }) => !isOfSession(configured));
+  if (run.partOf !== undefined) return takenBack(run, run.partOf, plan);
+  const expected = expectedOf(run);
+  const wanted = plan.filter(({ when }) => when === undefined || when(run));
+  // Rules first, wherever they stand: what they find says how many of such runs are asked about.
+  const evaluations = ruleEvaluations(run, wanted, expected, options);
+  const verdicts = new Map<string, Verdict>();
+  for (const { key, verdict } of evaluations) verdicts.set(key.name, verdict);
+  const decisions: RunDecision[] = [];
+  const toJudge: ToJudge[] = [];
+  let raised: Pick<Evaluated, 'isRaised'> = {};
+  for (const planned of plan) {
+    const { configured, sampleRate, raise = [] } = planned;
+    const verdict = verdicts.get(configured.name);
+    if (!wanted.includes(planned)) decisions.push(decision(configured, 'filtered', 'when'));
+    else if (configured.kind === 'rule') {
+      if (verdict !== undefined) decisions.push(decisionOf(configured, verdict));
+    } else {
+      const asked = whoIsAsked(planned);
+      const rate = raisedRate(sampleRate, raise, verdicts);
+      const { left, by } = options.pace?.(planned) ?? unpaced;
+      const { sampled, probability, isRaised } = sampleDecision({ traceId: run.traceId, traceState: run.traceState, rate: rate * left, ...(options.upstreamMin === undefined ? {} : { upstreamMin: options.upstreamMin }) });
+      if (isRaised === true) raised = { isRaised };
+      // Without a judge there is nobody to ask; the configuration refuses that, so this is a plan made by hand.
+      if (configured.kind === 'judge' && asked === undefined) decisions.push(decision(configured, 'filtered', 'no_judge'));
+      else if (sampled) toJudge.push({ configured, ...asked, expected, probability });
+      else decisions.push(left === 0 && rate > 0 ? decision(configured, 'over_budget', by) : decision(configured, 'sampled_out'));
+    }
+  }
+  return { evaluations, decisions, toJudge, ...raised };
+}
+
+/** Of a judge evaluator, and at whose cost; undefined: nobody that the plan names. */
+export function whoIsAsked({ judge, panel, budget }: Pick<PlannedEvaluator, 'judge' | 'panel' | 'budget'>): Pick<PlannedEvaluator, 'judge' | 'panel' | 'budget'> | undefined {
+  const own = budget === undefined ? {} : { budget };
+  if (panel !== undefined) return { panel, ...own };
+  return judge === undefined ? undefined : { judge, ...own };
+}
+
+/** What the run itself says is expected of it. */
+export function expectedOf({ expected }: Run): Expectation {
+  return expected === undefined ? {} : readExpectation(expected).expectation;
+}
+
+function ruleEvaluations(run: Run, wanted: readonly PlannedEvaluator[], expected: Expectation, { context, clock, telemetry }: EvaluateWith): readonly Evaluation[] {
+  const found: Evaluation[] = [];
+  for (const { configured } of wanted) {
+    if (configured.kind !== 'rule') continue;
+    const startMs = clock.nowMs();
+    const evaluation = evaluationOf(run, configured, configured.evaluate(run.trace, expected, context), 1);
+    recordDuration(telemetry, evaluation, clock.nowMs() - startMs);
+    found.push(evaluation);
+  }
+  return found;
+}
+
+/** Every verdict on a run that turned out to be part of another one is replaced: there is nothing of its own to score. */
+function takenBack(run: Run, whole: RunKey, plan: readonly PlannedEvaluator[]): Evaluated {
+  const verdict: Verdict = { kind: 'skipped', reason: 'part_of_another_run', explanation: `Later spans showed that this is part of the run ${runTargetId(whole)}, which is scored as a whole.`, details: {} };
+  return { evaluations: plan.map(({ configured }) => evaluationOf(run, configured, verdict, 1)), decisions: plan.map(({ configured }) => decisionOf(configured, verdict)), toJudge: [] };
+}
+
+export function evaluationOf(run: Run, configured: ConfiguredEvaluator, verdict: Verdict, sampleProbability: number): Evaluation {
+  const { tenant, traceId, spanId, session } = run;
+  return {
+    key: targetKey(run, configured.name),
+    run: { tenant, traceId, spanId },
+    evaluator: configured.evaluator.id,
+    evaluatorKind: configured.kind,
+    evaluatorVersion: configured.evaluator.version,
+    ...(configured.evaluator.guard === true ? { guard: true as const } : {}),
+    optionsHash: configured.optionsHash,
+    revision: session?.revision ?? run.revision,
+    completeness: run.completeness,
+    verdict,
+    sampleProbability,
+  };
+}
+
+/** From the beginning of an evaluation to its verdict; for a judge with the time in the queue. */
+export function recordDuration(telemetry: Telemetry, { key, evaluatorKind, verdict }: Evaluation, ms: number): void {
+  const labels = { [wire.evaluationName]: key.name, [wire.evaluatorKind]: evaluatorKind };
+  telemetry.record('tracejury.evaluation.duration', ms / 1000, verdict.kind === 'failed' ? { ...labels, [wire.errorType]: errorWord(verdict.error) } : labels);
+}
+
+/** Errors read `word: sentence`; only the word is fit for a label. */
+function errorWord(error: string): string {
+  return /^\w+/.exec(error)?.[0] ?? 'unknown';
+}
+
+export function decisionOf(configured: ConfiguredEvaluator, verdict: Verdict): RunDecision {
+  if (verdict.kind === 'scored') return decision(configured, 'scored');
+  return verdict.kind === 'skipped' ? decision(configured, 'skipped', verdict.reason) : decision(configured, 'failed', verdict.error);
+}
+
+/** `probability`: with which it was chosen to be asked about, where nothing came of that. */
+export function decision(configured: ConfiguredEvaluator, ended: Decision, reason?: string, probability?: number): RunDecision {
+  const made: Drafted<RunDecision> = { name: configured.name, evaluator: configured.evaluator.id, evaluatorKind: configured.kind, decision: ended };
+  if (reason !== undefined) made.reason = reason;
+  if (probability !== undefined) made.probability = probability;
+  return made;
+}

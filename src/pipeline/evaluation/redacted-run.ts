@@ -1,0 +1,53 @@
+/**
+ * Where a run turns from what is looked at into what leaves: rules score the run as it came, and everybody else gets it without what the
+ * configuration redacts. Without rules of redaction nothing is done at all.
+ */
+import type { ConfiguredAsking } from '../../../evaluators/configured.ts';
+import type { EvaluatorRequest } from '../../../evaluators/evaluator.ts';
+import { readExpectation } from '../../../evaluators/expectation.ts';
+import type { ScoredRun } from '../../model/scored-run.ts';
+import type { Run } from '../../model/agent-trace.ts';
+import type { Verdict } from '../../model/verdict.ts';
+import type { Redaction } from '../../redaction/redaction.ts';
+import { changedRequests } from '../jury/request-interceptor.ts';
+import type { ToJudge } from './evaluate.ts';
+
+export interface Leaving {
+  readonly run: Run;
+  item(item: Omit<ScoredRun, 'run'>): ScoredRun;
+  /** What is asked about the run. */
+  work(work: ToJudge): ToJudge;
+  verdict(verdict: Verdict): Verdict;
+}
+
+export function leaving(run: Run, redaction: Redaction | undefined): Leaving {
+  if (redaction === undefined) return { run, item: (item) => ({ run, ...item }), work: (work) => work, verdict: (verdict) => verdict };
+  const redacted = redaction.run(run);
+  const { expected } = redacted.run;
+  return {
+    run: redacted.run,
+    item: ({ evaluations, decisions, ...item }) => ({ ...item, run: redacted.run, evaluations: evaluations.map(redacted.evaluation), decisions: decisions.map(redacted.decision) }),
+    work: (work) => ({ ...work, expected: expected === undefined ? {} : readExpectation(expected).expectation, configured: withRedactedRequests(work.configured, redaction) }),
+    verdict: redacted.verdict,
+  };
+}
+
+/** What is asked is written from a redacted run; where pieces of it have been put together, they are searched once more. */
+function withRedactedRequests(configured: ConfiguredAsking, redaction: Redaction): ConfiguredAsking {
+  return {
+    ...configured,
+    judge: (trace, expected, context, run) => changedRequests(configured.judge(trace, expected, context, run), (request) => ({ request: redactedRequest(request, redaction) })),
+  };
+}
+
+/** Instructions are not of the run. A call holds the run as a document, whose values have been searched one by one. */
+function redactedRequest(request: EvaluatorRequest, { text }: Redaction): EvaluatorRequest {
+  switch (request.kind) {
+    case 'embed':
+      return { ...request, texts: request.texts.map(text) };
+    case 'call':
+      return request;
+    default:
+      return { ...request, data: request.data.map((block) => ({ ...block, text: text(block.text) })) };
+  }
+}

@@ -1,0 +1,114 @@
+/**
+ * Runs as turns of sessions that are judged as a whole. Whether a session is judged is decided by a hash of its id, once, when its first turn closes: what a later turn would say, at
+ * another pace of the budget, must not change with which probability it was chosen. Decision 42.
+ */
+import { createHash } from 'node:crypto';
+import type { AgentTrace, Run } from '../../model/agent-trace.ts';
+import type { Clock } from '../../model/clock.ts';
+import type { TraceId } from '../../model/ids.ts';
+import { plainText } from '../../model/json.ts';
+import type { NewTurn, SessionChoice } from '../../model/judge-work.ts';
+import { isOfSession, whoIsAsked, type Pace, type PlannedEvaluator } from './evaluate.ts';
+import { unpaced } from './budget-pacing.ts';
+import { sampleDecision, type SampleDecision } from './sampling.ts';
+
+export interface TurnsWith {
+  readonly clock: Clock;
+  readonly pace?: Pace;
+  /** In which line its sessions wait. */
+  readonly partyOf: (planned: PlannedEvaluator) => string;
+  /** Why a session that begins now may not wait, although it was chosen; undefined: it may. */
+  readonly refused: () => string | undefined;
+}
+
+/** As it came, and as it leaves: conditions look at the one, whatever is kept is of the other. Undefined: it is no turn that anybody judges. */
+export function turnOf(whole: Run, leaving: Run, plan: readonly PlannedEvaluator[], options: TurnsWith): NewTurn | undefined {
+  const { sessionId } = leaving.trace;
+  // What a sub-agent did is part of its agent's turn. A session whose id is redacted cannot be told from others.
+  if (sessionId === undefined || sessionId === '' || sessionId !== whole.trace.sessionId || whole.parent !== undefined || whole.partOf !== undefined) return undefined;
+  const choices = plan.filter(({ configured }) => isOfSession(configured)).flatMap((planned) => choiceOf(whole, { tenant: leaving.tenant, sessionId }, planned, options));
+  return choices.length === 0 ? undefined : { sessionId, at: Math.floor(options.clock.nowMs() * 1_000), choices };
+}
+
+interface Session {
+  readonly tenant: string;
+  readonly sessionId: string;
+}
+
+function choiceOf(run: Run, session: Session, planned: PlannedEvaluator, { pace, partyOf, refused }: TurnsWith): readonly SessionChoice[] {
+  const { configured, sampleRate, when } = planned;
+  if (configured.kind === 'rule' || whoIsAsked(planned) === undefined) return [];
+  const { left, by } = pace?.(planned) ?? unpaced;
+  const { sampled, probability } = sessionSample(session, sampleRate * left);
+  const end = (): SessionChoice['end'] => {
+    if (when !== undefined && !when(run)) return { decision: 'filtered', reason: 'when' };
+    if (!sampled) return left === 0 && sampleRate > 0 ? { decision: 'over_budget', reason: by } : { decision: 'sampled_out' };
+    const reason = refused();
+    return reason === undefined ? undefined : { decision: 'overload', reason };
+  };
+  return [{ name: configured.name, evaluator: configured.evaluator.id, evaluatorKind: configured.kind, party: partyOf(planned), optionsHash: configured.optionsHash, probability, end: end(), mayBeChosen: sessionSample(session, sampleRate).sampled }];
+}
+
+/** All turns of a session come to the same, on every replica, and a higher rate keeps what a lower one keeps. */
+export function sessionSample({ tenant, sessionId }: Session, rate: number): SampleDecision {
+  const traceId = createHash('sha256').update(JSON.stringify([tenant, sessionId])).digest('hex').slice(0, 32) as TraceId;
+  return sampleDecision({ traceId, traceState: '', rate });
+}
+
+/** The session as one run, for those who judge it: its turns one after the other. Anything else stays as it is. */
+export function asConversation(run: Run): Run {
+  const { session, trace } = run;
+  return session?.earlier === undefined ? run : { ...run, revision: session.revision, trace: conversation([...session.earlier, trace]) };
+}
+
+/** What is told of a verdict on a session goes without the turns before. */
+export function withoutEarlier(run: Run): Run {
+  if (run.session === undefined) return run;
+  const { earlier: _earlier, ...session } = run.session;
+  return { ...run, session };
+}
+
+function conversation(turns: readonly AgentTrace[]): AgentTrace {
+  const last = turns.at(-1);
+  if (last === undefined) throw new Error('a session without a turn');
+  const { messages: _messages, startUnixNano: _start, tokens: _tokens, ...trace } = last;
+  const input = turns.find((turn) => turn.input !== undefined)?.input;
+  const definitions = new Map(turns.flatMap(({ toolDefinitions }) => toolDefinitions).map((definition) => [definition.name, definition]));
+  const truncated = [...new Set(turns.flatMap((turn) => turn.truncated ?? []))];
+  return {
+    ...trace,
+    ...(input === undefined ? {} : { input }),
+    ...(truncated.length === 0 ? {} : { truncated }),
+    toolDefinitions: [...definitions.values()],
+    toolCalls: turns.flatMap(({ toolCalls }) => toolCalls),
+    modelCalls: turns.flatMap(({ modelCalls }) => modelCalls),
+    documents: turns.flatMap(({ documents }) => documents),
+    reasoningSteps: turns.flatMap(({ reasoningSteps }) => reasoningSteps),
+    subAgents: turns.flatMap(({ subAgents }) => subAgents),
+    messages: messagesOf(turns),
+    toolCallsCarried: turns.some(({ toolCallsCarried }) => toolCallsCarried),
+  };
+}
+
+/** Places of calls count on through the turns. */
+function messagesOf(turns: readonly AgentTrace[]): NonNullable<AgentTrace['messages']> {
+  let before = 0;
+  return turns.flatMap((turn) => {
+    const offset = before;
+    before += turn.toolCalls.length;
+    return ownMessages(turn).map((message) => ({ ...message, calls: message.calls.map((call) => call + offset) }));
+  });
+}
+
+/** Many applications send what was said before along with each turn: that was told by the turn before. */
+function ownMessages(turn: AgentTrace): NonNullable<AgentTrace['messages']> {
+  const { input, finalResponse, toolCalls, messages = [] } = turn;
+  const asked = input === undefined ? [] : [{ role: 'user', text: input, calls: [] }];
+  const response = finalResponse === undefined || finalResponse === null ? undefined : plainText(finalResponse);
+  const since = messages.slice(messages.findLastIndex(({ role }) => role === 'user') + 1);
+  const calls = since.flatMap((message) => message.calls);
+  const tellsAll = new Set(calls).size === toolCalls.length && calls.length === toolCalls.length;
+  const worked = tellsAll ? since : toolCalls.map((_, at) => ({ role: 'assistant', calls: [at] }));
+  const isSaid = worked.some(({ role, ...said }) => role === 'assistant' && 'text' in said && said.text?.trim() === response?.trim());
+  return [...asked, ...worked, ...(response === undefined || response.trim() === '' || isSaid ? [] : [{ role: 'assistant', text: response, calls: [] }])];
+}

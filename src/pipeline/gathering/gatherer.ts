@@ -1,0 +1,265 @@
+/**
+ * Gathers spans and log records by trace and closes runs by accounting, not by silence alone. Pure under its clock.
+ *
+ * A run closes when its agent's span has arrived and
+ *   - everything that its spans announce has arrived, `settle` after its last span: complete;
+ *   - something is still missing, `quiet` after its last span: partial.
+ * Without an agent's span (or a root that stands in) only `abandon` after the trace's last span closes it: abandoned.
+ * When memory runs short the oldest trace closes at once: evicted.
+ * Spans that come later, within `late`, make the next revision, and only if they change the content.
+ * Traces that turn out to hold parts of one run are gathered together (`joining.ts`).
+ */
+import type { Completeness, Run } from '../../model/agent-trace.ts';
+import { wire } from '../../model/attributes.ts';
+import type { SpanId, Tenant } from '../../model/ids.ts';
+import type { LogRecord, Span } from '../../model/span.ts';
+import { keyShapes } from '../../otlp/key-shapes.ts';
+import { spanPacker } from '../../otlp/pack.ts';
+import { assembling, type Draft } from '../assembly/assemble.ts';
+import { closedTraces } from './closed-traces.ts';
+import { closesAt } from './close-policy.ts';
+import { deadlines } from '../../runtime/deadline-queue.ts';
+import type { Reading } from '../assembly/span-facts.ts';
+import type { Gathering, GatheringOptions } from './gatherer-types.ts';
+import { inForce } from './gathering-settings.ts';
+import { defaultGroupLimits } from './group-limits.ts';
+import { noPosition } from './held-spans.ts';
+import { idleTraces } from './idle-compaction.ts';
+import { joining } from './trace-joining.ts';
+import { withLastingKeys, type Lasting } from './run-identity.ts';
+import { looks, type Look, type Looked, type Pending } from './scan-planner.ts';
+import { offeredTools } from '../assembly/configured-tools.ts';
+import { relief } from './eviction.ts';
+import { reopening } from './late-spans.ts';
+import { closing } from './revisions.ts';
+import { sessionTools } from '../assembly/session-tool-definitions.ts';
+import { slabs } from './slab-allocator.ts';
+import { standing } from './journal-references.ts';
+import { ended, spansPerStep, type Steps } from '../../runtime/cooperative.ts';
+import { telling } from './role-detection.ts';
+import { traceTable, type Trace } from './trace-table.ts';
+import { isRoot } from '../assembly/span-tree.ts';
+import { underWay, type Course } from './scan-scheduler.ts';
+
+const noRun = { 'tracejury.reason': 'no_agent_model_or_tool_span' } as const;
+const noRunEvicted = { 'tracejury.reason': 'evicted_without_a_run' } as const;
+
+/** Where the journal has a request, and where it had it first. */
+interface Place {
+  readonly position?: number | undefined;
+  readonly origin?: number | undefined;
+}
+
+export function gathering(options: GatheringOptions): Gathering {
+  const { collectors, clock, telemetry, limits = defaultGroupLimits } = options;
+  let settings = inForce(options);
+  const traces = traceTable(limits.tombstonesMax);
+  const closed = closedTraces();
+  const sessions = sessionTools<Trace>();
+  const packing = { packer: spanPacker(keyShapes()), shelf: slabs() };
+  const idle = idleTraces(clock, options.squeeze === undefined ? packing : { ...packing, shelf: options.squeeze });
+  const standings = standing(traces, options.settled);
+  const queue = deadlines<Trace>();
+  const to = { ready: [] as Run[], telemetry };
+  const work = underWay({ clock, queue, guarded, look, settle });
+  const tell = telling(collectors);
+  const looking = looks(() => settings.closing, tell.canCarryRun);
+  const joins = joining({ traces, telemetry, spansMax: limits.spansPerTraceMax, gone: forget });
+  const { relieve, isOldestActive } = relief({ limits, clock, closed, traces, bytes: () => bytes, drop, evict: (trace) => guarded(trace, () => end(trace, () => 'evicted', noRunEvicted)) });
+  let [bytes, ordinals] = [0, 0];
+
+  function grew(trace: Trace, spanId: SpanId, by: number): void {
+    trace.bytes += by;
+    bytes += by;
+    work.arrived(trace);
+    reopen(trace);
+    idle.touched(trace);
+    queue.set(trace, looking.arrived(trace, spanId, clock.nowMs()));
+  }
+
+  function reopen(trace: Trace): void {
+    trace.done = false;
+    closed.delete(trace);
+  }
+
+  function lookAgain(trace: Trace): void {
+    work.giveUp(trace);
+    reopen(trace);
+    trace.lookWholeAtMs = clock.nowMs();
+    queue.set(trace, trace.lookWholeAtMs);
+  }
+
+  function hold(opened: Trace, span: Span, { position, origin }: Place): void {
+    const nowMs = clock.nowMs();
+    const trace = span.links.length > 0 && tell.facts(opened, span)?.followsLinks === true ? joins.byLinks(opened, span, nowMs) : opened;
+    if (trace.closed !== undefined) telemetry.add('tracejury.spans.late', 1, { 'tracejury.reason': 'after_close' });
+    trace.held.set(span.spanId, { span, arrivedMs: nowMs, position: origin ?? position ?? noPosition, ordinal: ordinals++ });
+    standings.stand(trace, position);
+    if (trace.wasDone && trace.closed?.has(span.spanId) !== true && tell.canCarryRun(trace, span)) trace.wasDone = false;
+    trace.mayClose ||= tell.canCarryRun(trace, span);
+    trace.isRooted ||= isRoot(span);
+    trace.isOneAgents ||= span.parentSpanId === undefined && tell.isAgents(trace, span);
+    grew(trace, span.spanId, span.wireBytes);
+  }
+
+  /** The trace is no more: it was dropped, or became part of another one. */
+  function forget(trace: Trace): void {
+    closed.delete(trace);
+    work.gone(trace);
+    idle.gone(trace);
+    sessions.forget(trace);
+  }
+
+  function drop(trace: Trace, over?: 'over'): void {
+    traces.remove(trace, over);
+    joins.forget(trace);
+    forget(trace);
+    bytes -= trace.bytes;
+  }
+
+  function draftsOf(trace: Trace): Lasting {
+    return ended(drafting(trace, looking.whole(trace), tell.reading(trace)));
+  }
+
+  function* drafting(trace: Trace, { held }: Look, reading: Reading): Steps<Lasting> {
+    const told = yield* assembling({ ...reading, tenant: trace.tenant, held });
+    for (const other of sessions.learn(trace, told)) lookAgain(other);
+    const drafts = sessions.filled(told);
+    if (settings.tools.size === 0) return withLastingKeys(drafts, trace.closed);
+    const offered = drafts.map((draft) => ({ ...draft, trace: { ...draft.trace, toolDefinitions: offeredTools(draft.trace.toolDefinitions, settings.tools) } }));
+    return withLastingKeys(offered, trace.closed);
+  }
+
+  /** What runs are in a trace, joined to the traces that hold their other parts. */
+  function* look(trace: Trace, course: Course): Steps<void> {
+    if (trace.done) return drop(trace);
+    const at = looking.due(trace, clock.nowMs());
+    const reading = tell.reading(trace);
+    // A record that comes before it is over must find what was read.
+    if (at.held.length > spansPerStep) trace.reading = reading;
+    const lasting = yield* drafting(trace, at, reading);
+    const whole = joins.byFragments(trace, lasting.drafts);
+    if (whole === undefined) work.looked(trace, { course, isWhole: at.isWhole, lasting, reading });
+    else lookAgain(whole);
+  }
+
+  /** Closes what is due in one trace and sets its next deadline. */
+  function* settle(trace: Trace, { course, isWhole, lasting, reading }: Looked): Steps<void> {
+    const now = course.newsMs ?? clock.nowMs();
+    const pending: Pending[] = [];
+    yield* closing(to, trace, lasting, (draft) => {
+      const { atMs, completeness } = closesAt(draft, course.lastMs, settings.closing);
+      if (atMs <= now) return completeness;
+      pending.push({ spanId: draft.span.spanId, atMs });
+      return undefined;
+    });
+    const lookAtMs = looking.over(trace, pending, course);
+    const goesOn = pending.length > 0 || !isWhole || course.newsMs !== undefined;
+    trace.reading = goesOn ? reading : undefined;
+    if (goesOn) {
+      idle.touched(trace);
+      return queue.set(trace, lookAtMs);
+    }
+    idle.gone(trace);
+    const { drafts } = lasting;
+    const endMs = trace.lastMs + (drafts.length === 0 ? settings.closing.abandonMs : settings.closing.lateMs);
+    trace.done = drafts.length > 0;
+    if (trace.done) {
+      trace.wasDone = true;
+      closed.add(trace);
+      trace.held.pack(packing);
+      standings.finish(trace);
+    } else standings.showsNoRun(trace);
+    if (endMs > now) return queue.set(trace, endMs);
+    if (drafts.length === 0) telemetry.add('tracejury.traces.dropped', 1, noRun);
+    drop(trace);
+  }
+
+  /** A trace that cannot be read is dropped and counted; the others go on. */
+  function guarded(trace: Trace, step: (trace: Trace) => void): void {
+    try {
+      step(trace);
+    } catch {
+      telemetry.add('tracejury.traces.dropped', 1, { 'tracejury.reason': 'unreadable' });
+      drop(trace);
+    }
+  }
+
+  /** Whatever may still come, and at once. */
+  function end(trace: Trace, closes: (draft: Draft) => Completeness, withoutRun: { readonly 'tracejury.reason': string }): void {
+    const lasting = draftsOf(trace);
+    ended(closing(to, trace, lasting, closes));
+    if (lasting.drafts.length === 0) telemetry.add('tracejury.traces.dropped', 1, withoutRun);
+    standings.finish(trace);
+    drop(trace);
+  }
+
+  function takeSpans(tenant: Tenant, spans: readonly Span[], place: Place = {}): void {
+    for (const span of spans) {
+      if (span.attribute(wire.generated) === true) {
+        telemetry.add('tracejury.spans.own', 1);
+        continue;
+      }
+      const trace = traces.open(tenant, span.traceId, clock.nowMs());
+      if (trace === undefined) telemetry.add('tracejury.spans.late', 1, { 'tracejury.reason': 'after_late' });
+      else if (trace.held.has(span.spanId)) telemetry.add('tracejury.spans.duplicate', 1);
+      else if (trace.held.size >= limits.spansPerTraceMax) telemetry.add('tracejury.spans.over_limit', 1);
+      else hold(trace, span, place);
+    }
+  }
+
+  function takeRecords(tenant: Tenant, records: readonly LogRecord[], position?: number): void {
+    for (const record of records) {
+      if (record.spanId === undefined || record.attribute(wire.generated) === true || !collectors.some((collector) => collector.logs?.events.includes(record.eventName))) continue;
+      const trace = traces.open(tenant, record.traceId, clock.nowMs());
+      if (trace === undefined || trace.records.size >= limits.recordsPerTraceMax || !trace.records.add(record.spanId, record)) continue;
+      trace.reading?.toldCache?.delete(record.spanId);
+      standings.stand(trace, position);
+      grew(trace, record.spanId, record.wireBytes);
+    }
+  }
+
+  function emptied(trace: Trace): void {
+    work.giveUp(trace);
+    bytes -= trace.bytes;
+    trace.bytes = 0;
+  }
+
+  return {
+    ...reopening({ traces, standings, telemetry, takeSpans, takeRecords, guarded, drop, relieve, emptied, openedUntilMs: () => clock.nowMs() - settings.closing.quietMs / 2, draftsOf: (trace) => draftsOf(trace).drafts }),
+    addSpans(tenant, spans, position, origin) {
+      takeSpans(tenant, spans, { position, origin });
+      relieve();
+    },
+    addRecords(tenant, records, position) {
+      takeRecords(tenant, records, position);
+      relieve();
+    },
+    due(piecesMax = Infinity) {
+      work.goOn(piecesMax);
+      return to.ready.splice(0);
+    },
+    nextDueMs: work.nextMs,
+    closeAll() {
+      work.giveUpAll();
+      for (const trace of traces.all()) {
+        guarded(trace, () => {
+          if (trace.done) drop(trace);
+          else end(trace, (draft) => closesAt(draft, trace.lastMs, settings.closing).completeness, noRun);
+        });
+      }
+      return to.ready.splice(0);
+    },
+    standings,
+    exchange(next) {
+      settings = inForce(next);
+      for (const trace of work.giveUpAll()) lookAgain(trace);
+    },
+    relieve,
+    packIdle: idle.pack,
+    isOldestActive,
+    bytes: () => bytes,
+    openBytes: () => bytes - closed.bytes(),
+    traces: () => traces.size(),
+  };
+}

@@ -1,0 +1,128 @@
+/**
+ * The spans of one trace. What nobody asks for is held as bytes: thousands of objects a second that live for long are what the garbage collector is
+ * slowest with, and the requests that the spans came with would stay in memory as a whole. They are read again when somebody asks.
+ */
+import type { SpanId } from '../../model/ids.ts';
+import type { SpanPacker } from '../../otlp/pack.ts';
+import type { Held } from '../assembly/assemble.ts';
+import type { Shelf } from './slab-allocator.ts';
+
+export interface Packing {
+  readonly packer: SpanPacker;
+  readonly shelf: Shelf;
+}
+
+/** A span with its place in the order of arrival. */
+export interface Arrived extends Held {
+  /** Where the journal has the request that brought it, or had it first; less than any position where it came with none. */
+  readonly position: number;
+  /** Grows from span to span, also within one request. */
+  readonly ordinal: number;
+}
+
+/** For what no journal has: before everything that one has. */
+export const noPosition = -1;
+
+/** In the order in which spans arrived: by requests, and within one as they stand in it. */
+export function byArrival(a: Arrived, b: Arrived): number {
+  return a.position - b.position || a.ordinal - b.ordinal;
+}
+
+interface Packed extends Packing {
+  readonly kept: Buffer;
+  /** Three numbers a span: when it arrived, its position and its ordinal. */
+  readonly arrivals: readonly number[];
+  /** Each between two spaces: one text takes a tenth of what a set of ids does, and is walked over in no time. */
+  readonly ids: string;
+}
+
+/** Copying more than this would hold up everybody else. */
+const packedBytesMax = 4 * 1024 * 1024;
+/** Beyond it all become one. */
+const packedMax = 8;
+const numbersPerArrival = 3;
+
+const nothing: readonly Packed[] = [];
+
+/** By span id, in the order of arrival. */
+export class HeldSpans {
+  /** Those that are not packed; they were added after the others. */
+  #spans: Map<SpanId, Arrived> | undefined;
+  #packed: readonly Packed[] = nothing;
+  /** Of the span that arrived last. */
+  #position = -Infinity;
+  #ordinal = -Infinity;
+  /** A span was added that had arrived before one that was there: of a trace that was joined, or of a request that the journal has written again. */
+  #isMixed = false;
+
+  get size(): number {
+    return this.#packed.reduce((sum, { arrivals }) => sum + arrivals.length / numbersPerArrival, this.#spans?.size ?? 0);
+  }
+
+  has(spanId: SpanId): boolean {
+    return this.#spans?.has(spanId) === true || this.#isPacked(spanId);
+  }
+
+  get(spanId: SpanId): Arrived | undefined {
+    return this.#spans?.get(spanId) ?? (this.#isPacked(spanId) ? this.#unpacked().get(spanId) : undefined);
+  }
+
+  /** One that is not there yet. */
+  set(spanId: SpanId, held: Arrived): void {
+    (this.#spans ??= new Map<SpanId, Arrived>()).set(spanId, held);
+    const { position, ordinal } = held;
+    if (position < this.#position || (position === this.#position && ordinal < this.#ordinal)) this.#isMixed = true;
+    else [this.#position, this.#ordinal] = [position, ordinal];
+  }
+
+  entries(): Iterable<readonly [SpanId, Arrived]> {
+    return this.#inOrder().entries();
+  }
+
+  values(): Iterable<Arrived> {
+    return this.#inOrder().values();
+  }
+
+  clear(): void {
+    this.#spans = undefined;
+    this.#packed = nothing;
+    this.#isMixed = false;
+    [this.#position, this.#ordinal] = [-Infinity, -Infinity];
+  }
+
+  /** What does not lie in a protobuf body stays as it is, and so does what is large. */
+  pack(packing: Packing): void {
+    if (this.#packed.length >= packedMax) this.#unpacked();
+    const held = [...(this.#spans?.values() ?? [])];
+    if (held.length === 0 || held.reduce((sum, { span }) => sum + span.wireBytes, 0) > packedBytesMax) return;
+    const bytes = packing.packer.pack(held.map(({ span }) => span));
+    if (bytes === undefined) return;
+    this.#packed = [...this.#packed, { ...packing, kept: packing.shelf.keep(bytes), arrivals: held.flatMap(({ arrivedMs, position, ordinal }) => [arrivedMs, position, ordinal]), ids: ` ${held.map(({ span }) => span.spanId).join(' ')} ` }];
+    this.#spans = undefined;
+  }
+
+  #isPacked(spanId: SpanId): boolean {
+    return this.#packed.length > 0 && this.#packed.some(({ ids }) => ids.includes(` ${spanId} `));
+  }
+
+  #inOrder(): Map<SpanId, Arrived> {
+    const all = this.#unpacked();
+    if (!this.#isMixed) return all;
+    this.#isMixed = false;
+    return (this.#spans = new Map([...all].sort(([, a], [, b]) => byArrival(a, b))));
+  }
+
+  #unpacked(): Map<SpanId, Arrived> {
+    if (this.#packed.length === 0) return (this.#spans ??= new Map<SpanId, Arrived>());
+    const all = new Map<SpanId, Arrived>();
+    for (const { kept, arrivals, packer, shelf } of this.#packed) {
+      for (const [at, span] of packer.unpack(shelf.bytes(kept)).entries()) {
+        const [arrivedMs = 0, position = noPosition, ordinal = 0] = arrivals.slice(at * numbersPerArrival, (at + 1) * numbersPerArrival);
+        all.set(span.spanId, { span, arrivedMs, position, ordinal });
+      }
+    }
+    for (const [spanId, held] of this.#spans ?? []) all.set(spanId, held);
+    this.#packed = nothing;
+    return (this.#spans = all);
+  }
+}

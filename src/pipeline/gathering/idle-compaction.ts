@@ -1,0 +1,42 @@
+/**
+ * Open traces to which nothing comes for a while: an agent waits for its model longer than for anything else. Their spans are packed and squeezed, a
+ * few traces at a time, when whoever hosts the gathering has time for it.
+ */
+import type { Clock } from '../../model/clock.ts';
+import type { Packing } from './held-spans.ts';
+import { partsFromSpans } from './scan-planner.ts';
+import type { Trace } from './trace-table.ts';
+
+/** Most traces close within it. */
+const idleMs = 2_000;
+
+export interface IdleTraces {
+  /** Something came for it, or its spans were asked for. */
+  touched(trace: Trace): void;
+  gone(trace: Trace): void;
+  pack(tracesMax: number): void;
+}
+
+export function idleTraces(clock: Clock, packing: Packing): IdleTraces {
+  /** Not packed; the one that was touched longest ago comes first. */
+  const awake = new Map<Trace, number>();
+  return {
+    touched(trace) {
+      awake.delete(trace);
+      awake.set(trace, clock.nowMs());
+    },
+    gone: (trace) => void awake.delete(trace),
+    pack(tracesMax) {
+      const untilMs = clock.nowMs() - idleMs;
+      let packed = 0;
+      for (const [trace, touchedMs] of awake) {
+        if (touchedMs > untilMs || packed++ >= tracesMax) return;
+        awake.delete(trace);
+        // Of a large one parts are looked at again and again.
+        if (trace.held.size >= partsFromSpans) continue;
+        trace.held.pack(packing);
+        trace.reading = undefined;
+      }
+    },
+  };
+}

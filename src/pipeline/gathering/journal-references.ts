@@ -1,0 +1,82 @@
+/** Where the traces stand in the journal: what a restart would have to read again for them. */
+import type { Trace, TraceTable } from './trace-table.ts';
+
+/** A trace whose runs are all closed. */
+export interface FinishedTrace {
+  /** Its key, and those of the traces that became part of it. */
+  readonly keys: readonly string[];
+  /** Of the requests that brought it, ascending. */
+  readonly positions: readonly number[];
+}
+
+/** For whoever keeps the journal. */
+export interface Standings {
+  /** The lowest position that an open trace stands on; undefined: none does. */
+  oldestPosition(): number | undefined;
+  /** The request at `from` was written again at `to`. */
+  moved(from: number, to: number): void;
+  /** True: something of the trace with this key is not closed yet. */
+  isOpen(key: string): boolean;
+  /** True: the trace with this key may hold runs that have no verdict yet. */
+  isAwaited(key: string): boolean;
+  /** Traces that were finished since the last call, or were already and had more spans come. */
+  takeFinished(): readonly FinishedTrace[];
+}
+
+export interface Standing extends Standings {
+  /** Something of the trace came with the request at this position; undefined: with none that is written down. */
+  stand(trace: Trace, position: number | undefined): void;
+  /** Nothing of it needs to be read again. */
+  finish(trace: Trace): void;
+  /** No run is in it so far. */
+  showsNoRun(trace: Trace): void;
+}
+
+/** `settled`: told of the keys of traces of which nothing is open, or that have shown no run so far. Verdicts of their runs come in the same turn. */
+export function standing(traces: TraceTable, settled: (keys: readonly string[]) => void = () => undefined): Standing {
+  let finished: FinishedTrace[] = [];
+  return {
+    stand(trace, position) {
+      if (position === undefined) return;
+      inOrder(trace.positions, position);
+      // Told of at once: read again from here on, a finished trace would be a part of itself.
+      if (trace.done) finished.push({ keys: [trace.key, ...trace.joined], positions: [] });
+    },
+    showsNoRun: (trace) => settled([trace.key, ...trace.joined]),
+    finish(trace) {
+      settled([trace.key, ...trace.joined]);
+      if (trace.positions.length === 0) return;
+      finished.push({ keys: [trace.key, ...trace.joined], positions: trace.positions.splice(0) });
+    },
+    oldestPosition() {
+      let oldest: number | undefined;
+      for (const { positions } of traces.all()) {
+        const [first] = positions;
+        if (first !== undefined && (oldest === undefined || first < oldest)) oldest = first;
+      }
+      return oldest;
+    },
+    moved(from, to) {
+      for (const { positions } of traces.all()) {
+        const at = positions.indexOf(from);
+        if (at < 0) continue;
+        positions.splice(at, 1);
+        inOrder(positions, to);
+      }
+    },
+    isOpen: (key) => traces.isOpen(key),
+    isAwaited: (key) => traces.isAwaited(key),
+    takeFinished() {
+      const taken = finished;
+      finished = [];
+      return taken;
+    },
+  };
+}
+
+/** Adds a position, once, where it belongs: mostly at the end, and mostly it is there already. */
+export function inOrder(positions: number[], position: number): void {
+  let at = positions.length;
+  while (at > 0 && (positions[at - 1] ?? 0) > position) at--;
+  if (positions[at - 1] !== position) positions.splice(at, 0, position);
+}

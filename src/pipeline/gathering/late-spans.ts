@@ -1,0 +1,114 @@
+/**
+ * Runs that an earlier process scored go on when spans come late: a trace that shows no root of its own for a while may be the rest of one that is
+ * stored. Whoever hosts the gathering asks the store about such traces and gives back what is there; until then nothing of it is known here.
+ */
+import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
+import type { LogRecord, Span } from '../../model/span.ts';
+import type { Telemetry } from '../../telemetry/telemetry.ts';
+import { contentHash, expectedOf } from './run.ts';
+import type { Draft } from '../assembly/assemble.ts';
+import type { Standing } from './journal-references.ts';
+import type { Trace, TraceTable } from './trace-table.ts';
+
+export interface TraceName {
+  readonly tenant: Tenant;
+  readonly traceId: TraceId;
+}
+
+/** A run that was scored and stored. */
+export interface StoredKey {
+  readonly spanId: SpanId;
+  readonly revision: number;
+  /** The run that it turned out to be a part of, as `trace/span`. */
+  readonly partOf: string | undefined;
+}
+
+/** A whole trace, as it was when its runs closed. */
+export interface StoredTrace extends TraceName {
+  readonly runs: readonly StoredKey[];
+  readonly spans: readonly Span[];
+  readonly records: readonly LogRecord[];
+}
+
+export interface Reopening {
+  /** Traces that opened so long ago, have no root and no closed run; each is told once. */
+  takeStrays(): readonly TraceName[];
+  /** What is held of the trace came late: it is put behind what is stored, and makes a new revision of the runs that it changes. */
+  reopen(stored: StoredTrace): void;
+  /** What is held of the trace came late, for runs that cannot be scored again: it is counted and founds no new run. */
+  dismiss(trace: TraceName): void;
+}
+
+/** Parts of the gathering. */
+export interface ReopeningParts {
+  readonly traces: TraceTable;
+  readonly standings: Pick<Standing, 'finish'>;
+  readonly telemetry: Telemetry;
+  /** A trace that opened until then has had its time to show a root. */
+  readonly openedUntilMs: () => number;
+  readonly takeSpans: (tenant: Tenant, spans: readonly Span[]) => void;
+  readonly takeRecords: (tenant: Tenant, records: readonly LogRecord[]) => void;
+  readonly draftsOf: (trace: Trace) => readonly Draft[];
+  /** Nothing of it is held any more. */
+  readonly emptied: (trace: Trace) => void;
+  readonly guarded: (trace: Trace, step: (trace: Trace) => void) => void;
+  readonly drop: (trace: Trace, over: 'over') => void;
+  readonly relieve: () => void;
+}
+
+export function reopening({ traces, standings, telemetry, openedUntilMs, takeSpans, takeRecords, draftsOf, emptied, guarded, drop, relieve }: ReopeningParts): Reopening {
+  function stray({ tenant, traceId }: TraceName): Trace | undefined {
+    const trace = traces.find(tenant, traceId);
+    return trace === undefined || trace.closed !== undefined ? undefined : trace;
+  }
+
+  return {
+    takeStrays() {
+      const strays = traces.takeOpened(openedUntilMs()).filter((trace) => trace.closed === undefined && !trace.isRooted);
+      return strays.map(({ key, tenant }) => ({ tenant, traceId: key.slice(0, key.length - tenant.length) as TraceId }));
+    },
+    reopen(stored) {
+      const trace = stray(stored);
+      if (trace === undefined) return;
+      guarded(trace, () => {
+        const late = takenLate(trace);
+        emptied(trace);
+        takeSpans(stored.tenant, stored.spans);
+        takeRecords(stored.tenant, stored.records);
+        noteClosed(trace, stored, draftsOf(trace));
+        takeSpans(stored.tenant, late.spans);
+        takeRecords(stored.tenant, late.records);
+      });
+      relieve();
+    },
+    dismiss(name) {
+      const trace = stray(name);
+      if (trace === undefined) return;
+      telemetry.add('tracejury.spans.late', trace.held.size, { 'tracejury.reason': 'not_kept' });
+      standings.finish(trace);
+      drop(trace, 'over');
+    },
+  };
+}
+
+/** What came late, taken out of a trace so that what is stored can be put in before it. */
+function takenLate(trace: Trace): Pick<StoredTrace, 'spans' | 'records'> {
+  const late = { spans: [...trace.held.values()].map(({ span }) => span), records: trace.records.take() };
+  trace.held.clear();
+  trace.reading = undefined;
+  trace.parts = undefined;
+  return late;
+}
+
+/**
+ * Notes the stored runs as closed, with the content that the stored spans give here and now: a revision is made for what late spans change, not
+ * because a collector reads more today than it did then.
+ */
+function noteClosed(trace: Trace, { traceId, runs }: StoredTrace, drafts: readonly Draft[]): void {
+  const known = new Map(drafts.map((draft) => [draft.key.spanId, draft]));
+  for (const { spanId, revision, partOf } of runs) {
+    const draft = known.get(spanId);
+    const hash = partOf !== undefined ? `part of ${partOf}` : draft === undefined ? '' : contentHash(draft, expectedOf(draft));
+    (trace.closed ??= new Map()).set(spanId, { traceId: draft?.key.traceId ?? traceId, spanTraceId: draft?.spanTraceId ?? traceId, revision, contentHash: hash });
+  }
+}

@@ -1,0 +1,59 @@
+/** What the spans of a trace tell, as far as the gathering must know it when they come. */
+import type { Collector, SpanFacts } from '../../../collectors/collector.ts';
+import { repeats } from '../../../collectors/reading/repeats.ts';
+import { sharedValues } from '../../../collectors/reading/shared-values.ts';
+import type { Span } from '../../model/span.ts';
+import type { SpanId } from '../../model/ids.ts';
+import { toldOf, type Reading, type Told } from '../assembly/span-facts.ts';
+import { readersOf } from '../assembly/collector-match.ts';
+import type { Trace } from './trace-table.ts';
+import { isRoot } from '../assembly/span-tree.ts';
+
+export interface Telling {
+  /** For one look. What it finds is kept only when the trace is told to keep it: most traces are looked at once, and what hangs on an old object outlives its use. */
+  reading(trace: Trace): Reading;
+  /** Undefined: the span cannot be read. */
+  facts(trace: Trace, span: Span): SpanFacts | undefined;
+  /** True also for what cannot be read: it is dropped when the trace is looked at. */
+  isAgents(trace: Trace, span: Span): boolean;
+  /** True for a span that a run can hang on: an agent's, or one without a parent in its process. */
+  canCarryRun(trace: Trace, span: Span): boolean;
+}
+
+export function telling(collectors: readonly Collector[]): Telling {
+  const shared = sharedValues();
+
+  function reading(trace: Trace): Reading {
+    const { toldCache = new Map<SpanId, Told>(), repeats: told = repeats(shared) } = trace.reading ?? {};
+    return { collectors, records: trace.records.bySpan, toldCache, repeats: told };
+  }
+
+  function facts(trace: Trace, span: Span): SpanFacts | undefined {
+    try {
+      trace.reading ??= reading(trace);
+      return toldOf(reading(trace), span).facts;
+    } catch {
+      return undefined;
+    }
+  }
+
+  function isAgents(trace: Trace, span: Span): boolean {
+    const known = isAgentsBySign(collectors, trace, span);
+    if (known !== undefined) return known;
+    const told = facts(trace, span);
+    return told === undefined || told.role === 'agent' || told.role === 'workflow';
+  }
+
+  return { reading, facts, isAgents, canCarryRun: (trace, span) => isRoot(span) || isAgents(trace, span) };
+}
+
+/** What the first collector that tells a role says, where it needs not read the span for that. */
+function isAgentsBySign(collectors: readonly Collector[], trace: Trace, span: Span): boolean | undefined {
+  if (trace.reading?.toldCache?.has(span.spanId) === true || trace.records.has(span.spanId)) return undefined;
+  for (const collector of readersOf(collectors, span).collectors) {
+    if (collector.isAgents === undefined) return undefined;
+    const known = collector.isAgents(span);
+    if (known !== undefined) return known;
+  }
+  return false;
+}

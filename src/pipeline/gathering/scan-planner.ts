@@ -1,0 +1,134 @@
+/**
+ * When a trace is looked at, and how much of it. Looking takes time for each span that is looked at: the more there are, the less often while
+ * they grow; and of a large trace only the parts in which something came. A run closes on its agent's span, or on one without a parent: before
+ * such a span has come, there is nothing to look for.
+ */
+import type { SpanId } from '../../model/ids.ts';
+import type { Span } from '../../model/span.ts';
+import type { Held } from '../assembly/assemble.ts';
+import type { ClosingTimes } from './close-policy.ts';
+import type { Reading } from '../assembly/span-facts.ts';
+import { byArrival } from './held-spans.ts';
+import type { Lasting } from './run-identity.ts';
+import { traceParts, type Part, type Parts } from './connected-spans.ts';
+import { sortedBy } from '../../model/nano-time.ts';
+import type { Trace } from './trace-table.ts';
+import type { Course } from './scan-scheduler.ts';
+
+/** A trace that goes quiet is looked at after so long for each span: at most a tenth of the time goes into that. */
+const lookMsPerSpan = 0.1;
+/** One that never goes quiet is looked at all the same, for agents in it may be done: a few thousandths of the time. */
+const busyMsPerSpan = 2;
+/** Smaller traces are looked at as a whole. */
+export const partsFromSpans = 256;
+
+/** What to look at. */
+export interface Look {
+  readonly held: readonly Held[];
+  readonly isWhole: boolean;
+}
+
+/** What came of it. */
+export interface Looked {
+  readonly course: Course;
+  readonly isWhole: boolean;
+  readonly lasting: Lasting;
+  /** What was read for it. */
+  readonly reading: Reading;
+}
+
+export interface Looks {
+  /** A span, or a record of one, has come. Gives when to look at the trace. */
+  arrived(trace: Trace, spanId: SpanId, nowMs: number): number;
+  due(trace: Trace, nowMs: number): Look;
+  whole(trace: Trace): Look;
+  /** A look is over; what was looked at and is still open closes then, if nothing more comes. Gives when to look at the trace. */
+  over(trace: Trace, pending: readonly Pending[], course: Course): number;
+}
+
+export interface Pending {
+  /** Some span of the run. */
+  readonly spanId: SpanId;
+  readonly atMs: number;
+}
+
+/** `times` tells those that hold now. */
+export function looks(times: () => ClosingTimes, canCarryRun: (trace: Trace, span: Span) => boolean): Looks {
+  function lookAtMs(spans: number, { lastMs, waitsSinceMs = lastMs }: Pick<Part, 'lastMs' | 'waitsSinceMs'>): number {
+    const { settleMs, quietMs } = times();
+    return Math.min(lastMs + Math.max(settleMs, spans * lookMsPerSpan), waitsSinceMs + Math.max(quietMs, spans * busyMsPerSpan));
+  }
+
+  /** Undefined: the trace is looked at as a whole, because it is small, or because what comes anywhere in it concerns its root agent. */
+  function partsOf(trace: Trace, nowMs: number): Parts | undefined {
+    if (trace.joined.length > 0 || trace.isOneAgents || trace.held.size < partsFromSpans) return undefined;
+    if (trace.parts !== undefined) return trace.parts;
+    const parts = traceParts();
+    for (const { span } of trace.held.values()) parts.add(span, nowMs, canCarryRun(trace, span));
+    return (trace.parts = parts);
+  }
+
+  return {
+    arrived(trace, spanId, nowMs) {
+      trace.lastMs = nowMs;
+      trace.waitsSinceMs ??= nowMs;
+      const known = trace.parts;
+      const parts = partsOf(trace, nowMs);
+      if (parts === undefined) {
+        trace.parts = undefined;
+        return undividedLookMs(trace);
+      }
+      const held = trace.held.get(spanId);
+      const part = parts.of(spanId) ?? (held === undefined ? undefined : parts.add(held.span, nowMs, canCarryRun(trace, held.span)));
+      if (part !== undefined) touch(part, nowMs);
+      // What had come before the trace grew large is looked at once more.
+      if (known === undefined && trace.mayClose) trace.lookWholeAtMs = lookAtMs(trace.held.size, trace);
+      if (part?.carries === true) parts.set(part, lookAtMs(part.spans.length, part));
+      return nextLookMs(trace, parts);
+    },
+    due(trace, nowMs) {
+      trace.waitsSinceMs = undefined;
+      const parts = trace.parts?.takeDue(nowMs) ?? [];
+      for (const part of parts) part.waitsSinceMs = undefined;
+      if (parts.length === 0 || trace.lookWholeAtMs <= nowMs) {
+        trace.lookWholeAtMs = Infinity;
+        return whole(trace);
+      }
+      return { held: sortedBy(parts.flatMap(({ spans }) => spans.flatMap((spanId) => trace.held.get(spanId) ?? [])), byArrival), isWhole: false };
+    },
+    whole,
+    over(trace, pending, { newsMs }) {
+      const { parts } = trace;
+      // What has come meanwhile has said when to look, as it would have had it come now.
+      if (parts === undefined) return newsMs === undefined ? earliest(pending) : undividedLookMs(trace);
+      for (const [part, own] of Map.groupBy(pending, ({ spanId }) => parts.of(spanId))) {
+        if (part === undefined) continue;
+        const atMs = part.carries && newsMs !== undefined && part.lastMs >= newsMs ? lookAtMs(part.spans.length, part) : earliest(own);
+        // What is abandoned unless more comes is looked at with the whole: that time moves on with every span.
+        if (atMs < trace.lastMs + times().abandonMs) parts.set(part, atMs);
+      }
+      return nextLookMs(trace, parts);
+    },
+  };
+
+  function undividedLookMs(trace: Trace): number {
+    return trace.mayClose ? lookAtMs(trace.held.size, trace) : trace.lastMs + times().abandonMs;
+  }
+
+  function nextLookMs(trace: Trace, parts: Parts): number {
+    return Math.min(parts.nextMs(), trace.lookWholeAtMs, trace.lastMs + times().abandonMs);
+  }
+}
+
+function earliest(pending: readonly Pending[]): number {
+  return pending.reduce((next, { atMs }) => Math.min(next, atMs), Infinity);
+}
+
+function whole(trace: Trace): Look {
+  return { held: [...trace.held.values()], isWhole: true };
+}
+
+function touch(part: Part, nowMs: number): void {
+  part.lastMs = nowMs;
+  part.waitsSinceMs ??= nowMs;
+}

@@ -1,0 +1,139 @@
+/**
+ * The one look that is under way. A large trace is looked at, and its runs are closed, a piece at a time, and spans come in between. The look goes
+ * on with what was there when it began: were it begun again for every span that comes, a trace that never goes quiet would never be looked at. It
+ * closes what it would have closed just before they came, and they are news for the next look.
+ */
+import type { Clock } from '../../model/clock.ts';
+import type { Deadlines } from '../../runtime/deadline-queue.ts';
+import type { Looked } from './scan-planner.ts';
+import type { Steps } from '../../runtime/cooperative.ts';
+import { earlier } from '../../model/nano-time.ts';
+import { together } from './join-window.ts';
+import type { Trace } from './trace-table.ts';
+
+/** One look, from its beginning until what is due has closed. */
+export interface Course {
+  /** When the trace was to be looked at. */
+  readonly dueMs: number;
+  /** When the last span came that it looks at. */
+  readonly lastMs: number;
+  /** It took more than one piece so far. */
+  isLong: boolean;
+  /** When the first span came that it does not look at. */
+  newsMs: number | undefined;
+}
+
+export interface UnderWay {
+  /** Does so many pieces of looking at most, and as many of closing. */
+  goOn(piecesMax: number): void;
+  /** What was looked at waits for those that are due with it. */
+  looked(trace: Trace, look: Looked): void;
+  /** When the first trace was due, or is, that is not through; undefined: none will be. */
+  nextMs(): number | undefined;
+  /** Something has come for the trace: a look that is done in one turn is begun again. */
+  arrived(trace: Trace): void;
+  /** What is looked at is not what it was. */
+  giveUp(trace: Trace): void;
+  /** The trace is no more. */
+  gone(trace: Trace): void;
+  /** Gives the traces up that have been looked at, or are, and are not through. */
+  giveUpAll(): readonly Trace[];
+}
+
+export interface UnderWayParts {
+  readonly clock: Clock;
+  readonly queue: Deadlines<Trace>;
+  /** When a step of it fails nothing goes on with the trace. */
+  readonly guarded: (trace: Trace, step: () => void) => void;
+  /** Looks at a trace, and says so by `looked`. */
+  readonly look: (trace: Trace, course: Course) => Steps<void>;
+  /** Closes what is due in it. */
+  readonly settle: (trace: Trace, look: Looked) => Steps<void>;
+}
+
+/** A turn of looking that took so long leaves the closing to the next one. */
+const longMs = 5;
+
+export function underWay({ clock, queue, guarded, look, settle }: UnderWayParts): UnderWay {
+  const looked = together();
+  let work: { readonly trace: Trace; readonly course: Course; readonly steps: Steps<void> } | undefined;
+  /** The last turn was one of looking: were it followed by another, nothing would close while all that is due takes long. */
+  let closesNext = false;
+
+  function begin(trace: Trace, course: Course, steps: Steps<void>): void {
+    work = { trace, course, steps };
+    piece();
+  }
+
+  function piece(): void {
+    if (work === undefined) return;
+    const { trace, course, steps } = work;
+    guarded(trace, () => {
+      if (steps.next().done !== true) course.isLong = true;
+      else if (work?.steps === steps) work = undefined;
+    });
+  }
+
+  /** False: nothing is due. */
+  function looksOn(nowMs: number): boolean {
+    if (work !== undefined) {
+      piece();
+      return true;
+    }
+    const dueMs = queue.nextMs() ?? nowMs;
+    const trace = queue.takeDue(nowMs);
+    if (trace === undefined) return false;
+    const course: Course = { dueMs, lastMs: trace.lastMs, isLong: false, newsMs: undefined };
+    begin(trace, course, look(trace, course));
+    return true;
+  }
+
+  /** False: nothing that was looked at may close by now. */
+  function settlesOn(nowMs: number): boolean {
+    if (work !== undefined) {
+      piece();
+      return true;
+    }
+    const [trace, what] = looked.take(nowMs, queue.nextMs() ?? Infinity) ?? [];
+    if (trace === undefined || what === undefined) return false;
+    begin(trace, what.course, settle(trace, what));
+    return true;
+  }
+
+  return {
+    goOn(piecesMax) {
+      if (piecesMax === 0) return;
+      const nowMs = clock.nowMs();
+      const looks = !closesNext || piecesMax === Infinity;
+      let pieces = 0;
+      while (looks && pieces < piecesMax && looksOn(nowMs)) pieces++;
+      // Nothing closes while a trace is looked at, and nothing else before: one that was looked at later may have shown that an earlier one is part of its run.
+      if (work !== undefined) return;
+      closesNext = looks && piecesMax !== Infinity && clock.nowMs() - nowMs >= longMs;
+      if (closesNext) return;
+      pieces = 0;
+      while (pieces < piecesMax && settlesOn(nowMs)) pieces++;
+    },
+    looked: looked.add,
+    nextMs: () => earlier(work?.course.dueMs, earlier(looked.sinceMs(), queue.nextMs())),
+    arrived(trace) {
+      const course = work?.trace === trace ? work.course : looked.courseOf(trace);
+      if (course?.isLong === true) course.newsMs ??= clock.nowMs();
+      else if (course !== undefined) looked.remove(trace);
+    },
+    giveUp(trace) {
+      if (work?.trace === trace) work = undefined;
+    },
+    gone(trace) {
+      if (work?.trace === trace) work = undefined;
+      looked.remove(trace);
+      queue.remove(trace);
+    },
+    giveUpAll() {
+      const all = looked.takeAll();
+      const trace = work?.trace;
+      work = undefined;
+      return trace === undefined ? all : [...all, trace];
+    },
+  };
+}

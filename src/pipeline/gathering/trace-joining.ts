@@ -1,0 +1,69 @@
+/** Joins traces that hold parts of one run: where a span's links say so, and where what their requests and tools tell ties them. */
+import type { Span } from '../../model/span.ts';
+import type { Telemetry } from '../../telemetry/telemetry.ts';
+import type { Draft } from '../assembly/assemble.ts';
+import { fragmentIndex } from './fragment-index.ts';
+import type { Trace, TraceTable } from './trace-table.ts';
+
+/** Parts of one run. An agent loop seldom goes beyond some hundred requests, and each part that comes has the whole looked at. */
+export const tracesPerRunMax = 1_000;
+/** A message answers one message, or a few. */
+const linksPerSpanMax = 8;
+
+export interface Joining {
+  /** The trace that now holds `trace` and those that the span's links name. Those may come later: their spans will go there too. */
+  byLinks(trace: Trace, span: Span, nowMs: number): Trace;
+  /** Joins a trace to those that hold other parts of its runs. Undefined: nothing to join, or no room. */
+  byFragments(trace: Trace, drafts: readonly Draft[]): Trace | undefined;
+  forget(trace: Trace): void;
+}
+
+export interface JoiningOptions {
+  readonly traces: TraceTable;
+  readonly telemetry: Telemetry;
+  readonly spansMax: number;
+  /** A trace became part of another one. */
+  readonly gone: (part: Trace) => void;
+}
+
+export function joining({ traces, telemetry, spansMax, gone }: JoiningOptions): Joining {
+  const fragments = fragmentIndex<Trace>();
+
+  /** The smaller goes into the larger, so that a span moves only a few times however many join. */
+  function joined(one: Trace, other: Trace, by: 'link' | 'content'): Trace | undefined {
+    if (one.joined.length + other.joined.length + 2 > tracesPerRunMax) {
+      telemetry.add('tracejury.traces.not_joined', 1, { 'tracejury.reason': 'traces_per_run' });
+      return undefined;
+    }
+    const [part, whole] = one.held.size > other.held.size ? [other, one] : [one, other];
+    const leftOut = traces.join(part, whole, spansMax);
+    if (leftOut > 0) telemetry.add('tracejury.spans.over_limit', leftOut);
+    fragments.forget(part);
+    gone(part);
+    telemetry.add('tracejury.traces.joined', 1, { 'tracejury.reason': by });
+    return whole;
+  }
+
+  return {
+    byLinks(trace, span, nowMs) {
+      let whole = trace;
+      for (const link of span.links.slice(0, linksPerSpanMax)) {
+        const other = traces.open(trace.tenant, link.traceId, nowMs);
+        if (other === undefined || other === whole) continue;
+        const both = joined(other, whole, 'link');
+        if (both === undefined && other.held.size === 0 && other.records.size === 0) traces.remove(other);
+        whole = both ?? whole;
+      }
+      return whole;
+    },
+    byFragments(trace, drafts) {
+      let whole: Trace | undefined;
+      for (const { fragment } of drafts) {
+        if (fragment === undefined) continue;
+        for (const other of fragments.remember(whole ?? trace, trace.tenant, fragment)) whole = joined(other, whole ?? trace, 'content') ?? whole;
+      }
+      return whole;
+    },
+    forget: (trace) => fragments.forget(trace),
+  };
+}

@@ -1,0 +1,139 @@
+/** The traces that are gathered: found by tenant and trace id, oldest first, remembered for a while after they are gone. */
+import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
+import { recentMap } from '../../model/recent.ts';
+import type { Reading } from '../assembly/span-facts.ts';
+import { HeldSpans } from './held-spans.ts';
+import type { KeyPlace } from './run-identity.ts';
+import { HeldRecords } from './held-records.ts';
+import { inOrder } from './journal-references.ts';
+import type { Parts } from './connected-spans.ts';
+
+/** A run that closed, by its key's span. */
+export interface Closed extends KeyPlace {
+  readonly revision: number;
+  readonly contentHash: string;
+}
+
+export interface Trace {
+  readonly key: string;
+  readonly tenant: Tenant;
+  readonly openedMs: number;
+  readonly held: HeldSpans;
+  readonly records: HeldRecords;
+  /** What its spans were found to tell, while that will be needed again. */
+  reading: Pick<Reading, 'toldCache' | 'repeats'> | undefined;
+  /** Absent while none has. */
+  closed: Map<SpanId, Closed> | undefined;
+  /** Keys of other traces that turned out to be parts of this one's run. */
+  readonly joined: string[];
+  /** Of the requests, in the journal, that brought what is held; ascending. */
+  readonly positions: number[];
+  bytes: number;
+  lastMs: number;
+  /** When the first span came that nobody has looked at yet. */
+  waitsSinceMs: number | undefined;
+  /** Of a large trace: what hangs together in it, so that it need not be looked at as a whole. */
+  parts: Parts | undefined;
+  /** When it must be looked at as a whole all the same. */
+  lookWholeAtMs: number;
+  /** A root has come, or a span whose parent is in another process. */
+  isRooted: boolean;
+  /** Its root is an agent: whatever hangs on nothing yet works for that one. */
+  isOneAgents: boolean;
+  /** False: no span has come that a run could close on, so there is no need to look before `abandon`. */
+  mayClose: boolean;
+  /** Everything in it is closed; it is only kept for stragglers. */
+  done: boolean;
+  /** It was done, and nothing has come since that another run could hang on: what comes may change a verdict, and makes no first one. */
+  wasDone: boolean;
+}
+
+export interface TraceTable {
+  /** The trace, a new one if need be; undefined when it is gone already, so that a straggler founds no new run. */
+  open(tenant: Tenant, traceId: TraceId, nowMs: number): Trace | undefined;
+  find(tenant: Tenant, traceId: TraceId): Trace | undefined;
+  /** Those that opened until then, oldest first; each is given once. */
+  takeOpened(untilMs: number): readonly Trace[];
+  /** Takes a trace out. One that has closed runs is remembered, or one that is `over` for another reason. */
+  remove(trace: Trace, over?: 'over'): void;
+  /** Moves all of `part` into `whole`, and has what still comes for it go there. Gives how many spans found no room. */
+  join(part: Trace, whole: Trace, spansMax: number): number;
+  /** True: something of it is held that is not closed yet. */
+  isOpen(key: string): boolean;
+  /** True: it may hold runs that have no verdict yet. */
+  isAwaited(key: string): boolean;
+  /** Oldest first. */
+  all(): Iterable<Trace>;
+  size(): number;
+}
+
+/** Of a trace within its tenant. */
+export function traceKey(tenant: Tenant, traceId: TraceId): string {
+  return `${traceId}${tenant}`;
+}
+
+export function traceTable(tombstonesMax: number): TraceTable {
+  const traces = new Map<string, Trace>();
+  /** By the key of a trace that was joined to another. */
+  const joinedTo = new Map<string, Trace>();
+  const tombstones = recentMap<string, true>(tombstonesMax);
+  /** Not given by `takeOpened` yet. */
+  const opened = new Set<Trace>();
+
+  return {
+    open(tenant, traceId, nowMs) {
+      const key = traceKey(tenant, traceId);
+      const known = traces.get(key) ?? joinedTo.get(key);
+      if (known !== undefined) return known;
+      if (tombstones.has(key)) return undefined;
+      const trace: Trace = { key, tenant, openedMs: nowMs, held: new HeldSpans(), records: new HeldRecords(), reading: undefined, closed: undefined, joined: [], positions: [], bytes: 0, lastMs: nowMs, waitsSinceMs: undefined, parts: undefined, lookWholeAtMs: Infinity, isRooted: false, isOneAgents: false, mayClose: false, done: false, wasDone: false };
+      traces.set(key, trace);
+      opened.add(trace);
+      return trace;
+    },
+    find: (tenant, traceId) => traces.get(traceKey(tenant, traceId)),
+    takeOpened(untilMs) {
+      const taken: Trace[] = [];
+      for (const trace of opened) {
+        if (trace.openedMs > untilMs) break;
+        opened.delete(trace);
+        taken.push(trace);
+      }
+      return taken;
+    },
+    remove(trace, over) {
+      traces.delete(trace.key);
+      opened.delete(trace);
+      for (const key of trace.joined) joinedTo.delete(key);
+      if (trace.closed !== undefined || over === 'over') for (const key of [trace.key, ...trace.joined]) tombstones.set(key, true);
+    },
+    join(part, whole, spansMax) {
+      let leftOut = 0;
+      for (const [spanId, held] of part.held.entries()) {
+        if (whole.held.has(spanId)) continue;
+        if (whole.held.size < spansMax) whole.held.set(spanId, held);
+        else leftOut++;
+      }
+      whole.records.join(part.records);
+      if (part.closed !== undefined) whole.closed = new Map([...part.closed, ...(whole.closed ?? [])]);
+      for (const key of [part.key, ...part.joined]) {
+        joinedTo.set(key, whole);
+        whole.joined.push(key);
+      }
+      for (const position of part.positions) inOrder(whole.positions, position);
+      whole.isRooted ||= part.isRooted;
+      whole.mayClose ||= part.mayClose;
+      whole.isOneAgents ||= part.isOneAgents;
+      whole.wasDone &&= part.wasDone;
+      whole.lastMs = Math.max(whole.lastMs, part.lastMs);
+      whole.bytes += part.bytes;
+      traces.delete(part.key);
+      opened.delete(part);
+      return leftOut;
+    },
+    isOpen: (key) => (traces.get(key) ?? joinedTo.get(key))?.done === false,
+    isAwaited: (key) => (traces.get(key) ?? joinedTo.get(key))?.wasDone === false,
+    all: () => traces.values(),
+    size: () => traces.size,
+  };
+}

@@ -1,0 +1,140 @@
+/**
+ * Votes on one run → what they come to. It is always the verdict of one of those who voted, so its score, label, parts and explanation go together: of labels the one with the
+ * most votes, of scores the middle one. A tie goes to the lower score: who is not shown to be good does not pass.
+ */
+import type { Verdict } from '../../model/verdict.ts';
+import type { Escalation, Seat } from './jury-panel.ts';
+import { quorumOf } from './jury-panel.ts';
+import type { AskEnd } from './judge-driver.ts';
+
+export interface Ballot extends Seat {
+  readonly end: AskEnd;
+  /** The lowest that stood in its answers, 0..1. */
+  readonly confidence?: number;
+}
+
+export type Count =
+  | {
+      readonly kind: 'counted';
+      readonly verdict: Verdict;
+      /** `rules`: no judge gave an answer, and an evaluator found something without one. */
+      readonly by: 'votes' | 'tie' | 'rules';
+      /** Votes that were given; those of judges that failed or were not asked are none. */
+      readonly answered: number;
+      /** Of these, the ones that say the same as the verdict. */
+      readonly agreeing: number;
+      /** Between the highest score and the lowest. */
+      readonly spread: number;
+      /** The middle one of the votes that told one; of an even number the lower of the two. */
+      readonly confidence: number | undefined;
+    }
+  /** Too few votes were given. */
+  | { readonly kind: 'missing'; readonly end: AskEnd };
+
+type Scored = Extract<Verdict, { readonly kind: 'scored' }>;
+
+export function countOf(ballots: readonly Ballot[]): Count {
+  const voted = ballots.flatMap(({ end, confidence }) => (end.kind === 'judged' && isVote(end.verdict) ? [{ verdict: end.verdict, confidence }] : []));
+  if (voted.length < quorumOf(ballots.length)) return missing(ballots);
+  const { verdict, isTie } = chosen(voted.map((one) => one.verdict));
+  const scores = voted.flatMap((one) => (one.verdict.kind === 'scored' ? [one.verdict.score] : []));
+  return {
+    kind: 'counted',
+    verdict,
+    by: isTie ? 'tie' : 'votes',
+    answered: voted.length,
+    agreeing: voted.filter((one) => agrees(one.verdict, verdict)).length,
+    spread: scores.length === 0 ? 0 : Math.max(...scores) - Math.min(...scores),
+    confidence: lowerMiddle(voted.flatMap(({ confidence }) => (confidence === undefined ? [] : [confidence]))),
+  };
+}
+
+export type EscalationReason = 'disagreement' | 'low_confidence';
+
+/** Undefined: the votes decide. */
+export function reasonToEscalate({ below, onDisagreement }: Escalation, count: Extract<Count, { readonly kind: 'counted' }>): EscalationReason | undefined {
+  if (count.by === 'rules') return undefined;
+  if (onDisagreement && count.agreeing < count.answered) return 'disagreement';
+  return below !== undefined && count.confidence !== undefined && count.confidence < below ? 'low_confidence' : undefined;
+}
+
+/** Where a judge gave no usable answer to a rule that can do without one, what the rule found is nobody's vote. */
+export function isVote(verdict: Verdict): boolean {
+  return verdict.kind !== 'failed' && !isOfRulesAlone(verdict);
+}
+
+function isOfRulesAlone({ kind, details }: Verdict): boolean {
+  return kind === 'scored' && details['judge_error'] === true;
+}
+
+export function agrees(one: Verdict, other: Verdict): boolean {
+  return says(one) === says(other);
+}
+
+/** What a verdict says, by which votes are the same: a label of the evaluator's own, else whether it passes; of a raw score, whether it reaches the middle. */
+function says(verdict: Verdict): string {
+  if (verdict.kind !== 'scored') return verdict.kind;
+  if (isOwnLabel(verdict.label)) return `label ${verdict.label}`;
+  return (verdict.passed ?? verdict.score >= 0.5) ? 'pass' : 'fail';
+}
+
+function isOwnLabel(label: string): boolean {
+  return label !== '' && label !== 'pass' && label !== 'fail';
+}
+
+function chosen(verdicts: readonly Verdict[]): { readonly verdict: Verdict; readonly isTie: boolean } {
+  const scored = verdicts.filter((verdict) => verdict.kind === 'scored');
+  const skipped = verdicts.find((verdict) => verdict.kind === 'skipped');
+  // As many that score as that see nothing to score: something was there.
+  if (skipped !== undefined && (verdicts.length - scored.length) * 2 > verdicts.length) return { verdict: skipped, isTie: false };
+  const isTied = scored.length * 2 === verdicts.length;
+  const own = scored.some(({ label }) => isOwnLabel(label)) ? ofMostLabel(scored) : ofMiddle(scored);
+  return { verdict: own.verdict, isTie: isTied || own.isTie };
+}
+
+function ofMiddle(scored: readonly Scored[]): { readonly verdict: Scored; readonly isTie: boolean } {
+  const byScore = scored.toSorted((one, other) => one.score - other.score);
+  const [lower, upper] = [byScore[Math.floor((byScore.length - 1) / 2)], byScore[Math.floor(byScore.length / 2)]];
+  if (lower === undefined || upper === undefined) throw new Error('no vote has a score');
+  return { verdict: scored.find(({ score }) => score === lower.score) ?? lower, isTie: says(lower) !== says(upper) };
+}
+
+function ofMostLabel(scored: readonly Scored[]): { readonly verdict: Scored; readonly isTie: boolean } {
+  const groups = [...Map.groupBy(scored, ({ label }) => label).values()];
+  const most = Math.max(...groups.map((group) => group.length));
+  const leading = groups.filter((group) => group.length === most).map((group) => ofMiddle(group).verdict);
+  const [lowest] = leading.toSorted((one, other) => one.score - other.score || (one.label < other.label ? -1 : 1));
+  if (lowest === undefined) throw new Error('no vote has a label');
+  return { verdict: lowest, isTie: leading.length > 1 };
+}
+
+function lowerMiddle(values: readonly number[]): number | undefined {
+  return values.toSorted((one, other) => one - other)[Math.floor((values.length - 1) / 2)];
+}
+
+/** Whatever alone kept a quorum from voting is the end; a pair may wait only where a judge is down, for else it would be asked again and again. */
+function missing(ballots: readonly Ballot[]): Count {
+  const quorum = quorumOf(ballots.length);
+  const reasons = (kind: 'overload' | 'over_budget'): readonly string[] => ballots.flatMap(({ end }) => (end.kind === kind ? [end.reason] : []));
+  const [overload, overBudget] = [reasons('overload'), reasons('over_budget')];
+  const [down, spent] = [overload.find((reason) => reason !== 'no_such_judge') ?? overload[0], overBudget[0]];
+  if (down !== undefined && ballots.length - overload.length < quorum) return { kind: 'missing', end: { kind: 'overload', reason: down } };
+  if (spent !== undefined && ballots.length - overload.length - overBudget.length < quorum) return { kind: 'missing', end: { kind: 'over_budget', reason: spent } };
+  const verdicts = ballots.flatMap(({ end }) => (end.kind === 'judged' ? [end.verdict] : []));
+  const ofRules = verdicts.find(isOfRulesAlone);
+  if (ofRules !== undefined) return { kind: 'counted', verdict: ofRules, by: 'rules', answered: 0, agreeing: 0, spread: 0, confidence: undefined };
+  const [only] = verdicts;
+  if (ballots.length === 1 && only !== undefined) return { kind: 'missing', end: { kind: 'judged', verdict: only } };
+  return { kind: 'missing', end: { kind: 'judged', verdict: incomplete(ballots, verdicts) } };
+}
+
+function incomplete(ballots: readonly Ballot[], verdicts: readonly Verdict[]): Verdict {
+  const given = verdicts.filter(isVote).length;
+  const because = [...new Set(ballots.flatMap(({ judge, end }) => (end.kind !== 'judged' ? [`${judge}: ${end.reason}`] : end.verdict.kind === 'failed' ? [`${judge}: ${firstWord(end.verdict.error)}`] : [])))];
+  const told = `${given} of ${ballots.length} votes were given, and ${quorumOf(ballots.length)} are needed (${because.join(', ')})`;
+  return { kind: 'failed', error: `jury_incomplete: ${told}`, explanation: verdicts.some(({ explanation }) => explanation !== '') ? `The judges came to no verdict: ${told}.` : '', details: {} };
+}
+
+function firstWord(error: string): string {
+  return /^\w+/.exec(error)?.[0] ?? 'unknown';
+}

@@ -1,0 +1,88 @@
+/**
+ * How much may be taken while the service is pressed: about what it gets done. What is too much shows only when runs close, a second or more after their spans were
+ * taken; whoever takes everything until then and nothing afterwards takes by turns ten times too much and nothing. Pure under its clock.
+ */
+import type { Clock } from '../../model/clock.ts';
+
+export interface IntakePace {
+  /** A request was taken, of so many bytes. */
+  took(bytes: number): void;
+  /** Called regularly. `openBytes`: of what was taken, what is not done. */
+  observe(now: { readonly openBytes: number; readonly isPressed: boolean }): void;
+  /** False: another request is more than the pace bears. True counts as one that comes. */
+  admits(): boolean;
+}
+
+/** For how long what was done counts: a batch of the store and a collection of garbage lie within it. */
+const halfLifeMs = 500;
+/** Of what gets done: what is late becomes less. */
+const pressedShare = 0.9;
+/** Between two steps down, so that the one before shows. */
+const stepEveryMs = 300;
+/** While nothing presses: a tenth more every second. */
+const morePerSecond = 1.1;
+/** So many times as much as gets done binds nobody any more. */
+const freeTimes = 4;
+/** What may come at once, in parts of what may come in a second. */
+const burstShare = 0.25;
+/** Of the most that got done of late: a quiet moment is no measure, and nor is one in which little was let in. */
+const leastShare = 0.5;
+const bestHalfLifeMs = 30_000;
+/** Bytes a second that are let in however little got done: runs may stay open for long. */
+const leastRate = 256 * 1024;
+
+export function intakePace({ clock }: { readonly clock: Clock }): IntakePace {
+  let seenMs = clock.nowMs();
+  let steppedMs = -Infinity;
+  let open = 0;
+  let taken = 0;
+  let requestBytes = 0;
+  /** Bytes a second. */
+  let doneRate = 0;
+  let bestRate = 0;
+  /** Bytes a second; infinite: whatever comes. */
+  let limit = Infinity;
+  let room = 0;
+
+  /** Of less than what can be done nothing is learned. */
+  function measure(openBytes: number, isPressed: boolean, ms: number): void {
+    const rate = (Math.max(0, taken - (openBytes - open)) * 1_000) / ms;
+    const kept = isPressed || limit === Infinity ? 0.5 ** (ms / halfLifeMs) : 1;
+    doneRate = doneRate * kept + rate * (1 - kept);
+    bestRate = Math.max(doneRate, bestRate * 0.5 ** (ms / bestHalfLifeMs));
+    taken = 0;
+    open = openBytes;
+  }
+
+  function bind(isPressed: boolean, ms: number, nowMs: number): void {
+    if (isPressed && nowMs - steppedMs >= stepEveryMs) {
+      steppedMs = nowMs;
+      limit = Math.max(doneRate * pressedShare, bestRate * leastShare, leastRate);
+    } else if (!isPressed) {
+      limit *= morePerSecond ** (ms / 1_000);
+      if (limit > bestRate * freeTimes) limit = Infinity;
+    }
+  }
+
+  return {
+    took(bytes) {
+      taken += bytes;
+      requestBytes = requestBytes === 0 ? bytes : requestBytes * 0.9 + bytes * 0.1;
+    },
+    observe({ openBytes, isPressed }) {
+      const nowMs = clock.nowMs();
+      const ms = nowMs - seenMs;
+      if (ms <= 0) return;
+      seenMs = nowMs;
+      measure(openBytes, isPressed, ms);
+      bind(isPressed, ms, nowMs);
+      room = limit === Infinity ? 0 : Math.min(limit * burstShare, room + (limit * ms) / 1_000);
+    },
+    admits() {
+      if (limit === Infinity) return true;
+      if (room <= 0) return false;
+      room -= requestBytes;
+      return true;
+    },
+  };
+}

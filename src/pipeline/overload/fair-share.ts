@@ -1,0 +1,56 @@
+/** Who sends little is not refused because another sends too much. Pure under its clock. */
+import type { Clock } from '../../model/clock.ts';
+
+export interface FairShare {
+  /** Bytes of a sender that were taken. */
+  took(sender: string, bytes: number): void;
+  /** True: of what was taken of late, less than half of an equal share came from this sender. */
+  isModest(sender: string): boolean;
+}
+
+export interface FairShareOptions {
+  readonly clock: Clock;
+  /** Senders that are remembered. Beyond it whoever has sent nothing for longest is forgotten, and counts as new. */
+  readonly sendersMax?: number;
+}
+
+/** What was taken so long ago counts half. */
+const halfLifeMs = 10_000;
+/** Of an equal share. */
+const modestShare = 0.5;
+
+interface Use {
+  readonly bytes: number;
+  readonly atMs: number;
+}
+
+export function fairShare({ clock, sendersMax = 1_000 }: FairShareOptions): FairShare {
+  /** Whoever has sent nothing for longest comes first. */
+  const senders = new Map<string, Use>();
+  let total: Use = { bytes: 0, atMs: clock.nowMs() };
+
+  function faded({ bytes, atMs }: Use): number {
+    return bytes * 0.5 ** ((clock.nowMs() - atMs) / halfLifeMs);
+  }
+
+  function more(use: Use | undefined, bytes: number): Use {
+    return { bytes: (use === undefined ? 0 : faded(use)) + bytes, atMs: clock.nowMs() };
+  }
+
+  return {
+    took(sender, bytes) {
+      const use = more(senders.get(sender), bytes);
+      senders.delete(sender);
+      senders.set(sender, use);
+      total = more(total, bytes);
+      const [oldest] = senders.keys();
+      if (senders.size > sendersMax && oldest !== undefined) senders.delete(oldest);
+    },
+    isModest(sender) {
+      const own = senders.get(sender);
+      const count = senders.size + (own === undefined ? 1 : 0);
+      // One alone has all there is.
+      return count > 1 && (own === undefined ? 0 : faded(own)) < (faded(total) / count) * modestShare;
+    },
+  };
+}

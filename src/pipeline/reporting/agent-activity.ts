@@ -1,0 +1,52 @@
+/** What agents did, counted for dashboards: how long runs and tool calls took, how the calls ended, and the tokens of model calls. */
+import type { ModelCall, Run, ToolCall } from '../../model/agent-trace.ts';
+import { wire } from '../../model/attributes.ts';
+import { callEnd, tookNano } from '../../model/call-end.ts';
+import type { Labels, Telemetry } from '../../telemetry/telemetry.ts';
+
+export function countActivity(run: Run, telemetry: Telemetry): void {
+  // A counter cannot take back what an earlier revision has added.
+  if (run.revision !== 1) return;
+  const agent = { [wire.agentName]: run.trace.agent ?? '', [wire.targetService]: run.service ?? '' };
+  const took = tookNano(run);
+  if (took !== undefined) telemetry.record('tracejury.run.duration', seconds(took), agent, run.trace.status === 'error' ? exemplarOf(run) : undefined);
+  for (const [name, calls] of Map.groupBy(run.trace.toolCalls, (call) => call.name)) countCalls(run, { ...agent, [wire.toolName]: name }, calls, telemetry);
+  countTokens(run, agent, telemetry);
+}
+
+function countCalls(run: Run, labels: Labels, calls: readonly ToolCall[], telemetry: Telemetry): void {
+  const ended = calls.map((call) => ({ call, end: callEnd(call) }));
+  for (const [end, own] of Map.groupBy(ended, (one) => one.end)) telemetry.add('tracejury.agent.tool_calls', own.length, { ...labels, 'tracejury.outcome': end });
+  for (const { call, end } of ended) {
+    const took = tookNano(call);
+    if (took !== undefined) telemetry.record('tracejury.agent.tool_call.duration', seconds(took), labels, end === 'failed' ? exemplarOf(run, call) : undefined);
+  }
+}
+
+/** Of single model calls where they tell, else what the agent's own span tells of all of them. */
+function countTokens({ trace }: Run, agent: Labels, telemetry: Telemetry): void {
+  const telling = trace.modelCalls.filter(({ inputTokens, outputTokens }) => inputTokens !== undefined || outputTokens !== undefined);
+  for (const [model, calls] of Map.groupBy(telling.length > 0 ? telling : [wholeOf(trace)], (call) => call.model ?? '')) {
+    const input = sum(calls, 'inputTokens');
+    const output = sum(calls, 'outputTokens');
+    if (input > 0) telemetry.add('tracejury.agent.tokens', input, { ...agent, [wire.requestModel]: model, [wire.tokenType]: 'input' });
+    if (output > 0) telemetry.add('tracejury.agent.tokens', output, { ...agent, [wire.requestModel]: model, [wire.tokenType]: 'output' });
+  }
+}
+
+/** All requests of a run as one. */
+function wholeOf({ model, tokens }: Run['trace']): ModelCall {
+  return { ...(model === undefined ? {} : { model }), ...(tokens?.input === undefined ? {} : { inputTokens: tokens.input }), ...(tokens?.output === undefined ? {} : { outputTokens: tokens.output }) };
+}
+
+function sum(calls: readonly ModelCall[], key: 'inputTokens' | 'outputTokens'): number {
+  return calls.reduce((total, call) => total + (call[key] ?? 0), 0);
+}
+
+function exemplarOf({ traceId, spanTraceId = traceId, spanId }: Run, call?: ToolCall): Labels {
+  return { trace_id: spanTraceId, span_id: call?.spanId ?? spanId };
+}
+
+function seconds(nano: bigint): number {
+  return Number(nano) / 1e9;
+}

@@ -1,0 +1,79 @@
+/** Says once that the first runs of an agent could not be scored because something is not recorded, and what to switch on. */
+import type { Carried } from '../../../collectors/collector.ts';
+import type { ScoredRun } from '../../model/scored-run.ts';
+import type { AgentTrace, Run } from '../../model/agent-trace.ts';
+import { isCarried, lackOf, lackTexts, mainDialect, placesOf, remedyOf } from './missing-data.ts';
+
+export interface ContentNotice {
+  readonly agent: string;
+  readonly dialect: string;
+  readonly missing: Carried;
+  /** The configured names of those that were skipped for it. */
+  readonly evaluators: readonly string[];
+  readonly lookedForIn: readonly string[];
+  readonly todo: string;
+  readonly message: string;
+}
+
+/** One run may end early or in an error; several that all lack the same are how the agent is instrumented. */
+export const runsBeforeTelling = 3;
+/** Pairs of agent and dialect that are watched. Of those that come later nothing is said; the metrics count them all the same. */
+export const agentsWatchedMax = 500;
+const agentCharsMax = 200;
+const placesToldMax = 5;
+
+/** Runs that lacked it so far; `settled` once it was there or was told. */
+type Watched = Map<Carried, number | 'settled'>;
+
+export function contentNotices(): (item: ScoredRun) => readonly ContentNotice[] {
+  const agents = new Map<string, Watched>();
+
+  function watched(agent: string, dialect: string): Watched | undefined {
+    const key = JSON.stringify([agent, dialect]);
+    const known = agents.get(key);
+    if (known !== undefined || agents.size >= agentsWatchedMax) return known;
+    const fresh: Watched = new Map();
+    agents.set(key, fresh);
+    return fresh;
+  }
+
+  return ({ run, decisions }) => {
+    // What was closed early lacks what had not arrived.
+    if (run.revision !== 1 || run.completeness === 'evicted') return [];
+    const agent = (run.trace.agent ?? '').slice(0, agentCharsMax).toWellFormed();
+    const dialect = mainDialect(run.dialects);
+    const own = watched(agent, dialect);
+    if (own === undefined) return [];
+    for (const field of fields) if (isThere[field](run.trace)) own.set(field, 'settled');
+    const skipped = Map.groupBy(decisions.flatMap(({ name, decision, reason }) => (decision === 'skipped' ? [{ name, lack: lackOf(reason ?? '') }] : [])), ({ lack }) => lack);
+    return [...skipped].flatMap(([lack, some]) => {
+      if (lack === undefined || !isCarried(lack)) return [];
+      const runs = own.get(lack) ?? 0;
+      if (runs === 'settled') return [];
+      own.set(lack, runs + 1 < runsBeforeTelling ? runs + 1 : 'settled');
+      return runs + 1 < runsBeforeTelling ? [] : [notice(lack, { agent, dialect, run, evaluators: some.map(({ name }) => name) })];
+    });
+  };
+}
+
+function notice(missing: Carried, { run, ...told }: Pick<ContentNotice, 'agent' | 'dialect' | 'evaluators'> & { readonly run: Run }): ContentNotice {
+  return {
+    ...told,
+    missing,
+    lookedForIn: placesOf(missing, run.dialects).slice(0, placesToldMax),
+    todo: remedyOf(missing, run.dialects) ?? 'docs/dialects.md says which attributes are read.',
+    message: `the first runs of an agent could not be scored: their spans carry no ${lackTexts[missing].replace(/^the /, '')}`,
+  };
+}
+
+const isThere: { readonly [field in Carried]: (trace: AgentTrace) => boolean } = {
+  input: ({ input }) => input !== undefined,
+  final_response: ({ finalResponse }) => finalResponse !== undefined,
+  tool_calls: ({ toolCalls }) => toolCalls.length > 0,
+  tool_arguments: ({ toolCalls }) => toolCalls.some((call) => call.arguments !== undefined || call.argumentsText !== undefined),
+  tool_results: ({ toolCalls }) => toolCalls.some(({ result, error }) => result !== undefined || error !== undefined),
+  tool_definitions: ({ toolDefinitions }) => toolDefinitions.length > 0,
+  tokens: ({ tokens }) => tokens !== undefined,
+};
+
+const fields = Object.keys(isThere) as readonly Carried[];

@@ -1,0 +1,157 @@
+/** The last runs of each agent and task, and how near they come to the shortest way: a window that moves with the traffic. */
+import { convergence, type GroupRun } from '../../../evaluators/convergence.ts';
+import type { Run } from '../../model/agent-trace.ts';
+import { wire } from '../../model/attributes.ts';
+import type { Tenant } from '../../model/ids.ts';
+import type { Span } from '../../model/span.ts';
+import type { Evaluation } from '../../model/verdict.ts';
+import type { MetricName } from '../../telemetry/metrics.ts';
+import type { Labels, Telemetry } from '../../telemetry/telemetry.ts';
+import { comparedRun, type Comparing } from './task-comparison.ts';
+import { taskKeys, type TaskKeyOptions, type TaskPath } from './task-keys.ts';
+
+export interface TaskGroupSettings extends Comparing {
+  readonly taskKey: TaskPath;
+  /** Runs of one agent and task that are compared: the last ones by their start. */
+  readonly runsMax: number;
+  /** Pairs of agent and task; the one that had no run for longest is forgotten first. */
+  readonly tasksMax: number;
+  /** Tasks with labels of their own; the others are told together as `other`. */
+  readonly labelledMax?: number;
+}
+
+/** All values of a gauge at once. */
+export interface Gauges {
+  replace(metric: MetricName, points: readonly { readonly labels: Labels; readonly value: number }[]): void;
+}
+
+export interface TaskGroups {
+  spans(tenant: Tenant, spans: readonly Span[]): void;
+  /** A revision of a run has closed; `evaluations` are those of rules. */
+  closed(run: Run, evaluations: readonly Evaluation[]): void;
+  /** A judge has reached its verdict. */
+  judged(run: Run, evaluations: readonly Evaluation[]): void;
+  /** Sets the gauges. Left to whoever reads them, for this costs more than adding a run. */
+  tell(gauges: Gauges): void;
+}
+
+interface Entry {
+  readonly id: string;
+  readonly revision: number;
+  readonly startUnixNano: bigint;
+  readonly run: GroupRun;
+}
+
+interface Group {
+  readonly labels: Labels;
+  /** In order of start. */
+  entries: readonly Entry[];
+  /** It has had two runs to compare while there was room for its labels. */
+  labelled: boolean;
+  /** Undefined since its runs changed. */
+  measured: Measured | undefined;
+}
+
+interface Measured {
+  readonly runs: number;
+  readonly score: number;
+  readonly onPath: number;
+}
+
+const labelledMaxDefault = 200;
+const other: Labels = { [wire.tenant]: 'other', [wire.agentName]: 'other', [wire.task]: 'other' };
+
+export function taskGroups(settings: TaskGroupSettings, telemetry: Telemetry, keyOptions: TaskKeyOptions = {}): TaskGroups {
+  const { taskKey, runsMax, tasksMax, labelledMax = labelledMaxDefault, success } = settings;
+  const keys = taskKeys(taskKey, keyOptions);
+  /** The one that had a run last stands last. */
+  const groups = new Map<string, Group>();
+  /** Which group a run is in. Runs leave it with their group. */
+  const places = new Map<string, string>();
+  let labelled = 0;
+
+  function forget(id: string, group: Group): void {
+    for (const entry of group.entries) places.delete(entry.id);
+    groups.delete(id);
+    if (group.labelled) labelled--;
+  }
+
+  function remove(runId: string): void {
+    const place = places.get(runId) ?? '';
+    const group = groups.get(place);
+    places.delete(runId);
+    if (group === undefined) return;
+    group.entries = group.entries.filter(({ id }) => id !== runId);
+    group.measured = undefined;
+    if (group.entries.length === 0) forget(place, group);
+  }
+
+  function add(run: Run, task: string, compared: GroupRun): void {
+    const [runId, agent] = [runIdOf(run), run.trace.agent ?? ''];
+    const place = JSON.stringify([run.tenant, agent, task]);
+    const group = groups.get(place) ?? { labels: { [wire.tenant]: run.tenant, [wire.agentName]: agent, [wire.task]: task }, entries: [], labelled: false, measured: undefined };
+    const entry: Entry = { id: runId, revision: run.revision, startUnixNano: run.startUnixNano, run: compared };
+    const all = group.entries.toSpliced(group.entries.findLastIndex(({ startUnixNano }) => startUnixNano <= entry.startUnixNano) + 1, 0, entry);
+    group.entries = all.slice(-runsMax);
+    group.measured = undefined;
+    for (const { id } of all.slice(0, -runsMax)) places.delete(id);
+    if (group.entries.includes(entry)) places.set(runId, place);
+    if (!group.labelled && group.entries.length > 1 && labelled < labelledMax) {
+      group.labelled = true;
+      labelled++;
+    }
+    groups.delete(place);
+    groups.set(place, group);
+    const [oldest] = groups;
+    if (groups.size <= tasksMax || oldest === undefined) return;
+    forget(...oldest);
+    telemetry.add('tracejury.tasks.forgotten', 1);
+  }
+
+  /** Later revisions take the place of earlier ones, and an earlier one that comes late changes nothing. */
+  function take(run: Run, evaluations: readonly Evaluation[]): void {
+    const runId = runIdOf(run);
+    const before = groups.get(places.get(runId) ?? '')?.entries.find(({ id }) => id === runId);
+    if (before !== undefined && before.revision > run.revision) return;
+    remove(runId);
+    // The run that it is part of is compared.
+    if (run.partOf !== undefined) return;
+    const task = keys.of(run);
+    const compared = comparedRun(run, settings, (name) => evaluations.find(({ key }) => key.name === name)?.verdict);
+    const outcome = task === undefined ? 'no_task' : compared.kind === 'compared' ? 'compared' : compared.reason;
+    const pending = outcome === 'no_verdict' && !evaluations.some(({ key }) => key.name === success);
+    if (!pending) telemetry.add('tracejury.tasks.runs', 1, { 'tracejury.outcome': outcome });
+    if (task !== undefined && compared.kind === 'compared') add(run, task, compared.run);
+  }
+
+  return {
+    spans: keys.spans,
+    closed: take,
+    judged(run, evaluations) {
+      if (success !== undefined && evaluations.some(({ key }) => key.name === success)) take(run, evaluations);
+    },
+    tell(gauges) {
+      // One run alone is its own shortest way, which tells nothing.
+      const told = [...groups.values()].filter(({ entries }) => entries.length > 1).map((group) => ({ ...(group.measured ??= measured(group)), group }));
+      const own = told.filter(({ group }) => group.labelled).map(({ group, ...rest }) => ({ labels: group.labels, ...rest }));
+      const rest = told.filter(({ group }) => !group.labelled);
+      const runs = rest.reduce((sum, one) => sum + one.runs, 0);
+      const mean = (of: 'score' | 'onPath'): number => rest.reduce((sum, one) => sum + one[of] * one.runs, 0) / runs;
+      const points = runs === 0 ? own : [...own, { labels: other, runs, score: mean('score'), onPath: mean('onPath') }];
+      gauges.replace('tracejury.convergence', points.map(({ labels, score }) => ({ labels, value: score })));
+      gauges.replace('tracejury.convergence.optimal', points.map(({ labels, onPath }) => ({ labels, value: onPath })));
+      gauges.replace('tracejury.convergence.runs', points.map((point) => ({ labels: point.labels, value: point.runs })));
+      telemetry.set('tracejury.tasks', groups.size);
+    },
+  };
+}
+
+function measured({ entries }: Group): Measured {
+  const outcome = convergence(entries.map(({ run }) => run));
+  const onPath = outcome.details['share_on_optimal_path'];
+  return { runs: entries.length, score: outcome.kind === 'scored' ? outcome.score : 0, onPath: typeof onPath === 'number' ? onPath : 0 };
+}
+
+function runIdOf({ tenant, traceId, spanId }: Run): string {
+  return JSON.stringify([tenant, traceId, spanId]);
+}
