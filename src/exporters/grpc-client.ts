@@ -6,7 +6,7 @@
  */
 import http2, { type ClientHttp2Session, type ClientHttp2Stream, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http2';
 import { setImmediate as turn } from 'node:timers/promises';
-import { retryDelayMs } from '../otlp/responses.ts';
+import { retryDelayMs } from '../otlp/write/responses.ts';
 import type { ClientTls } from '../model/client-tls.ts';
 import { noGrpcFault } from './fault-words.ts';
 import type { Answer } from './post.ts';

@@ -1,6 +1,6 @@
 /** Spans and records over OTLP. Whether and when to send again is the queue's to say. */
 import { JsonLogsSerializer, JsonTraceSerializer, ProtobufLogsSerializer, ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
-import type { OtlpSignal } from '../otlp/responses.ts';
+import type { OtlpSignal } from '../otlp/write/responses.ts';
 import type { ExportOutcome, PlannedRequest } from './exporter.ts';
 import { exportOutcome, refusalNamed } from './export-outcome.ts';
 import { rejectedFault } from './fault-words.ts';

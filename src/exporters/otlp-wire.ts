@@ -1,6 +1,6 @@
 /** Requests over OTLP: to a URL of each signal, or to methods of gRPC at one host. */
 import { gzip } from 'node:zlib';
-import type { OtlpSignal } from '../otlp/responses.ts';
+import type { OtlpSignal } from '../otlp/write/responses.ts';
 import type { ClientTls } from '../model/client-tls.ts';
 import { grpcClient } from './grpc-client.ts';
 import { httpClient, timeoutMsDefault } from './http-client.ts';

@@ -1,5 +1,5 @@
 /** Attributes of what we send, as protobuf. */
-import type { ProtobufWriter } from '../otlp/protobuf-writer.ts';
+import type { ProtobufWriter } from '../otlp/write/protobuf-writer.ts';
 import type { JsonObject } from '../model/json.ts';
 import { isDouble, sentValue, type SentList } from './attribute-values.ts';
 

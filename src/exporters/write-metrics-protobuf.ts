@@ -4,7 +4,7 @@
  */
 import { unixNano } from '../model/clock.ts';
 import type { JsonObject } from '../model/json.ts';
-import { protobufWriter, type ProtobufWriter } from '../otlp/protobuf-writer.ts';
+import { protobufWriter, type ProtobufWriter } from '../otlp/write/protobuf-writer.ts';
 import type { Exemplar, MetricFamily, MetricPoint } from '../telemetry/registry.ts';
 import type { Labels } from '../telemetry/telemetry.ts';
 import { scopeName } from './sent-span.ts';

@@ -1,5 +1,5 @@
 /** Log records of ours as protobuf. The field numbers are those of `opentelemetry/proto/logs/v1/logs.proto`. */
-import { protobufWriter, type ProtobufWriter } from '../otlp/protobuf-writer.ts';
+import { protobufWriter, type ProtobufWriter } from '../otlp/write/protobuf-writer.ts';
 import { recordFlags, severities, type SentRecord } from './sent-record.ts';
 import { scopeName, type OtlpWriter } from './sent-span.ts';
 import { writeAttributes } from './write-attributes-protobuf.ts';

@@ -1,5 +1,5 @@
 /** Spans of ours as protobuf. Written by hand: OpenTelemetry's serializer takes ten times as long, and has one type for whole and broken numbers. */
-import { protobufWriter, type ProtobufWriter } from '../otlp/protobuf-writer.ts';
+import { protobufWriter, type ProtobufWriter } from '../otlp/write/protobuf-writer.ts';
 import { errorStatus, flagsOf, sampledRemote, scopeName, spanKinds, type OtlpWriter, type SentEvent, type SentLink, type SentSpan } from './sent-span.ts';
 import { writeAttributes } from './write-attributes-protobuf.ts';
 

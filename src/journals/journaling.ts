@@ -3,7 +3,7 @@ import { openJournal, type JournalAddress } from './index.ts';
 import { intake, type Intake, type IntakeOptions } from './intake.ts';
 import type { FinishedTrace } from '../pipeline/gathering/journal-references.ts';
 import type { Redaction } from '../redaction/redaction.ts';
-import type { OtlpEncoding } from '../otlp/read.ts';
+import type { OtlpEncoding } from '../otlp/read/read.ts';
 import type { Journal, Position } from './journal.ts';
 import { inflated, readBack, type ReadBackTrace } from './read-back.ts';
 import { encodingOf } from './requests.ts';

@@ -1,7 +1,7 @@
 /** What goes on to somebody else, as far as the journal must know it: what it has not got rid of is read again at the next start. */
 import type { Tenant } from '../model/ids.ts';
 import type { LogRecord, Span } from '../model/span.ts';
-import type { OtlpEncoding } from '../otlp/read.ts';
+import type { OtlpEncoding } from '../otlp/read/read.ts';
 import type { Received } from '../model/ingest.ts';
 import type { JournalEntry, JournalRecord, Position } from './journal.ts';
 import { encodingOf, type Request } from './requests.ts';

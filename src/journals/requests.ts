@@ -3,7 +3,7 @@ import { gunzipSync, inflateSync, zstdDecompressSync } from 'node:zlib';
 import { noTenant } from '../model/ids.ts';
 import { isJsonArray, isJsonObject, jsonText, parseJson } from '../model/json.ts';
 import type { LogRecord, Span } from '../model/span.ts';
-import { readLogs, readTraces, type OtlpEncoding } from '../otlp/read.ts';
+import { readLogs, readTraces, type OtlpEncoding } from '../otlp/read/read.ts';
 import type { JournalRecord, Position } from './journal.ts';
 
 /** `isWhole`: nothing in it was rejected. */

@@ -1,6 +1,6 @@
 /** Puts the answer of a gRPC call on its stream: a message and a status, or a status alone. */
 import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
-import { grpcCode, retryStatus } from '../otlp/responses.ts';
+import { grpcCode, retryStatus } from '../otlp/write/responses.ts';
 import { framed } from './grpc-message.ts';
 import type { Refusal } from './refusal.ts';
 

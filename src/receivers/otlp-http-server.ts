@@ -2,7 +2,7 @@
 import { createServer, STATUS_CODES, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
-import { grpcCode, statusResponse } from '../otlp/responses.ts';
+import { grpcCode, statusResponse } from '../otlp/write/responses.ts';
 import type { RestLimits } from './answer.ts';
 import { isHttp2, type Refusal } from './refusal.ts';
 import { tlsOptions, type Tls } from './tls.ts';

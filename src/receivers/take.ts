@@ -1,8 +1,8 @@
 /** Body → spans or records → the service, with everything counted. Gives what the answer has to tell about rejected ones. */
 import type { Tenant } from '../model/ids.ts';
-import type { KeyShapes } from '../otlp/key-shapes.ts';
-import { logsInSteps, tracesInSteps, type OtlpEncoding, type Rejection } from '../otlp/read.ts';
-import type { PartialSuccess } from '../otlp/responses.ts';
+import type { KeyShapes } from '../otlp/read/key-shapes.ts';
+import { logsInSteps, tracesInSteps, type OtlpEncoding, type Rejection } from '../otlp/read/read.ts';
+import type { PartialSuccess } from '../otlp/write/responses.ts';
 import type { MetricName } from '../telemetry/metrics.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { inTurns } from './in-turns.ts';

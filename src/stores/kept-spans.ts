@@ -2,7 +2,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { zstdDecompress } from 'node:zlib';
-import { unbundled } from '../otlp/bundle.ts';
+import { unbundled } from '../otlp/cut/bundle.ts';
 import type { KeptSpans, SpanPiece } from '../model/store/store.ts';
 
 /** Of all pieces of a trace, decompressed. */

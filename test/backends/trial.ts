@@ -10,7 +10,7 @@ import { spanId } from '../builders/agent-trace.ts';
 import { agentSpan, toolSpan } from '../builders/gen-ai-spans.ts';
 import { traceId } from '../builders/spans.ts';
 import type { Span } from '../../src/model/span.ts';
-import { writeTraces } from '../../src/otlp/write.ts';
+import { writeTraces } from '../../src/otlp/write/write.ts';
 import { serviceFolder } from '../service/process.ts';
 import { eventually, type Patience } from '../service/running.ts';
 

@@ -9,7 +9,7 @@ import type { SimulatedCall, SimulatedRun } from '../../src/cli/demo/simulated.t
 import { spansOfRun, type Ids } from '../../src/cli/demo/spans.ts';
 import { parseSpanId, parseTraceId } from '../../src/model/ids.ts';
 import type { Span } from '../../src/model/span.ts';
-import { writeTraces } from '../../src/otlp/write.ts';
+import { writeTraces } from '../../src/otlp/write/write.ts';
 
 export interface Workload {
   /** In the order in which they are sent. */

@@ -1,8 +1,8 @@
 /** Spans and log records from plain data: a test shows only what matters to it. Ids are numbers, times milliseconds. */
 import { parseTraceId, type TraceId } from '../../src/model/ids.ts';
 import type { Attributed, AttributeValue, LogRecord, Span, SpanKind, SpanStatus } from '../../src/model/span.ts';
-import { readTraces } from '../../src/otlp/read.ts';
-import { writeTraces } from '../../src/otlp/write.ts';
+import { readTraces } from '../../src/otlp/read/read.ts';
+import { writeTraces } from '../../src/otlp/write/write.ts';
 import { spanId } from './agent-trace.ts';
 
 export interface Attributes {

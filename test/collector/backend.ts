@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gunzipSync } from 'node:zlib';
 import { wire } from '../../src/model/attributes.ts';
-import { readLogs, readTraces } from '../../src/otlp/read.ts';
+import { readLogs, readTraces } from '../../src/otlp/read/read.ts';
 
 interface Place {
   readonly traceId: string;

@@ -4,7 +4,7 @@ import { gunzipSync } from 'node:zlib';
 import { status } from '@grpc/grpc-js';
 import { afterEach, expect, test } from 'vitest';
 import type { Span } from '../../src/model/span.ts';
-import { writeTraces } from '../../src/otlp/write.ts';
+import { writeTraces } from '../../src/otlp/write/write.ts';
 import { agentSpan, toolSpan } from '../builders/gen-ai-spans.ts';
 import { span } from '../builders/spans.ts';
 import { logsRequest, traceRequest, traceResponse } from '../otlp/descriptors.ts';

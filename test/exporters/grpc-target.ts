@@ -1,6 +1,6 @@
 /** A gRPC server of the official library on loopback that takes spans and log records as the bytes that came. */
 import { Metadata, Server, ServerCredentials, type handleUnaryCall, type status } from '@grpc/grpc-js';
-import type { OtlpSignal } from '../../src/otlp/responses.ts';
+import type { OtlpSignal } from '../../src/otlp/write/responses.ts';
 import { spansOf, type TargetSpan } from './otlp-target.ts';
 
 export interface GrpcRequest {

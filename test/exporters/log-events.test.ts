@@ -11,7 +11,7 @@ import { jsonRecords } from '../../src/exporters/write-records-json.ts';
 import { protobufRecords } from '../../src/exporters/write-records-protobuf.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import type { Verdict } from '../../src/model/verdict.ts';
-import { readLogs } from '../../src/otlp/read.ts';
+import { readLogs } from '../../src/otlp/read/read.ts';
 import { agentTrace, spanId } from '../builders/agent-trace.ts';
 import { evaluation, failed, run, scored, scoredRun, skipped } from '../builders/scored-run.ts';
 import { traceId } from '../builders/spans.ts';

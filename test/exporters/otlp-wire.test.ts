@@ -6,7 +6,7 @@ import { status } from '@grpc/grpc-js';
 import { afterEach, expect, test } from 'vitest';
 import { logsUrl, otlpWire, type OtlpWire, type OtlpWireSettings } from '../../src/exporters/otlp-wire.ts';
 import type { Answer } from '../../src/exporters/post.ts';
-import { retryStatus } from '../../src/otlp/responses.ts';
+import { retryStatus } from '../../src/otlp/write/responses.ts';
 import { eventually } from '../service/running.ts';
 import { grpcTarget, type GrpcReply } from './grpc-target.ts';
 import { otlpTarget } from './otlp-target.ts';

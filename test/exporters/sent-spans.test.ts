@@ -5,7 +5,7 @@ import { jsonSpans } from '../../src/exporters/write-sent-json.ts';
 import { protobufSpans } from '../../src/exporters/write-sent-protobuf.ts';
 import type { SentSpan } from '../../src/exporters/sent-span.ts';
 import type { JsonObject } from '../../src/model/json.ts';
-import { readTraces } from '../../src/otlp/read.ts';
+import { readTraces } from '../../src/otlp/read/read.ts';
 import { spanId } from '../builders/agent-trace.ts';
 import { traceId } from '../builders/spans.ts';
 import { traceRequest } from '../otlp/descriptors.ts';

@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib';
 import { ended } from '../ended-process.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import type { Span } from '../../src/model/span.ts';
-import { writeTraces } from '../../src/otlp/write.ts';
+import { writeTraces } from '../../src/otlp/write/write.ts';
 import { eventually } from '../service/running.ts';
 import { listOf } from './doubled.ts';
 import type { World } from './world.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { JuryError } from '../../src/model/errors.ts';
-import { readLogs, readTraces } from '../../src/otlp/read.ts';
+import { readLogs, readTraces } from '../../src/otlp/read/read.ts';
 import { plainRecord, plainSpan } from '../otlp/plain.ts';
 import { below, damaged, randomFrom, recordedBodies, type Body } from './mutations.ts';
 import { post } from './senders.ts';

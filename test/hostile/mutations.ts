@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
-import type { OtlpEncoding } from '../../src/otlp/read.ts';
+import type { OtlpEncoding } from '../../src/otlp/read/read.ts';
 
 export interface Body {
   readonly name: string;

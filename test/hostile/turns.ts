@@ -1,5 +1,5 @@
 /** The requests that take longest to read within the default limits, and the processor time of their longest step. */
-import { tracesInSteps, type OtlpEncoding } from '../../src/otlp/read.ts';
+import { tracesInSteps, type OtlpEncoding } from '../../src/otlp/read/read.ts';
 import { field, good, idBytes, json, jsonText, MiB, plain, protobuf, requestOf, spanId } from './bodies.ts';
 
 export interface Heavy {

@@ -7,7 +7,7 @@ import { memoryJournal, memoryShelf, type MemoryShelf } from '../../src/journals
 import { manualClock, type ManualClock } from '../../src/model/clock.ts';
 import { noTenant } from '../../src/model/ids.ts';
 import type { Span } from '../../src/model/span.ts';
-import { writeTraces } from '../../src/otlp/write.ts';
+import { writeTraces } from '../../src/otlp/write/write.ts';
 import { pipeline, type Pipeline } from '../../src/pipeline/pipeline.ts';
 import type { ScoredRun } from '../../src/model/scored-run.ts';
 import { agentSpan, modelSpan, toolSpan } from '../builders/gen-ai-spans.ts';

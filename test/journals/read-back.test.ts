@@ -4,10 +4,10 @@ import { expect, test } from 'vitest';
 import type { JournalRecord, Position } from '../../src/journals/journal.ts';
 import { readBack, type ReadBackOptions } from '../../src/journals/read-back.ts';
 import { noTenant, tenant } from '../../src/model/ids.ts';
-import { unbundled } from '../../src/otlp/bundle.ts';
-import { atOnce } from '../../src/otlp/steps.ts';
-import { writeLogsJson } from '../../src/otlp/write-logs-json.ts';
-import { writeTraces } from '../../src/otlp/write.ts';
+import { unbundled } from '../../src/otlp/cut/bundle.ts';
+import { atOnce } from '../../src/otlp/read/cooperative.ts';
+import { writeLogsJson } from '../../src/otlp/write/write-logs-json.ts';
+import { writeTraces } from '../../src/otlp/write/write.ts';
 import { span, record, traceId } from '../builders/spans.ts';
 
 const base: Omit<JournalRecord, 'body'> = { kind: 'traces', tenant: noTenant, contentType: 'application/x-protobuf', contentEncoding: '', receivedMs: 0 };

@@ -9,7 +9,7 @@ import { fromSpans } from '../../src/library/agent-trace.ts';
 import { spanOf } from '../../src/library/readable-span.ts';
 import { noTenant } from '../../src/model/ids.ts';
 import type { Attributed, Span } from '../../src/model/span.ts';
-import { readTraces } from '../../src/otlp/read.ts';
+import { readTraces } from '../../src/otlp/read/read.ts';
 import { assemble } from '../../src/pipeline/assembly/assemble.ts';
 
 const spans = await recorded();

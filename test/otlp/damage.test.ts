@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { JuryError } from '../../src/model/errors.ts';
-import { readLogs, readTraces, type OtlpEncoding } from '../../src/otlp/read.ts';
+import { readLogs, readTraces, type OtlpEncoding } from '../../src/otlp/read/read.ts';
 import { logsRequest, traceRequest } from './descriptors.ts';
 import { plainRecord, plainSpan } from './plain.ts';
 import { logsRequests, traceRequests } from './requests.ts';

@@ -2,12 +2,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { JuryError } from '../../src/model/errors.ts';
-import { bundle, unbundled, type BundlePart } from '../../src/otlp/bundle.ts';
-import { excerpts } from '../../src/otlp/excerpts.ts';
-import { readLogs, readTraces } from '../../src/otlp/read.ts';
-import { atOnce } from '../../src/otlp/steps.ts';
-import { writeLogsJson } from '../../src/otlp/write-logs-json.ts';
-import { writeTraces } from '../../src/otlp/write.ts';
+import { bundle, unbundled, type BundlePart } from '../../src/otlp/cut/bundle.ts';
+import { excerpts } from '../../src/otlp/cut/trace-extract.ts';
+import { readLogs, readTraces } from '../../src/otlp/read/read.ts';
+import { atOnce } from '../../src/otlp/read/cooperative.ts';
+import { writeLogsJson } from '../../src/otlp/write/write-logs-json.ts';
+import { writeTraces } from '../../src/otlp/write/write.ts';
 import { span } from '../builders/spans.ts';
 import { logsRequest, traceRequest } from './descriptors.ts';
 import { plainRecord, plainSpan } from './plain.ts';

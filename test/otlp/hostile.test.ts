@@ -1,8 +1,8 @@
 /** What is rejected by itself, what refuses the whole body, and what is tolerated. */
 import { describe, expect, test } from 'vitest';
 import { JuryError } from '../../src/model/errors.ts';
-import { defaultOtlpLimits, type OtlpLimits } from '../../src/otlp/limits.ts';
-import { readLogs, readTraces } from '../../src/otlp/read.ts';
+import { defaultOtlpLimits, type OtlpLimits } from '../../src/otlp/read/limits.ts';
+import { readLogs, readTraces } from '../../src/otlp/read/read.ts';
 import { deepList, field } from '../hostile/bodies.ts';
 import { logsRequest, traceRequest } from './descriptors.ts';
 

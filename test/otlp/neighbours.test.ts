@@ -1,7 +1,7 @@
 /** A span that is broken in itself is rejected by itself: where it ends is known, so those beside it are read. */
 import { expect, test } from 'vitest';
-import { defaultOtlpLimits } from '../../src/otlp/limits.ts';
-import { readTraces } from '../../src/otlp/read.ts';
+import { defaultOtlpLimits } from '../../src/otlp/read/limits.ts';
+import { readTraces } from '../../src/otlp/read/read.ts';
 import { field } from '../hostile/bodies.ts';
 import { traceRequest } from './descriptors.ts';
 

@@ -2,9 +2,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { JuryError } from '../../src/model/errors.ts';
-import { protobufOfJson } from '../../src/otlp/protobuf-of-json.ts';
-import type { OtlpSignal } from '../../src/otlp/responses.ts';
-import { atOnce } from '../../src/otlp/steps.ts';
+import { protobufOfJson } from '../../src/otlp/write/protobuf-of-json.ts';
+import type { OtlpSignal } from '../../src/otlp/write/responses.ts';
+import { atOnce } from '../../src/otlp/read/cooperative.ts';
 import { logsRequest, traceRequest, type Message } from './descriptors.ts';
 import { logsRequests, traceRequests } from './requests.ts';
 

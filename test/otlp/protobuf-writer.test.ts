@@ -1,7 +1,7 @@
 /** A pair is written in one go, and says the same as its parts. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { protobufWriter, type ProtobufWriter } from '../../src/otlp/protobuf-writer.ts';
+import { protobufWriter, type ProtobufWriter } from '../../src/otlp/write/protobuf-writer.ts';
 
 const texts = [0, 1, 2, 60, 64, 65, 119, 120, 121, 122, 127, 128, 5_000].map((length) => 'x'.repeat(length));
 const plain = [...texts, 'é', `${'x'.repeat(59)}é`, '€'.repeat(40), '\ud800'];

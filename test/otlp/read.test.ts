@@ -1,7 +1,7 @@
 /** Reading, against bodies made by another protobuf library from the published messages. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readLogs, readTraces } from '../../src/otlp/read.ts';
+import { readLogs, readTraces } from '../../src/otlp/read/read.ts';
 import { logsRequest, traceRequest } from './descriptors.ts';
 import { plainRecord, plainSpan } from './plain.ts';
 import { logsRequests, traceRequests } from './requests.ts';

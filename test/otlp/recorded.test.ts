@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { readLogs, readTraces, type OtlpEncoding } from '../../src/otlp/read.ts';
-import { writeTraces } from '../../src/otlp/write.ts';
+import { readLogs, readTraces, type OtlpEncoding } from '../../src/otlp/read/read.ts';
+import { writeTraces } from '../../src/otlp/write/write.ts';
 import { plainRecord, plainSpan } from './plain.ts';
 
 const bodies: readonly { readonly file: string; readonly spans: number; readonly traces: number; readonly scope: string }[] = [

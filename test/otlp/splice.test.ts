@@ -4,9 +4,9 @@ import protobuf from 'protobufjs';
 import { expect, test } from 'vitest';
 import { writeAddition } from '../../src/exporters/write-sent-protobuf.ts';
 import { JuryError } from '../../src/model/errors.ts';
-import { pieces } from '../../src/otlp/excerpts.ts';
-import { protobufWriter } from '../../src/otlp/protobuf-writer.ts';
-import { spliced, type Addition, type Cut } from '../../src/otlp/splice.ts';
+import { pieces } from '../../src/otlp/cut/trace-extract.ts';
+import { protobufWriter } from '../../src/otlp/write/protobuf-writer.ts';
+import { spliced, type Addition, type Cut } from '../../src/otlp/cut/span-append.ts';
 import { traceRequest } from './descriptors.ts';
 import { traceRequests } from './requests.ts';
 

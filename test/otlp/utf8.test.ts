@@ -1,7 +1,7 @@
 /** Texts in bytes that somebody else has written, as the names of spans. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readTraces } from '../../src/otlp/read.ts';
+import { readTraces } from '../../src/otlp/read/read.ts';
 import { field, idBytes, MiB, requestOf } from '../hostile/bodies.ts';
 
 const nameOf = (name: Uint8Array): string | undefined => readTraces(requestOf([Buffer.concat([idBytes('a'.repeat(32)), field(0x2a, name)])]), 'protobuf').spans[0]?.name;

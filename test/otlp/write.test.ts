@@ -1,10 +1,10 @@
 /** Writing: what we write, others read; what we read back is what was written. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { noAttributes } from '../../src/otlp/attributes.ts';
-import { readTraces, type OtlpEncoding } from '../../src/otlp/read.ts';
-import { exportResponse, grpcCode, statusResponse } from '../../src/otlp/responses.ts';
-import { writeTraces } from '../../src/otlp/write.ts';
+import { noAttributes } from '../../src/otlp/read/attributes.ts';
+import { readTraces, type OtlpEncoding } from '../../src/otlp/read/read.ts';
+import { exportResponse, grpcCode, statusResponse } from '../../src/otlp/write/responses.ts';
+import { writeTraces } from '../../src/otlp/write/write.ts';
 import type { Span } from '../../src/model/span.ts';
 import { logsResponse, statusMessage, traceRequest, traceResponse } from './descriptors.ts';
 import { replaced } from '../builders/replaced.ts';

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import type { Annotation } from '../../src/model/store/annotation-store.ts';
 import { noTenant } from '../../src/model/ids.ts';
 import { annotationsOfRecords, annotationsOfSpans } from '../../src/pipeline/evaluation/foreign-annotations.ts';
-import { readTraces } from '../../src/otlp/read.ts';
-import { writeTraces } from '../../src/otlp/write.ts';
+import { readTraces } from '../../src/otlp/read/read.ts';
+import { writeTraces } from '../../src/otlp/write/write.ts';
 import { spanId } from '../builders/agent-trace.ts';
 import { record, span, type Attributes } from '../builders/spans.ts';
 

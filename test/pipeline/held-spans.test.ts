@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Span } from '../../src/model/span.ts';
-import { keyShapes } from '../../src/otlp/key-shapes.ts';
-import { spanPacker } from '../../src/otlp/pack.ts';
-import { readTraces } from '../../src/otlp/read.ts';
-import { writeTraces } from '../../src/otlp/write.ts';
+import { keyShapes } from '../../src/otlp/read/key-shapes.ts';
+import { spanPacker } from '../../src/otlp/cut/span-packing.ts';
+import { readTraces } from '../../src/otlp/read/read.ts';
+import { writeTraces } from '../../src/otlp/write/write.ts';
 import { HeldSpans } from '../../src/pipeline/gathering/held-spans.ts';
 import { slabs } from '../../src/pipeline/gathering/slab-allocator.ts';
 import { squeezing } from '../../src/serving/idle-packing.ts';

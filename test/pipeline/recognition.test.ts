@@ -3,7 +3,7 @@ import { collectors } from '../../collectors/index.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { noTenant } from '../../src/model/ids.ts';
 import type { Span } from '../../src/model/span.ts';
-import { readTraces } from '../../src/otlp/read.ts';
+import { readTraces } from '../../src/otlp/read/read.ts';
 import { noticeOf, recognition, waitMs } from '../../src/pipeline/reporting/recognition.ts';
 
 function spansOf(service: string, scope: string, named: readonly string[], attributes: object = { 'http.route': '/a' }): readonly Span[] {

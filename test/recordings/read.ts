@@ -7,7 +7,7 @@ import type { Run } from '../../src/model/agent-trace.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { noTenant } from '../../src/model/ids.ts';
 import type { LogRecord, Span } from '../../src/model/span.ts';
-import { readLogs, readTraces } from '../../src/otlp/read.ts';
+import { readLogs, readTraces } from '../../src/otlp/read/read.ts';
 import { gathering } from '../../src/pipeline/gathering/gatherer.ts';
 import { noTelemetry } from '../../src/telemetry/telemetry.ts';
 import type { ExpectedRecording } from './expected.ts';

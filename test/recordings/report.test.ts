@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Span } from '../../src/model/span.ts';
-import { writeTraces } from '../../src/otlp/write.ts';
+import { writeTraces } from '../../src/otlp/write/write.ts';
 import { agentSpan, modelSpan, toolSpan } from '../builders/gen-ai-spans.ts';
 import { span } from '../builders/spans.ts';
 import type { ExpectedRecording, ExpectedTrace } from './expected.ts';

@@ -7,7 +7,7 @@ import { commands } from '../../src/cli/commands/index.ts';
 import { runCommandLine } from '../../src/cli/run.ts';
 import { agentTrace } from '../../src/library/agent-trace.ts';
 import { cost, evaluate } from '../../src/library/evaluators.ts';
-import { writeTraces } from '../../src/otlp/write.ts';
+import { writeTraces } from '../../src/otlp/write/write.ts';
 import { agentSpan, modelSpan } from '../builders/gen-ai-spans.ts';
 import { attributes, otlpSink, readCarrier } from '../exporters/otlp-sink.ts';
 import { eventually, running, sample } from './running.ts';

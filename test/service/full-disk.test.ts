@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { pino } from 'pino';
 import type { FileLayer, LayerFile } from '../../src/journals/disk/file-layer.ts';
 import { nodeFiles } from '../../src/journals/disk/node-files.ts';
-import { writeTraces } from '../../src/otlp/write.ts';
+import { writeTraces } from '../../src/otlp/write/write.ts';
 import { toolSpan } from '../builders/gen-ai-spans.ts';
 import { eventually, running, sample, type Running } from './running.ts';
 

@@ -2,7 +2,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { isJsonObject, parseJson, type JsonObject } from '../../src/model/json.ts';
 import type { Span } from '../../src/model/span.ts';
-import { writeTraces } from '../../src/otlp/write.ts';
+import { writeTraces } from '../../src/otlp/write/write.ts';
 import { agentSpan, toolSpan } from '../builders/gen-ai-spans.ts';
 import { eventually, running, sample, sendAgentRun, type Running } from './running.ts';
 

@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { ended } from '../ended-process.ts';
 import { isJsonArray, type JsonObject } from '../../src/model/json.ts';
 import type { Span } from '../../src/model/span.ts';
-import { writeTraces } from '../../src/otlp/write.ts';
+import { writeTraces } from '../../src/otlp/write/write.ts';
 import { eventually } from './running.ts';
 
 export interface ServiceProcess {

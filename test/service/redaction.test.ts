@@ -9,7 +9,7 @@ import { afterAll, afterEach, expect, test } from 'vitest';
 import { commands } from '../../src/cli/commands/index.ts';
 import { runCommandLine } from '../../src/cli/run.ts';
 import type { Span } from '../../src/model/span.ts';
-import { writeTraces } from '../../src/otlp/write.ts';
+import { writeTraces } from '../../src/otlp/write/write.ts';
 import { agentSpan, modelSpan, toolSpan } from '../builders/gen-ai-spans.ts';
 import { attributes, otlpSink, readCarrier } from '../exporters/otlp-sink.ts';
 import { chatServer, says } from '../judges/chat-server.ts';

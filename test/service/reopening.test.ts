@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
 import type { Span } from '../../src/model/span.ts';
-import { writeTraces } from '../../src/otlp/write.ts';
+import { writeTraces } from '../../src/otlp/write/write.ts';
 import { agentSpan, toolSpan } from '../builders/gen-ai-spans.ts';
 import { eventually, running, sample, type Running } from './running.ts';
 

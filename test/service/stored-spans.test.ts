@@ -10,7 +10,7 @@ import { runCommandLine } from '../../src/cli/run.ts';
 import type { Run } from '../../src/model/agent-trace.ts';
 import { isJsonArray, type JsonObject, type JsonValue, jsonText } from '../../src/model/json.ts';
 import type { Span } from '../../src/model/span.ts';
-import { writeTraces } from '../../src/otlp/write.ts';
+import { writeTraces } from '../../src/otlp/write/write.ts';
 import { agentSpan, modelSpan, toolSpan } from '../builders/gen-ai-spans.ts';
 import { ruleEntries } from '../hosts/entries.ts';
 import { contentsOf, play, recordingsIn, type Recording } from '../recordings/read.ts';

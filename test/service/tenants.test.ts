@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { jsonText, type JsonObject } from '../../src/model/json.ts';
 import type { Span } from '../../src/model/span.ts';
-import { writeTraces } from '../../src/otlp/write.ts';
+import { writeTraces } from '../../src/otlp/write/write.ts';
 import { agentSpan, toolSpan } from '../builders/gen-ai-spans.ts';
 import { chatServer, says, type ChatServer } from '../judges/chat-server.ts';
 import { eventually, running, sample, type Running } from './running.ts';

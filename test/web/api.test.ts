@@ -2,7 +2,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isJsonArray, isJsonObject, jsonText, type JsonObject, type JsonValue } from '../../src/model/json.ts';
-import { readTraces } from '../../src/otlp/read.ts';
+import { readTraces } from '../../src/otlp/read/read.ts';
 import { eventually, running, sendAgentRun, type Running } from '../service/running.ts';
 
 let service: Running;

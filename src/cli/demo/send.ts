@@ -1,7 +1,7 @@
 /** Posts spans in batches, as an exporter does: it waits and tries again when the service says so, within bounds. */
 import type { Span } from '../../model/span.ts';
 import type { Sleep } from '../../model/clock.ts';
-import { writeTraces } from '../../otlp/write.ts';
+import { writeTraces } from '../../otlp/write/write.ts';
 
 export interface SendOptions {
   /** The whole URL. */

@@ -2,8 +2,8 @@
 import { JuryError } from '../../model/errors.ts';
 import { isJsonObject } from '../../model/json.ts';
 import type { LogRecord, Span } from '../../model/span.ts';
-import { defaultOtlpLimits } from '../../otlp/limits.ts';
-import { readLogs, readTraces, type ReadLogs, type ReadTraces, type Rejection } from '../../otlp/read.ts';
+import { defaultOtlpLimits } from '../../otlp/read/limits.ts';
+import { readLogs, readTraces, type ReadLogs, type ReadTraces, type Rejection } from '../../otlp/read/read.ts';
 import { unreadable, type Body } from './bodies.ts';
 
 export interface Recorded {

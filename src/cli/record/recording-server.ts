@@ -1,7 +1,7 @@
 /** OTLP receivers that write every request they take to a file, one JSON request a line, as the Collector's file exporter does. */
 import { closeSync, openSync, writeSync } from 'node:fs';
-import { writeTracesJson } from '../../otlp/write-json.ts';
-import { writeLogsJson } from '../../otlp/write-logs-json.ts';
+import { writeTracesJson } from '../../otlp/write/write-json.ts';
+import { writeLogsJson } from '../../otlp/write/write-logs-json.ts';
 import { inFlightBytes } from '../../receivers/in-flight.ts';
 import { otlpGrpcReceiver } from '../../receivers/otlp-grpc.ts';
 import { otlpHttpReceiver } from '../../receivers/otlp-http.ts';

@@ -1,8 +1,8 @@
 /** A run's verdicts as fields at the end of its own spans. */
 import { wire } from '../../model/attributes.ts';
 import type { SpanId } from '../../model/ids.ts';
-import { protobufWriter, type ProtobufWriter } from '../../otlp/protobuf-writer.ts';
-import type { Addition } from '../../otlp/splice.ts';
+import { protobufWriter, type ProtobufWriter } from '../../otlp/write/protobuf-writer.ts';
+import type { Addition } from '../../otlp/cut/span-append.ts';
 import { resultsOf } from '../carrier.ts';
 import type { CarrierAttributes } from '../carrier-attributes.ts';
 import type { ExportItem } from '../../model/scored-run.ts';

@@ -2,10 +2,10 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock, Sleep } from '../../model/clock.ts';
 import type { SpansStanding } from '../../model/exporter-standing.ts';
-import { protobufOfJson } from '../../otlp/protobuf-of-json.ts';
-import { pieces } from '../../otlp/excerpts.ts';
-import { spliced, type Cut } from '../../otlp/splice.ts';
-import type { Steps } from '../../otlp/steps.ts';
+import { protobufOfJson } from '../../otlp/write/protobuf-of-json.ts';
+import { pieces } from '../../otlp/cut/trace-extract.ts';
+import { spliced, type Cut } from '../../otlp/cut/span-append.ts';
+import type { Steps } from '../../otlp/read/cooperative.ts';
 import { breaker, restMs, type BreakerOptions, type Circuit } from '../../runtime/circuit-breaker.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { BackendNews } from '../backend-news.ts';

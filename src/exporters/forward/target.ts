@@ -1,6 +1,6 @@
 /** Where spans and log records go on to: OTLP over HTTP or gRPC. */
 import { JsonLogsSerializer, ProtobufLogsSerializer, ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
-import type { OtlpEncoding } from '../../otlp/read.ts';
+import type { OtlpEncoding } from '../../otlp/read/read.ts';
 import type { ClientTls } from '../../model/client-tls.ts';
 import { exportOutcome, refusalNamed } from '../export-outcome.ts';
 import type { ExportOutcome } from '../exporter.ts';

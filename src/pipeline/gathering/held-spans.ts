@@ -3,7 +3,7 @@
  * slowest with, and the requests that the spans came with would stay in memory as a whole. They are read again when somebody asks.
  */
 import type { SpanId } from '../../model/ids.ts';
-import type { SpanPacker } from '../../otlp/pack.ts';
+import type { SpanPacker } from '../../otlp/cut/span-packing.ts';
 import type { Held } from '../assembly/assemble.ts';
 import type { Shelf } from './slab-allocator.ts';
 

@@ -3,9 +3,9 @@ import type { SpanId } from '../../model/ids.ts';
 import { jsonText, type JsonObject, type JsonValue } from '../../model/json.ts';
 import type { Attributed, AttributeValue, Span } from '../../model/span.ts';
 import { timeText } from '../../model/time-text.ts';
-import type { Unbundled } from '../../otlp/bundle.ts';
-import { writeLogsJson } from '../../otlp/write-logs-json.ts';
-import { writeTraces } from '../../otlp/write.ts';
+import type { Unbundled } from '../../otlp/cut/bundle.ts';
+import { writeLogsJson } from '../../otlp/write/write-logs-json.ts';
+import { writeTraces } from '../../otlp/write/write.ts';
 
 /** One OTLP/JSON request a line, as the Collector's file exporter writes them: traces, then logs where there are any. */
 export function otlpLines({ spans, records }: Unbundled): string {

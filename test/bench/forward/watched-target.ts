@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { pieces } from '../../../src/otlp/excerpts.ts';
+import { pieces } from '../../../src/otlp/cut/trace-extract.ts';
 
 export interface Arrived {
   /** From the sending of a trace's last request to the arrival of its last span. */

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { commands } from '../../../src/cli/commands/index.ts';
 import { runCommandLine } from '../../../src/cli/run.ts';
-import { readTraces } from '../../../src/otlp/read.ts';
-import { writeTraces } from '../../../src/otlp/write.ts';
+import { readTraces } from '../../../src/otlp/read/read.ts';
+import { writeTraces } from '../../../src/otlp/write/write.ts';
 import { chatServer, says } from '../../judges/chat-server.ts';
 import { span } from '../../builders/spans.ts';
 

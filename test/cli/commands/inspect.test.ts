@@ -8,8 +8,8 @@ import { afterAll, expect, test } from 'vitest';
 import { evaluators } from '../../../evaluators/index.ts';
 import { commands } from '../../../src/cli/commands/index.ts';
 import { runCommandLine } from '../../../src/cli/run.ts';
-import { readTraces } from '../../../src/otlp/read.ts';
-import { writeTraces } from '../../../src/otlp/write.ts';
+import { readTraces } from '../../../src/otlp/read/read.ts';
+import { writeTraces } from '../../../src/otlp/write/write.ts';
 import { span } from '../../builders/spans.ts';
 
 const root = join(import.meta.dirname, '../../..');

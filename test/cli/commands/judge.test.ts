@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { commands } from '../../../src/cli/commands/index.ts';
 import { runCommandLine } from '../../../src/cli/run.ts';
-import { writeTraces } from '../../../src/otlp/write.ts';
+import { writeTraces } from '../../../src/otlp/write/write.ts';
 import { sqliteStore } from '../../../src/stores/sqlite/sqlite-store.ts';
 import { noAmount } from '../../../src/model/budget.ts';
 import { agentTrace } from '../../builders/agent-trace.ts';

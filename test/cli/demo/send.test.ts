@@ -2,7 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
 import { sendSpans, type Sent } from '../../../src/cli/demo/send.ts';
-import { readTraces } from '../../../src/otlp/read.ts';
+import { readTraces } from '../../../src/otlp/read/read.ts';
 import { freePort } from '../../builders/free-port.ts';
 import { span } from '../../builders/spans.ts';
 

@@ -9,7 +9,7 @@ import { readInputs } from '../../../src/cli/eval/inputs.ts';
 import { matched } from '../../../src/cli/eval/matching.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { JuryError } from '../../../src/model/errors.ts';
-import { writeTraces } from '../../../src/otlp/write.ts';
+import { writeTraces } from '../../../src/otlp/write/write.ts';
 import { span } from '../../builders/spans.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tracejury-dataset-'));

@@ -7,7 +7,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { evaluators } from '../../../evaluators/index.ts';
 import { commands } from '../../../src/cli/commands/index.ts';
 import { runCommandLine } from '../../../src/cli/run.ts';
-import { writeTraces } from '../../../src/otlp/write.ts';
+import { writeTraces } from '../../../src/otlp/write/write.ts';
 import { span } from '../../builders/spans.ts';
 import { chatServer, says, status } from '../../judges/chat-server.ts';
 import { junitFaults, xmlElements } from './junit-schema.ts';

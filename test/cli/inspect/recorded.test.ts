@@ -8,8 +8,8 @@ import { expect, test } from 'vitest';
 import { defaultByteLimits, readBodies, type ByteLimits } from '../../../src/cli/inspect/bodies.ts';
 import { readRecorded, type Recorded } from '../../../src/cli/inspect/recorded.ts';
 import { JuryError } from '../../../src/model/errors.ts';
-import { readTraces } from '../../../src/otlp/read.ts';
-import { writeTraces } from '../../../src/otlp/write.ts';
+import { readTraces } from '../../../src/otlp/read/read.ts';
+import { writeTraces } from '../../../src/otlp/write/write.ts';
 import { span } from '../../builders/spans.ts';
 
 async function read(bytes: Buffer | string, limits: Partial<ByteLimits> = {}): Promise<Recorded> {

@@ -6,8 +6,8 @@ import { flattened } from '../../../collectors/reading/flattened.ts';
 import { noRepeats, repeats } from '../../../collectors/reading/repeats.ts';
 import { isJsonArray, isJsonObject, jsonText, type JsonObject, type JsonValue } from '../../../src/model/json.ts';
 import type { Span } from '../../../src/model/span.ts';
-import { readTraces } from '../../../src/otlp/read.ts';
-import { writeTraces } from '../../../src/otlp/write.ts';
+import { readTraces } from '../../../src/otlp/read/read.ts';
+import { writeTraces } from '../../../src/otlp/write/write.ts';
 import { span, type Attributes } from '../../builders/spans.ts';
 
 const list = flattened('m.');

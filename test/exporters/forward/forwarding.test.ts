@@ -3,7 +3,7 @@ import { afterEach, expect, test } from 'vitest';
 import { forwarding, type Forwarding, type ForwardSettings } from '../../../src/exporters/forward/forwarding.ts';
 import { manualClock } from '../../../src/model/clock.ts';
 import { noTenant } from '../../../src/model/ids.ts';
-import { writeTraces } from '../../../src/otlp/write.ts';
+import { writeTraces } from '../../../src/otlp/write/write.ts';
 import { sleep } from '../../../src/serving/machine.ts';
 import { metricRegistry } from '../../../src/telemetry/registry.ts';
 import { span } from '../../builders/spans.ts';

@@ -1,13 +1,13 @@
 /** Spans out of OTLP/JSON bodies. The whole body is parsed; attribute values are turned into ours when they are asked for. */
-import { parseSpanId, parseTraceId } from '../model/ids.ts';
-import type { JsonObject } from '../model/json.ts';
-import type { Resource, Scope, Span, SpanEvent, SpanKind, SpanLink, SpanStatus } from '../model/span.ts';
+import { parseSpanId, parseTraceId } from '../../model/ids.ts';
+import type { JsonObject } from '../../model/json.ts';
+import type { Resource, Scope, Span, SpanEvent, SpanKind, SpanLink, SpanStatus } from '../../model/span.ts';
 import { attributesOf } from './any-value-json.ts';
 import { readJsonEnvelope } from './envelope-json.ts';
-import { optionalSpanId, requiredIds } from './identity.ts';
+import { optionalSpanId, requiredIds } from './span-ids.ts';
 import { enumeration, object, objects, text, time, uint32 } from './json-fields.ts';
-import { note, takeItem, type Scan } from './scan.ts';
-import type { Steps } from './steps.ts';
+import { note, takeItem, type Scan } from './decode-state.ts';
+import type { Steps } from './cooperative.ts';
 
 export function readTracesJson(body: Buffer, scan: Scan): Steps<readonly Span[]> {
   const itemsMax = scan.limits.spansPerRequest;

@@ -1,8 +1,8 @@
 /** Several requests in one piece of bytes, to be put away together: each with its signal and encoding before it. */
-import type { LogRecord, Span } from '../model/span.ts';
-import type { OtlpSignal } from './excerpts.ts';
-import { logsInSteps, tracesInSteps, type OtlpEncoding } from './read.ts';
-import type { Steps } from './steps.ts';
+import type { LogRecord, Span } from '../../model/span.ts';
+import type { OtlpSignal } from './trace-extract.ts';
+import { logsInSteps, tracesInSteps, type OtlpEncoding } from '../read/read.ts';
+import type { Steps } from '../read/cooperative.ts';
 
 /** One request. */
 export interface BundlePart {

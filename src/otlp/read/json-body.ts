@@ -1,11 +1,11 @@
 /** A JSON body as plain data, within limits, with every integer exact: first all that stands around its items, then each item by itself. */
-import type { JsonObject, JsonValue } from '../model/json.ts';
-import { isJsonObject } from '../model/json.ts';
-import { outlineOf, type OutlinedItem, type Replacement } from './json-outline.ts';
+import type { JsonObject, JsonValue } from '../../model/json.ts';
+import { isJsonObject } from '../../model/json.ts';
+import { outlineOf, type OutlinedItem, type Replacement } from './json-prescan.ts';
 import type { OtlpLimits } from './limits.ts';
 import { malformed } from './protobuf.ts';
-import type { Fault } from './scan.ts';
-import type { Steps } from './steps.ts';
+import type { Fault } from './decode-state.ts';
+import type { Steps } from './cooperative.ts';
 import { utf8Text } from './utf8.ts';
 
 export interface JsonBody {

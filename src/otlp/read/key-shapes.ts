@@ -2,7 +2,7 @@
  * Attribute keys repeat: all spans of one kind and instrumentation have the same keys in the same order. Each such order is a shape. A tree of
  * keys finds it without making a text of each key: along the way that was taken last the bytes only have to be compared.
  */
-import type { KeyShape } from '../model/span.ts';
+import type { KeyShape } from '../../model/span.ts';
 import type { AttributeTable } from './attribute-table.ts';
 
 export interface KeyShapes {

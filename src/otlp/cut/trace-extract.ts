@@ -2,7 +2,7 @@
  * What a protobuf body holds of some traces, cut out byte for byte: each trace gets the resource and scope blocks of its spans or log
  * records with nothing else in them. The grammar stands beside the readers. Fields that nobody here knows stay as they are.
  */
-import { cursorOver, enter, leave, readHexAgain, readTag, skip, type Cursor, type KnownHex } from './protobuf.ts';
+import { cursorOver, enter, leave, readHexAgain, readTag, skip, type Cursor, type KnownHex } from '../read/protobuf.ts';
 
 export type OtlpSignal = 'traces' | 'logs';
 

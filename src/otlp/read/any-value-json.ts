@@ -2,11 +2,11 @@
  * Attribute values in OTLP/JSON: `{ "key": "k", "value": { "stringValue": "v" } }`, with boolValue, intValue (text or number), doubleValue,
  * arrayValue and kvlistValue (`{ "values": [...] }`), bytesValue (base64) beside it. As in protobuf, no member means null.
  */
-import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
-import type { Attributed, AttributeValue } from '../model/span.ts';
+import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../model/json.ts';
+import type { Attributed, AttributeValue } from '../../model/span.ts';
 import { emptyMap, lazyAttributes, noAttributes } from './attributes.ts';
 import { field, integer, objects, text } from './json-fields.ts';
-import { note, takeItem, type Scan } from './scan.ts';
+import { note, takeItem, type Scan } from './decode-state.ts';
 
 /** Checks the attributes of an object as deep as they go, so that reading one later cannot fail. */
 export function attributesOf(scan: Scan, from: JsonObject): Attributed {

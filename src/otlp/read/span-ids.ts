@@ -1,7 +1,7 @@
 /** Ids of a span: what is valid, what is absent, and what rejects the span. */
-import { parseSpanId, parseTraceId, type SpanId, type TraceId } from '../model/ids.ts';
-import type { AttributeValue } from '../model/span.ts';
-import { note, type RejectionReason, type Scan } from './scan.ts';
+import { parseSpanId, parseTraceId, type SpanId, type TraceId } from '../../model/ids.ts';
+import type { AttributeValue } from '../../model/span.ts';
+import { note, type RejectionReason, type Scan } from './decode-state.ts';
 
 const NOTHING = /^0*$/;
 

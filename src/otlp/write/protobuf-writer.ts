@@ -1,6 +1,6 @@
 /** Writing the protobuf wire format, the counterpart of `protobuf.ts`. Fields at their default are left out by the callers. */
-import { keptPairs, type KeptPairs, type PairValue } from './kept-pairs.ts';
-import { wireType } from './protobuf.ts';
+import { keptPairs, type KeptPairs, type PairValue } from './encoded-attribute-cache.ts';
+import { wireType } from '../read/protobuf.ts';
 
 export interface ProtobufWriter {
   varint(field: number, value: number | bigint): void;

@@ -2,8 +2,8 @@
  * Some traces of a protobuf request as a request of their own, byte for byte, with fields added at the end of some spans. A field that repeats may
  * stand anywhere in its message, so that what is added stands behind what was there, and nothing of that is touched.
  */
-import { firstField, inBlocks, itemField, message, resourceField, scopeField } from './excerpts.ts';
-import { cursorOver, readFixed64, readHex, readHexAgain, type Cursor, type KnownHex } from './protobuf.ts';
+import { firstField, inBlocks, itemField, message, resourceField, scopeField } from './trace-extract.ts';
+import { cursorOver, readFixed64, readHex, readHexAgain, type Cursor, type KnownHex } from '../read/protobuf.ts';
 
 /** Fields of a span, encoded. */
 export type Addition = (endUnixNano: bigint) => Buffer;

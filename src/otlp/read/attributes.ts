@@ -1,5 +1,5 @@
 /** Attributes whose values are decoded when they are asked for. Values are not kept: spans are held for long, and each is read once. */
-import type { Attributed, AttributeMap, AttributeValue } from '../model/span.ts';
+import type { Attributed, AttributeMap, AttributeValue } from '../../model/span.ts';
 
 /** `places` is called once, on first use; of equal keys it holds the last. `valueAt` may not throw: what it reads was checked in the walk. */
 export function lazyAttributes<Place>(places: () => ReadonlyMap<string, Place>, valueAt: (place: Place) => AttributeValue): Attributed {

@@ -1,8 +1,8 @@
 /** Spans → the bytes of an ExportTraceServiceRequest. The grammar stands beside the readers. */
-import type { Attributed, AttributeValue, Resource, Scope, Span, SpanStatus } from '../model/span.ts';
-import { isValueList } from './attributes.ts';
+import type { Attributed, AttributeValue, Resource, Scope, Span, SpanStatus } from '../../model/span.ts';
+import { isValueList } from '../read/attributes.ts';
 import { protobufWriter, type ProtobufWriter } from './protobuf-writer.ts';
-import { regroup } from './regroup.ts';
+import { regroup } from './group-by-resource.ts';
 
 export function writeTracesProtobuf(spans: readonly Span[]): Buffer {
   const out = protobufWriter();

@@ -1,16 +1,16 @@
 /** Bytes of an OTLP request → spans or log records. */
-import type { LogRecord, Span } from '../model/span.ts';
+import type { LogRecord, Span } from '../../model/span.ts';
 import { attributeTable } from './attribute-table.ts';
 import { keyShapes, type KeyShapes } from './key-shapes.ts';
 import { defaultOtlpLimits, type OtlpLimits } from './limits.ts';
 import { readLogsJson } from './records-json.ts';
 import { readLogsProtobuf } from './records-protobuf.ts';
-import { rejections, scanWithin, type Rejection, type Scan } from './scan.ts';
+import { rejections, scanWithin, type Rejection, type Scan } from './decode-state.ts';
 import { readTracesJson } from './spans-json.ts';
 import { readTracesProtobuf } from './spans-protobuf.ts';
-import { atOnce, type Steps } from './steps.ts';
+import { atOnce, type Steps } from './cooperative.ts';
 
-export type { Rejection } from './scan.ts';
+export type { Rejection } from './decode-state.ts';
 export type OtlpEncoding = 'protobuf' | 'json';
 
 export interface ReadTraces {

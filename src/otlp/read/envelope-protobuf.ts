@@ -11,14 +11,14 @@
  * its head, once for its members. Of two resources in one block the last one counts. Field 1000 (instrumentation library
  * spans, deprecated) is skipped like any unknown field.
  */
-import { JuryError } from '../model/errors.ts';
-import type { Resource, Scope } from '../model/span.ts';
+import { JuryError } from '../../model/errors.ts';
+import type { Resource, Scope } from '../../model/span.ts';
 import { ProtobufAttributes, scanAttribute, type Scanned } from './any-value-protobuf.ts';
 import { closeTable, emptied, type AttributeRanges } from './attribute-table.ts';
 import { noAttributes } from './attributes.ts';
 import { cursorAt, enter, leave, readTag, readText, skip, type Cursor } from './protobuf.ts';
-import { note, reject, takeBlock, takeFault, type Fault, type Scan } from './scan.ts';
-import { isPauseDue, newPace, type Steps } from './steps.ts';
+import { note, reject, takeBlock, takeFault, type Fault, type Scan } from './decode-state.ts';
+import { isPauseDue, newPace, type Steps } from './cooperative.ts';
 
 /** Reads one item; the cursor has entered it. Undefined: it is not wanted, or it has a fault, which `scan.fault` tells. */
 export type ReadItem<Item> = (cursor: Cursor, scan: Scan, resource: Resource, scope: Scope) => Item | undefined;

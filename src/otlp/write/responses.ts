@@ -7,10 +7,10 @@
  *     detail            = type URL = 1, value = 2
  *     RetryInfo         = retry delay = 1, a Duration = seconds: int64 = 1, nanoseconds: int32 = 2
  */
-import { inBlocks } from './excerpts.ts';
-import { cursorOver, enter, leave, readInt64, readTag, readText, skip, type Cursor } from './protobuf.ts';
+import { inBlocks } from '../cut/trace-extract.ts';
+import { cursorOver, enter, leave, readInt64, readTag, readText, skip, type Cursor } from '../read/protobuf.ts';
 import { protobufWriter } from './protobuf-writer.ts';
-import type { OtlpEncoding } from './read.ts';
+import type { OtlpEncoding } from '../read/read.ts';
 
 export type OtlpSignal = 'traces' | 'logs';
 

@@ -1,6 +1,6 @@
 /** Spans → bytes of an OTLP request. What the model does not keep (dropped counts but that of attributes, schema urls, a link's trace state) is not written. */
-import type { Span } from '../model/span.ts';
-import type { OtlpEncoding } from './read.ts';
+import type { Span } from '../../model/span.ts';
+import type { OtlpEncoding } from '../read/read.ts';
 import { writeTracesJson } from './write-json.ts';
 import { writeTracesProtobuf } from './write-protobuf.ts';
 

@@ -1,11 +1,11 @@
 /** Spans that nobody will read for a while, as bytes: a request made of the very bytes that came. */
-import type { Span } from '../model/span.ts';
-import type { KeyShapes } from './key-shapes.ts';
-import { defaultOtlpLimits } from './limits.ts';
-import { protobufWriter, type ProtobufWriter } from './protobuf-writer.ts';
-import { tracesInSteps } from './read.ts';
-import { atOnce } from './steps.ts';
-import { isEmptyScope, writeResource, writeScope } from './write-protobuf.ts';
+import type { Span } from '../../model/span.ts';
+import type { KeyShapes } from '../read/key-shapes.ts';
+import { defaultOtlpLimits } from '../read/limits.ts';
+import { protobufWriter, type ProtobufWriter } from '../write/protobuf-writer.ts';
+import { tracesInSteps } from '../read/read.ts';
+import { atOnce } from '../read/cooperative.ts';
+import { isEmptyScope, writeResource, writeScope } from '../write/write-protobuf.ts';
 
 export interface SpanPacker {
   /** Lent: the next call uses the same memory. Undefined: some of them do not lie in a protobuf body. */

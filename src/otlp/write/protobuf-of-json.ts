@@ -2,15 +2,15 @@
  * A request in OTLP/JSON as the same request in protobuf, with every field of the published messages, also those that nobody here reads. What is no
  * field, or has a wrong type, is left out, and so is an item that cannot be parsed.
  */
-import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
-import { message, resourceField, scopeField, itemField } from './excerpts.ts';
-import { parseBody } from './json-body.ts';
-import { integer } from './json-fields.ts';
-import { defaultOtlpLimits } from './limits.ts';
-import { anyValueFields, logFields, resourceBlockFields, scopeBlockFields, spanFields, type Fields, type Form } from './message-fields.ts';
+import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../model/json.ts';
+import { message, resourceField, scopeField, itemField } from '../cut/trace-extract.ts';
+import { parseBody } from '../read/json-body.ts';
+import { integer } from '../read/json-fields.ts';
+import { defaultOtlpLimits } from '../read/limits.ts';
+import { anyValueFields, logFields, resourceBlockFields, scopeBlockFields, spanFields, type Fields, type Form } from '../read/message-fields.ts';
 import { protobufWriter, type ProtobufWriter } from './protobuf-writer.ts';
 import type { OtlpSignal } from './responses.ts';
-import { isPauseDue, newPace, type Steps } from './steps.ts';
+import { isPauseDue, newPace, type Steps } from '../read/cooperative.ts';
 
 const names = {
   traces: { resources: ['resourceSpans', 'resource_spans'], scopes: ['scopeSpans', 'scope_spans'], items: ['spans'], fields: spanFields, itemsMax: defaultOtlpLimits.spansPerRequest },

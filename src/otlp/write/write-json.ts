@@ -1,8 +1,8 @@
 /** Spans → OTLP/JSON, on one line. The shape stands beside the readers. */
-import type { JsonObject, JsonValue } from '../model/json.ts';
-import type { Attributed, AttributeValue, Scope, Span } from '../model/span.ts';
-import { isValueList } from './attributes.ts';
-import { regroup } from './regroup.ts';
+import type { JsonObject, JsonValue } from '../../model/json.ts';
+import type { Attributed, AttributeValue, Scope, Span } from '../../model/span.ts';
+import { isValueList } from '../read/attributes.ts';
+import { regroup } from './group-by-resource.ts';
 
 export function writeTracesJson(spans: readonly Span[]): Buffer {
   const groups = regroup(

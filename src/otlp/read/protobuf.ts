@@ -8,7 +8,7 @@
  * Groups (types 3 and 4) are refused: no OTLP message has any. A known field with another wire type than its own is refused as
  * well, as the OpenTelemetry Collector does; it shows that the body is something else.
  */
-import { JuryError } from '../model/errors.ts';
+import { JuryError } from '../../model/errors.ts';
 import { utf8Text } from './utf8.ts';
 
 export const wireType = { varint: 0, fixed64: 1, bytes: 2, fixed32: 5 } as const;

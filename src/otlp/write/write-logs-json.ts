@@ -1,6 +1,6 @@
 /** Log records → OTLP/JSON, on one line. Severities and observed times, which the model does not keep, are not written. */
-import type { JsonObject } from '../model/json.ts';
-import type { LogRecord } from '../model/span.ts';
+import type { JsonObject } from '../../model/json.ts';
+import type { LogRecord } from '../../model/span.ts';
 import { anyValueJson, attributes, scopeJson } from './write-json.ts';
 
 /** An ExportLogsServiceRequest; reading it gives equal records. Records of one resource and scope that follow one another share a block. */

@@ -1,13 +1,13 @@
 /** Log records out of OTLP/JSON bodies. */
-import type { JsonObject } from '../model/json.ts';
-import { isJsonObject } from '../model/json.ts';
-import type { AttributeValue, LogRecord, Resource, Scope } from '../model/span.ts';
+import type { JsonObject } from '../../model/json.ts';
+import { isJsonObject } from '../../model/json.ts';
+import type { AttributeValue, LogRecord, Resource, Scope } from '../../model/span.ts';
 import { anyValue, attributesOf, checkAnyValue } from './any-value-json.ts';
 import { readJsonEnvelope } from './envelope-json.ts';
-import { eventNameIn, optionalSpanId, recordTraceId } from './identity.ts';
+import { eventNameIn, optionalSpanId, recordTraceId } from './span-ids.ts';
 import { field, text, time } from './json-fields.ts';
-import type { Scan } from './scan.ts';
-import type { Steps } from './steps.ts';
+import type { Scan } from './decode-state.ts';
+import type { Steps } from './cooperative.ts';
 
 /** Records without a trace id are left out and counted in `ignored`. */
 export function* readLogsJson(body: Buffer, scan: Scan): Steps<{ readonly records: readonly LogRecord[]; readonly ignored: number }> {

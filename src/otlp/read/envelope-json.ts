@@ -1,12 +1,12 @@
 /** What JSON trace and log requests have in common: resource blocks, in them scope blocks, in them spans or records. */
-import type { JsonObject } from '../model/json.ts';
-import type { Resource, Scope } from '../model/span.ts';
+import type { JsonObject } from '../../model/json.ts';
+import type { Resource, Scope } from '../../model/span.ts';
 import { attributesOf } from './any-value-json.ts';
 import { noAttributes } from './attributes.ts';
 import { parseBody, type ParsedItem } from './json-body.ts';
 import { blocks, list, object, text } from './json-fields.ts';
-import { reject, takeBlock, takeFault, type Fault, type Scan } from './scan.ts';
-import { isPauseDue, newPace, stepBytes, type Steps } from './steps.ts';
+import { reject, takeBlock, takeFault, type Fault, type Scan } from './decode-state.ts';
+import { isPauseDue, newPace, stepBytes, type Steps } from './cooperative.ts';
 
 export interface JsonItemKind<Item> {
   /** Both spellings of each list. */

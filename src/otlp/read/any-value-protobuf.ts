@@ -8,12 +8,12 @@
  *
  * Of repeated members of one AnyValue, and of equal keys, the last one counts.
  */
-import type { Attributed, AttributeMap, AttributeValue, KeyShape, WrittenAttributes, WrittenText } from '../model/span.ts';
+import type { Attributed, AttributeMap, AttributeValue, KeyShape, WrittenAttributes, WrittenText } from '../../model/span.ts';
 import { addRanges, pushRange, type AttributeRanges, type AttributeTable } from './attribute-table.ts';
 import { emptyMap } from './attributes.ts';
 import type { KeyShapes } from './key-shapes.ts';
 import { cursorAt, enter, leave, malformed, readBool, readBytes, readDouble, readInt64, readTag, readText, skip, wireType, type Body, type Cursor } from './protobuf.ts';
-import { note, takeItem, type Scan } from './scan.ts';
+import { note, takeItem, type Scan } from './decode-state.ts';
 import { utf8Text } from './utf8.ts';
 
 /** Checks one attribute as deep as it goes and notes where it lies. */

@@ -1,5 +1,5 @@
 /** Spans put back under their resource and scope, as a request has them. */
-import type { Resource, Scope, Span } from '../model/span.ts';
+import type { Resource, Scope, Span } from '../../model/span.ts';
 
 export interface ResourceGroup {
   readonly resource: Resource;

@@ -2,9 +2,9 @@
  * Fields of OTLP/JSON objects. Both spellings of a name are read (`traceId`, `trace_id`), null counts as absent, unknown names are
  * ignored. A field of a wrong type is a fault of the item at hand.
  */
-import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
+import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../model/json.ts';
 import { malformed } from './protobuf.ts';
-import { note, type Scan } from './scan.ts';
+import { note, type Scan } from './decode-state.ts';
 
 /** The value under the first name that is present and not null. */
 export function field(object: JsonObject, ...names: readonly string[]): JsonValue | undefined {

@@ -1,14 +1,14 @@
 /** Spans out of protobuf bodies. Structure is checked here, once, all the way down; attribute values are decoded later. */
-import { parseSpanId, parseTraceId } from '../model/ids.ts';
-import type { Resource, Scope, Span, SpanEvent, SpanKind, SpanLink, SpanStatus } from '../model/span.ts';
+import { parseSpanId, parseTraceId } from '../../model/ids.ts';
+import type { Resource, Scope, Span, SpanEvent, SpanKind, SpanLink, SpanStatus } from '../../model/span.ts';
 import { scanAttribute } from './any-value-protobuf.ts';
 import { emptied, type AttributeRanges } from './attribute-table.ts';
 import { readEnvelope } from './envelope-protobuf.ts';
-import { optionalSpanId, requiredIds } from './identity.ts';
+import { optionalSpanId, requiredIds } from './span-ids.ts';
 import { enter, leave, readFixed32, readFixed64, readHex, readHexAgain, readTag, readText, readUint32, skip, type Cursor } from './protobuf.ts';
 import { ProtobufEvent, ProtobufLink, ProtobufSpan } from './protobuf-items.ts';
-import { note, takeItem, type Scan } from './scan.ts';
-import type { Steps } from './steps.ts';
+import { note, takeItem, type Scan } from './decode-state.ts';
+import type { Steps } from './cooperative.ts';
 
 export function readTracesProtobuf(scan: Scan): Steps<readonly Span[]> {
   const itemsMax = scan.limits.spansPerRequest;
