@@ -2,12 +2,12 @@
 import type { ConfiguredEvaluator } from '../../evaluators/configured.ts';
 import type { PriceTable } from '../../evaluators/prices.ts';
 import type { ClientTls } from '../model/client-tls.ts';
-import type { MetricsPushSettings } from '../exporters/metrics-push.ts';
-import type { ForwardSettings } from '../exporters/forward/forwarding.ts';
+import type { MetricsPushSettings } from '../exporters/metrics/metrics-push.ts';
+import type { ForwardSettings } from '../exporters/forward/forwarder.ts';
 import type { NativeId } from '../exporters/index.ts';
-import type { OtlpProtocol } from '../exporters/otlp-protocol.ts';
-import type { NativeSettings } from '../exporters/native-backend.ts';
-import type { WebhookSettings } from '../exporters/webhook-settings.ts';
+import type { OtlpProtocol } from '../exporters/otlp/otlp-protocol.ts';
+import type { NativeSettings } from '../exporters/scores/score-api-backend.ts';
+import type { WebhookSettings } from '../exporters/webhook/webhook-settings.ts';
 import type { JudgeSettings } from '../judges/settings.ts';
 import type { Run, ToolDefinition } from '../model/agent-trace.ts';
 import type { BudgetLimits } from '../model/budget.ts';

@@ -2,7 +2,7 @@
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
 import { quantityOf, type QuantityKind } from '../model/quantities.ts';
 import { natives } from '../exporters/index.ts';
-import { nativeKeyNames } from '../exporters/native-backend.ts';
+import { nativeKeyNames } from '../exporters/scores/score-api-backend.ts';
 import type { CrossCheck } from './cross-check.ts';
 import { journalAddress } from '../journals/index.ts';
 import { ownBodyMembers, ownHeaders } from '../judges/settings.ts';

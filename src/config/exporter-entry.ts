@@ -1,7 +1,7 @@
 /** An entry of `export` as the service reads it. */
 import type { ClientTls } from '../model/client-tls.ts';
 import { natives } from '../exporters/index.ts';
-import { otlpProtocols, type OtlpProtocol } from '../exporters/otlp-protocol.ts';
+import { otlpProtocols, type OtlpProtocol } from '../exporters/otlp/otlp-protocol.ts';
 import { member, type JsonObject } from '../model/json.ts';
 import { quantityOf } from '../model/quantities.ts';
 import type { ExporterConfig } from './config.ts';

@@ -1,5 +1,5 @@
 /** The entry `forward` of `export`: what must fit the rest of the file, and how it is read. */
-import type { ForwardSettings } from '../exporters/forward/forwarding.ts';
+import type { ForwardSettings } from '../exporters/forward/forwarder.ts';
 import { member, type JsonObject } from '../model/json.ts';
 import { quantityOf } from '../model/quantities.ts';
 import type { Finding } from './fault.ts';

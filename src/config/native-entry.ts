@@ -1,6 +1,6 @@
 /** What an entry of `export` for a backend with scores of its own gives, and what the backend's usual environment variables add. */
-import type { NativeBackend, NativeKey, NativeSettings } from '../exporters/native-backend.ts';
-import { nativeKeyNames } from '../exporters/native-backend.ts';
+import type { NativeBackend, NativeKey, NativeSettings } from '../exporters/scores/score-api-backend.ts';
+import { nativeKeyNames } from '../exporters/scores/score-api-backend.ts';
 import { member, type JsonObject } from '../model/json.ts';
 import type { Finding, Path } from './fault.ts';
 import type { Environment } from './substitution.ts';

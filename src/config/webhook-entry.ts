@@ -1,8 +1,8 @@
 /** What an entry of `export` for a webhook gives, and what can be wrong with it. */
 import { isIP } from 'node:net';
-import { isPublicAddress } from '../exporters/public-address.ts';
-import { secretBytes } from '../exporters/webhook-signature.ts';
-import { verdictOutcomes, type WebhookSettings } from '../exporters/webhook-settings.ts';
+import { isPublicAddress } from '../exporters/delivery/ssrf-guard.ts';
+import { secretBytes } from '../exporters/webhook/webhook-signature.ts';
+import { verdictOutcomes, type WebhookSettings } from '../exporters/webhook/webhook-settings.ts';
 import { member, type JsonObject } from '../model/json.ts';
 import type { Finding, Path } from './fault.ts';
 import { nearest } from '../model/nearest.ts';

@@ -1,21 +1,21 @@
 /** The exporters by the name that a configuration entry gives under `to`. */
-import { braintrust } from './braintrust.ts';
-import { datadog } from './datadog.ts';
+import { braintrust } from './scores/braintrust.ts';
+import { datadog } from './scores/datadog.ts';
 import type { Exporter } from './exporter.ts';
-import { forwardExporter } from './forward.ts';
-import { laminar } from './laminar.ts';
-import { langfuse } from './langfuse.ts';
-import { langsmith } from './langsmith.ts';
-import { logEventsExporter } from './log-events.ts';
-import { metricsExporter } from './metrics.ts';
-import { mlflow } from './mlflow.ts';
-import type { NativeBackend } from './native-backend.ts';
-import { nativeExporter } from './native-exporter.ts';
-import { opik } from './opik.ts';
-import { phoenix } from './phoenix.ts';
+import { forwardExporter } from './forward/late-verdicts.ts';
+import { laminar } from './scores/laminar.ts';
+import { langfuse } from './scores/langfuse.ts';
+import { langsmith } from './scores/langsmith.ts';
+import { logEventsExporter } from './otlp/log-events.ts';
+import { metricsExporter } from './metrics/metrics.ts';
+import { mlflow } from './scores/mlflow.ts';
+import type { NativeBackend } from './scores/score-api-backend.ts';
+import { nativeExporter } from './scores/score-api-exporter.ts';
+import { opik } from './scores/opik.ts';
+import { phoenix } from './scores/phoenix.ts';
 import type { ExporterParts, ExporterSettings } from './settings.ts';
-import { spanEventsExporter } from './span-events.ts';
-import { webhookExporter } from './webhook.ts';
+import { spanEventsExporter } from './otlp/span-events.ts';
+import { webhookExporter } from './webhook/webhook.ts';
 
 type MakeExporter = (settings: ExporterSettings, parts: ExporterParts) => Exporter;
 

@@ -3,9 +3,9 @@ import type { lookup } from 'node:dns';
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { ClientTls } from '../model/client-tls.ts';
-import type { NativeSettings } from './native-backend.ts';
-import type { OtlpProtocol } from './otlp-protocol.ts';
-import type { WebhookSettings } from './webhook-settings.ts';
+import type { NativeSettings } from './scores/score-api-backend.ts';
+import type { OtlpProtocol } from './otlp/otlp-protocol.ts';
+import type { WebhookSettings } from './webhook/webhook-settings.ts';
 
 export interface ExporterSettings {
   /** Of the entry, in metrics. */

@@ -1,6 +1,6 @@
 /** The entry `forward` of the configuration at work, between the pipeline and the journal. */
 import type { Config } from '../config/config.ts';
-import { forwarding, type Forwarding, type ForwardingOptions, type ForwardSettings } from '../exporters/forward/forwarding.ts';
+import { forwarding, type Forwarding, type ForwardingOptions, type ForwardSettings } from '../exporters/forward/forwarder.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
 
 /** Of `limits.memory_bytes`: bodies that wait to go on. While their runs are open the pipeline holds the same bytes. */

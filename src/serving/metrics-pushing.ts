@@ -2,7 +2,7 @@
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import type { ExporterConfig } from '../config/config.ts';
-import { metricsPush, type MetricsPush, type MetricsPushSettings, type PushOutcome } from '../exporters/metrics-push.ts';
+import { metricsPush, type MetricsPush, type MetricsPushSettings, type PushOutcome } from '../exporters/metrics/metrics-push.ts';
 import { wire } from '../model/attributes.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { EntryStanding, MetricsStanding } from '../model/exporter-standing.ts';

@@ -1,6 +1,6 @@
 /** `docs/backends.md`, from what each backend with scores of its own says of itself. */
 import { natives } from '../../src/exporters/index.ts';
-import { nativeKeyNames, type NativeBackend, type NativeKey } from '../../src/exporters/native-backend.ts';
+import { nativeKeyNames, type NativeBackend, type NativeKey } from '../../src/exporters/scores/score-api-backend.ts';
 
 export function backendsPage(): string {
   return `${[opening, places(natives), '## What they cannot take', losses(natives), '## What an entry names', keys(natives)].join('\n\n')}\n`;

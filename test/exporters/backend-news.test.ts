@@ -1,7 +1,7 @@
 /** What the log and the metrics say while a backend takes nothing: a line when it begins, one when it ends, few between, and every failure counted. */
 import { expect, test } from 'vitest';
 import type { ExportOutcome } from '../../src/exporters/exporter.ts';
-import { backendNews, type BackendNews } from '../../src/exporters/backend-news.ts';
+import { backendNews, type BackendNews } from '../../src/exporters/delivery/outage-log.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { fine, item, later, never, shelf, started } from './shelf.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { braintrust } from '../../src/exporters/braintrust.ts';
-import { nativeExporter } from '../../src/exporters/native-exporter.ts';
+import { braintrust } from '../../src/exporters/scores/braintrust.ts';
+import { nativeExporter } from '../../src/exporters/scores/score-api-exporter.ts';
 import { spanId } from '../builders/agent-trace.ts';
 import { run, scored, scoredRun } from '../builders/scored-run.ts';
 import { nativeServer, type NativeRules, type ShownScore } from './native-server.ts';

@@ -2,9 +2,9 @@
 import type { SecureServerOptions } from 'node:http2';
 import { afterEach, expect, test } from 'vitest';
 import type { ExportOutcome } from '../../src/exporters/exporter.ts';
-import { target } from '../../src/exporters/forward/target.ts';
+import { target } from '../../src/exporters/forward/destination.ts';
 import { exporters } from '../../src/exporters/index.ts';
-import { probeMetrics } from '../../src/exporters/metrics-push.ts';
+import { probeMetrics } from '../../src/exporters/metrics/metrics-push.ts';
 import { tlsOptions } from '../../src/receivers/tls.ts';
 import { mutualTls, serverTls } from '../receivers/certificates.ts';
 import { exporterOf, failing, family, memberAt, type Member } from './family.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { datadog } from '../../src/exporters/datadog.ts';
-import { nativeExporter } from '../../src/exporters/native-exporter.ts';
+import { datadog } from '../../src/exporters/scores/datadog.ts';
+import { nativeExporter } from '../../src/exporters/scores/score-api-exporter.ts';
 import { run, scored, scoredRun } from '../builders/scored-run.ts';
 import { nativeServer, type NativeRules, type ShownScore } from './native-server.ts';
 import { nativeSuite } from './native-suite.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { exportOutcome } from '../../src/exporters/export-outcome.ts';
-import type { Answer } from '../../src/exporters/post.ts';
+import { exportOutcome } from '../../src/exporters/delivery/export-outcome.ts';
+import type { Answer } from '../../src/exporters/delivery/http-request.ts';
 
 const answered = (status: number, retryAfterMs?: number): Answer => ({ kind: 'answered', status, body: Buffer.from('secret of the backend'), ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
 

@@ -2,7 +2,7 @@
 import { afterEach, expect, test } from 'vitest';
 import type { RunDecision, ScoredRun } from '../../src/model/scored-run.ts';
 import type { ExporterSettings } from '../../src/exporters/settings.ts';
-import { spanEventsExporter } from '../../src/exporters/span-events.ts';
+import { spanEventsExporter } from '../../src/exporters/otlp/span-events.ts';
 import { tenant } from '../../src/model/ids.ts';
 import { judgeTrace, type JudgeCall } from '../../src/model/judge-call.ts';
 import type { Decision, Verdict } from '../../src/model/verdict.ts';

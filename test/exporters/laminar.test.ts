@@ -1,4 +1,4 @@
-import { laminar } from '../../src/exporters/laminar.ts';
+import { laminar } from '../../src/exporters/scores/laminar.ts';
 import { traceAt, type NativeRules, type ShownScore } from './native-server.ts';
 import { nativeSuite } from './native-suite.ts';
 

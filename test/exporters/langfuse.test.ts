@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { langfuse } from '../../src/exporters/langfuse.ts';
-import { nativeExporter } from '../../src/exporters/native-exporter.ts';
+import { langfuse } from '../../src/exporters/scores/langfuse.ts';
+import { nativeExporter } from '../../src/exporters/scores/score-api-exporter.ts';
 import { evaluation, run, scored, scoredRun } from '../builders/scored-run.ts';
 import { nativeServer, traceAt, type NativeRules, type ShownScore } from './native-server.ts';
 import { nativeSuite } from './native-suite.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { langsmith } from '../../src/exporters/langsmith.ts';
-import { nativeExporter } from '../../src/exporters/native-exporter.ts';
+import { langsmith } from '../../src/exporters/scores/langsmith.ts';
+import { nativeExporter } from '../../src/exporters/scores/score-api-exporter.ts';
 import { evaluation, run, scored, scoredRun } from '../builders/scored-run.ts';
 import { nativeServer, type NativeRules, type NativeServer, type ShownScore } from './native-server.ts';
 import { nativeSuite } from './native-suite.ts';

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { metricsPush, type MetricsPush, type MetricsPushOptions } from '../../src/exporters/metrics-push.ts';
+import { metricsPush, type MetricsPush, type MetricsPushOptions } from '../../src/exporters/metrics/metrics-push.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { metricRows } from '../../src/telemetry/metrics.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';

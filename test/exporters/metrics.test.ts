@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { errorType } from '../../src/exporters/error-type.ts';
+import { errorType } from '../../src/exporters/otlp/error-type.ts';
 import { exporters } from '../../src/exporters/index.ts';
 import type { RunDecision } from '../../src/model/scored-run.ts';
-import { tenantLabelsMax } from '../../src/exporters/metrics.ts';
+import { tenantLabelsMax } from '../../src/exporters/metrics/metrics.ts';
 import { tenant } from '../../src/model/ids.ts';
 import { metricRegistry, type MetricRegistry } from '../../src/telemetry/registry.ts';
 import { agentTrace } from '../builders/agent-trace.ts';

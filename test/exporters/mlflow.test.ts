@@ -1,4 +1,4 @@
-import { mlflow } from '../../src/exporters/mlflow.ts';
+import { mlflow } from '../../src/exporters/scores/mlflow.ts';
 import { traceAt, type NativeRules, type ShownScore } from './native-server.ts';
 import { nativeSuite } from './native-suite.ts';
 

@@ -1,8 +1,8 @@
 /** What every backend with scores of its own must do, whatever its interface is. */
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Exporter } from '../../src/exporters/exporter.ts';
-import type { NativeBackend, NativeSettings } from '../../src/exporters/native-backend.ts';
-import { nativeExporter } from '../../src/exporters/native-exporter.ts';
+import type { NativeBackend, NativeSettings } from '../../src/exporters/scores/score-api-backend.ts';
+import { nativeExporter } from '../../src/exporters/scores/score-api-exporter.ts';
 import type { Verdict } from '../../src/model/verdict.ts';
 import { agentTrace, spanId } from '../builders/agent-trace.ts';
 import { evaluation, failed, run, scored, scoredRun, skipped } from '../builders/scored-run.ts';

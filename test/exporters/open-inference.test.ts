@@ -1,6 +1,6 @@
 /** The attributes of a carrier as OpenInference's page on annotations has them. */
 import { expect, test } from 'vitest';
-import { carrierOf } from '../../src/exporters/carrier.ts';
+import { carrierOf } from '../../src/exporters/otlp/evaluation-span.ts';
 import type { Evaluation, Verdict } from '../../src/model/verdict.ts';
 import { agentTrace } from '../builders/agent-trace.ts';
 import { evaluation, failed, run, scored, skipped } from '../builders/scored-run.ts';

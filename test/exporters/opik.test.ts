@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { nativeExporter } from '../../src/exporters/native-exporter.ts';
-import { opik } from '../../src/exporters/opik.ts';
+import { nativeExporter } from '../../src/exporters/scores/score-api-exporter.ts';
+import { opik } from '../../src/exporters/scores/opik.ts';
 import { spanId } from '../builders/agent-trace.ts';
 import { run, scored, scoredRun } from '../builders/scored-run.ts';
 import { traceId } from '../builders/spans.ts';

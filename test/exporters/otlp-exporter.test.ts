@@ -2,7 +2,7 @@
 import { afterEach, expect, test } from 'vitest';
 import type { Exporter } from '../../src/exporters/exporter.ts';
 import type { ExporterSettings } from '../../src/exporters/settings.ts';
-import { spanEventsExporter } from '../../src/exporters/span-events.ts';
+import { spanEventsExporter } from '../../src/exporters/otlp/span-events.ts';
 import { scored, scoredRun } from '../builders/scored-run.ts';
 import { otlpSink, type SinkAnswer } from './otlp-sink.ts';
 

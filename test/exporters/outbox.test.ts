@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Exporter, ExportOutcome } from '../../src/exporters/exporter.ts';
 import type { ScoredRun } from '../../src/model/scored-run.ts';
-import { outbox, type Outbox, type OutboxOptions } from '../../src/exporters/outbox.ts';
+import { outbox, type Outbox, type OutboxOptions } from '../../src/exporters/delivery/delivery-queue.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { agentTrace, spanId } from '../builders/agent-trace.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { nativeExporter } from '../../src/exporters/native-exporter.ts';
-import { phoenix } from '../../src/exporters/phoenix.ts';
+import { nativeExporter } from '../../src/exporters/scores/score-api-exporter.ts';
+import { phoenix } from '../../src/exporters/scores/phoenix.ts';
 import { run, scored, scoredRun, skipped } from '../builders/scored-run.ts';
 import { nativeServer, traceAt, type NativeRules, type ShownScore } from './native-server.ts';
 import { nativeSuite } from './native-suite.ts';

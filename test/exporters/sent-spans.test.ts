@@ -1,9 +1,9 @@
 /** Spans of ours on the wire: both encodings say the same, and others can read them. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { jsonSpans } from '../../src/exporters/write-sent-json.ts';
-import { protobufSpans } from '../../src/exporters/write-sent-protobuf.ts';
-import type { SentSpan } from '../../src/exporters/sent-span.ts';
+import { jsonSpans } from '../../src/otlp/write/write-sent-json.ts';
+import { protobufSpans } from '../../src/otlp/write/write-sent-protobuf.ts';
+import type { SentSpan } from '../../src/otlp/write/outgoing-span.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { readTraces } from '../../src/otlp/read/read.ts';
 import { spanId } from '../builders/agent-trace.ts';

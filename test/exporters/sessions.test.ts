@@ -1,12 +1,12 @@
 /** Verdicts on sessions on their way out: they are of the session, and stand with its last turn. */
 import { expect, test } from 'vitest';
-import { carrierOf } from '../../src/exporters/carrier.ts';
-import { evaluationId } from '../../src/exporters/evaluation-id.ts';
+import { carrierOf } from '../../src/exporters/otlp/evaluation-span.ts';
+import { evaluationId } from '../../src/exporters/otlp/evaluation-id.ts';
 import type { ExportItem } from '../../src/model/scored-run.ts';
-import { laneKey } from '../../src/exporters/lanes.ts';
-import { judgeTraceOf } from '../../src/exporters/judge-spans.ts';
-import { metricsExporter } from '../../src/exporters/metrics.ts';
-import { nativeScores } from '../../src/exporters/native-score.ts';
+import { laneKey } from '../../src/exporters/delivery/per-run-queue.ts';
+import { judgeTraceOf } from '../../src/exporters/otlp/judge-spans.ts';
+import { metricsExporter } from '../../src/exporters/metrics/metrics.ts';
+import { nativeScores } from '../../src/exporters/scores/score-api-score.ts';
 import { wire } from '../../src/model/attributes.ts';
 import type { JudgeCall } from '../../src/model/judge-call.ts';
 import { targetKey } from '../../src/model/target-key.ts';

@@ -1,7 +1,7 @@
 /** An outbox over a store that outlives it, driven by hand: processes begin and die, the store breaks, the backend answers when it is told to. */
 import type { Exporter, ExportOutcome } from '../../src/exporters/exporter.ts';
 import type { ScoredRun } from '../../src/model/scored-run.ts';
-import { outbox, type Outbox, type OutboxOptions } from '../../src/exporters/outbox.ts';
+import { outbox, type Outbox, type OutboxOptions } from '../../src/exporters/delivery/delivery-queue.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { memoryStore } from '../../src/stores/memory.ts';
 import type { Store } from '../../src/model/store/store.ts';

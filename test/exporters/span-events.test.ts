@@ -1,9 +1,9 @@
 import { afterEach, expect, test } from 'vitest';
-import { carrierEventsMax } from '../../src/exporters/carrier.ts';
+import { carrierEventsMax } from '../../src/exporters/otlp/evaluation-span.ts';
 import type { Exporter } from '../../src/exporters/exporter.ts';
 import type { ScoredRun } from '../../src/model/scored-run.ts';
 import type { ExporterSettings } from '../../src/exporters/settings.ts';
-import { spanEventsExporter, tracesUrl } from '../../src/exporters/span-events.ts';
+import { spanEventsExporter, tracesUrl } from '../../src/exporters/otlp/span-events.ts';
 import { tenant } from '../../src/model/ids.ts';
 import type { Verdict } from '../../src/model/verdict.ts';
 import { agentTrace, spanId } from '../builders/agent-trace.ts';

@@ -1,7 +1,7 @@
 /** Items that are sent at one time share a request, and a refusal is only of the item that it is about. */
 import { describe, expect, test } from 'vitest';
 import type { ExportOutcome } from '../../src/exporters/exporter.ts';
-import { together } from '../../src/exporters/together.ts';
+import { together } from '../../src/exporters/delivery/micro-batcher.ts';
 
 const sent: ExportOutcome = { kind: 'sent' };
 const refused: ExportOutcome = { kind: 'failed', retryable: false, error: 'status 400' };

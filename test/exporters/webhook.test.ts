@@ -3,10 +3,10 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import type { Exporter } from '../../src/exporters/exporter.ts';
-import { isPublicAddress } from '../../src/exporters/public-address.ts';
-import { signatureHeaders } from '../../src/exporters/webhook-signature.ts';
-import { webhookExporter } from '../../src/exporters/webhook.ts';
-import type { WebhookSettings } from '../../src/exporters/webhook-settings.ts';
+import { isPublicAddress } from '../../src/exporters/delivery/ssrf-guard.ts';
+import { signatureHeaders } from '../../src/exporters/webhook/webhook-signature.ts';
+import { webhookExporter } from '../../src/exporters/webhook/webhook.ts';
+import type { WebhookSettings } from '../../src/exporters/webhook/webhook-settings.ts';
 import { manualClock, type ManualClock } from '../../src/model/clock.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import { tenant } from '../../src/model/ids.ts';

@@ -10,7 +10,7 @@ import { readExpectation } from '../../evaluators/expectation.ts';
 import { evaluators } from '../../evaluators/index.ts';
 import { commands } from '../../src/cli/commands/index.ts';
 import { runCommandLine } from '../../src/cli/run.ts';
-import { carrierOf } from '../../src/exporters/carrier.ts';
+import { carrierOf } from '../../src/exporters/otlp/evaluation-span.ts';
 import { evaluate, factory, type ConfiguredEvaluator, type Verdict } from '../../src/library/evaluators.ts';
 import type { Run } from '../../src/model/agent-trace.ts';
 import { jsonText, type JsonValue } from '../../src/model/json.ts';

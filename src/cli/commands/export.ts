@@ -5,7 +5,7 @@ import type { Config, ExporterConfig } from '../../config/config.ts';
 import { readConfig } from '../../config/load.ts';
 import type { Exporter } from '../../exporters/exporter.ts';
 import type { ScoredRun } from '../../model/scored-run.ts';
-import { faultWords } from '../../exporters/fault-words.ts';
+import { faultWords } from '../../exporters/delivery/failure-reason.ts';
 import { chunks } from '../../model/chunks.ts';
 import { parseSpanId, parseTraceId, tenant } from '../../model/ids.ts';
 import { configuredExporter } from '../../serving/configured-exporter.ts';

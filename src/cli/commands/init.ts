@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import { nearest } from '../../model/nearest.ts';
 import { natives } from '../../exporters/index.ts';
-import type { NativeBackend } from '../../exporters/native-backend.ts';
+import type { NativeBackend } from '../../exporters/scores/score-api-backend.ts';
 import { UsageError, type Command, type CommandInput, type ExitCode } from '../command.ts';
 import { initialConfig, neededVariables, openAiUrl, type InitAnswers } from '../init/config-text.ts';
 

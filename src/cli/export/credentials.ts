@@ -2,8 +2,8 @@
 import type { Config, ExporterConfig } from '../../config/config.ts';
 import { maskedUrl } from '../../config/secrets.ts';
 import type { ExportOutcome } from '../../exporters/exporter.ts';
-import { faultWords } from '../../exporters/fault-words.ts';
-import { probeMetrics } from '../../exporters/metrics-push.ts';
+import { faultWords } from '../../exporters/delivery/failure-reason.ts';
+import { probeMetrics } from '../../exporters/metrics/metrics-push.ts';
 import { configuredExporter } from '../../serving/configured-exporter.ts';
 import { clock, sleep } from '../../serving/machine.ts';
 import { noTelemetry } from '../../telemetry/telemetry.ts';

@@ -1,6 +1,6 @@
 /** A first configuration with comments, from the answers to three questions. */
 import { stringify } from 'yaml';
-import type { NativeBackend } from '../../exporters/native-backend.ts';
+import type { NativeBackend } from '../../exporters/scores/score-api-backend.ts';
 
 export interface InitAnswers {
   /** Whose runs the judge is asked about; undefined: those of every agent. */

@@ -1,6 +1,6 @@
 /** What is told of spans that wait to go on, also when their entry is no longer in the configuration. */
 import { afterEach, expect, test } from 'vitest';
-import { forwarding, type Forwarding, type ForwardSettings } from '../../../src/exporters/forward/forwarding.ts';
+import { forwarding, type Forwarding, type ForwardSettings } from '../../../src/exporters/forward/forwarder.ts';
 import { manualClock } from '../../../src/model/clock.ts';
 import { noTenant } from '../../../src/model/ids.ts';
 import { writeTraces } from '../../../src/otlp/write/write.ts';

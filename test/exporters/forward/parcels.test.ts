@@ -1,7 +1,7 @@
 /** What waits to go on, under a clock that the test moves. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parcels, type Parcel, type Parcels, type PlainBody } from '../../../src/exporters/forward/parcels.ts';
+import { parcels, type Parcel, type Parcels, type PlainBody } from '../../../src/exporters/forward/held-spans.ts';
 import { manualClock } from '../../../src/model/clock.ts';
 import { noTenant, type Tenant } from '../../../src/model/ids.ts';
 import { traceKey } from '../../../src/pipeline/gathering/trace-table.ts';

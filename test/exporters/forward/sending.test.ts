@@ -1,10 +1,10 @@
 /** Whatever the target answers: nothing is lost, nothing of a trace goes before what came before it, and only what is refused alone is given up. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { backendNews } from '../../../src/exporters/backend-news.ts';
-import { parcels, type PlainBody } from '../../../src/exporters/forward/parcels.ts';
-import { sending } from '../../../src/exporters/forward/sending.ts';
-import type { Passed, Target } from '../../../src/exporters/forward/target.ts';
+import { backendNews } from '../../../src/exporters/delivery/outage-log.ts';
+import { parcels, type PlainBody } from '../../../src/exporters/forward/held-spans.ts';
+import { sending } from '../../../src/exporters/forward/sender.ts';
+import type { Passed, Target } from '../../../src/exporters/forward/destination.ts';
 import { manualClock } from '../../../src/model/clock.ts';
 import { noTenant } from '../../../src/model/ids.ts';
 import type { Span } from '../../../src/model/span.ts';

@@ -1,0 +1,54 @@
+/** What the queue of one exporter counts and tells. */
+import type { Clock } from '../../model/clock.ts';
+import type { Telemetry } from '../../telemetry/telemetry.ts';
+import type { Circuit } from '../../runtime/circuit-breaker.ts';
+import { backendNews, type BackendNews, type NewsLogger } from './outage-log.ts';
+import type { ScoresStanding } from '../../model/exporter-standing.ts';
+import type { Lanes } from './per-run-queue.ts';
+import type { Sender } from './delivery-worker.ts';
+import type { StoredRows } from './outbox-rows.ts';
+
+/** `replaced`: a newer revision took its place before it was sent; `passed`: it was sent in another way; `resumed`: it waited in the store, and was offered to an earlier process. */
+type ItemOutcome = 'sent' | 'retried' | 'failed' | 'dropped' | 'replaced' | 'passed' | 'resumed';
+
+export interface ExporterAccount extends BackendNews {
+  count(outcome: ItemOutcome, items?: number): void;
+  queue(held: Lanes, rows: StoredRows | undefined): void;
+  standing(held: Lanes, rows: StoredRows | undefined, backend: Pick<Sender, 'circuit' | 'fault' | 'retryAtMs' | 'sending'>): ScoresStanding;
+  dead(rows: StoredRows | undefined): void;
+}
+
+const circuitLevels: { readonly [circuit in Circuit]: number } = { closed: 0, half_open: 1, open: 2 };
+
+export function exporterAccount({ name, telemetry, clock, logger }: { readonly name: string; readonly telemetry: Telemetry; readonly clock: Clock; readonly logger?: NewsLogger | undefined }): ExporterAccount {
+  const news = backendNews({ name: () => name, what: 'scores', telemetry, clock, logger });
+  const labels = { 'tracejury.exporter': name };
+  const notStored = (held: Lanes): number => held.size() - held.rows();
+  const toSend = (held: Lanes, rows: StoredRows | undefined): number => notStored(held) + (rows?.waiting() ?? 0);
+
+  return {
+    ...news,
+    count(outcome, items = 1) {
+      if (outcome === 'sent') news.sent();
+      telemetry.add('tracejury.exporter.items', items, { ...labels, 'tracejury.outcome': outcome });
+    },
+    standing(held, rows, backend) {
+      const [oldest] = held.all();
+      return { sends: 'scores', ...news.past(), circuit: backend.circuit(), fault: backend.fault(), retryAtMs: backend.retryAtMs(), toSend: toSend(held, rows), notStored: notStored(held), sending: backend.sending(), oldestAtMs: oldest?.offeredMs };
+    },
+    queue(held, rows) {
+      const nowMs = clock.nowMs();
+      const [oldest] = held.all();
+      const elsewhere = rows !== undefined && rows.waiting() > held.rows() ? (rows.oldestMs() ?? nowMs) : nowMs;
+      telemetry.set('tracejury.exporter.queue', toSend(held, rows), labels);
+      telemetry.set('tracejury.exporter.lag', Math.max(0, nowMs - Math.min(oldest?.offeredMs ?? nowMs, elsewhere)) / 1000, labels);
+    },
+    dead(rows) {
+      if (rows !== undefined) telemetry.set('tracejury.exporter.dead', rows.deadLetters(), labels);
+    },
+    circuit(circuit, isKnown) {
+      telemetry.set('tracejury.exporter.circuit', circuitLevels[circuit], labels);
+      news.circuit(circuit, isKnown);
+    },
+  };
+}

@@ -1,0 +1,297 @@
+/**
+ * The queue between the pipeline and one exporter. Items of one run are sent one at a time and in order; a failed one rests and is sent again; a
+ * backend that is down is left alone but for a probe now and then. What is not sent soon becomes a row of the store, beside its run: from then on
+ * it costs disk and no memory, and outlives the process. Without a store the queue is bounded memory. Whoever offers is never slowed.
+ */
+import type { Clock, Sleep } from '../../model/clock.ts';
+import { roughBytes } from '../../model/weight.ts';
+import type { NewExport } from '../../model/store/export-store.ts';
+import type { ScoresStanding } from '../../model/exporter-standing.ts';
+import type { Telemetry } from '../../telemetry/telemetry.ts';
+import { restMs, type BreakerOptions, type Circuit } from '../../runtime/circuit-breaker.ts';
+import type { NewsLogger } from './outage-log.ts';
+import { type Exporter, type ExportFailure, type ExportOutcome } from '../exporter.ts';
+import { itemRevision, type ExportItem, type ScoredRun } from '../../model/scored-run.ts';
+import { lanes, partOf, type Entry } from './per-run-queue.ts';
+import { exporterAccount } from './delivery-metrics.ts';
+import { rowWindow, windowMax, type RowWindow } from './outbox-prefetch.ts';
+import { sender } from './delivery-worker.ts';
+import { storedRows, type RowStore, type StoredRows } from './outbox-rows.ts';
+import { passedThrough } from './unstored-outcomes.ts';
+
+export interface OutboxOptions extends BreakerOptions {
+  /** Of the exporter's entry in the configuration; the exporter's own when left out. */
+  readonly name?: string;
+  readonly exporter: Exporter;
+  readonly telemetry: Telemetry;
+  readonly clock: Clock;
+  readonly sleep: Sleep;
+  /** Told when the backend begins and ends to take nothing, and of what is given up. */
+  readonly logger?: NewsLogger | undefined;
+  /** Items held; beyond it the oldest that is not being sent leaves: to its row, or, where it has none, for good. */
+  readonly itemsMax?: number;
+  /** Memory that the items held may take, roughly; beyond it the oldest leaves as well. */
+  readonly bytesMax?: number;
+  /** Items under way; as many as the exporter wants when left out. */
+  readonly sendingMax?: number;
+  /** Times that an item is sent to a backend that is not known to be down before it is given up. Read each time, as the next one is. */
+  readonly attemptsMax?: number;
+  /** An item that fails when it is older than this is given up. */
+  readonly giveUpMs?: number;
+  /** An item whose span or trace the backend still does not have when the item is older than this is given up. */
+  readonly missingMs?: number;
+}
+
+export interface Outbox {
+  readonly name: string;
+  /** Never waits, never throws. After `stop` it drops. `bytes`: what it weighs, where somebody has weighed it already. */
+  offer(item: ScoredRun, bytes?: number): void;
+  /** Instead of an item that is sent in another way. */
+  pass(): void;
+  /** Goes on with what the store has for it, and leaves there what it does not get rid of. Rejects when the store cannot be read. */
+  open(store: RowStore): Promise<void>;
+  /** What is to be written with the run; undefined: nothing, for it is sent. */
+  pending(item: ScoredRun): NewExport | undefined;
+  /** The run is written. `row`: where the item stands; undefined: nowhere, for it is sent, or a newer revision has its place. */
+  written(item: ExportItem, row: number | undefined): void;
+  /** Tries a backend that is left alone at once: something has changed. */
+  wake(): void;
+  /** Counts the rows of the store anew, which somebody else has changed, and goes on. */
+  recount(): Promise<void>;
+  /** What is still to be sent, and how its backend does. */
+  standing(): ScoresStanding;
+  /** Items in memory that are not sent yet. */
+  held(): number;
+  /** Items from the first on that are sent, given up, or kept by a durable store, all of them. What a stop gives up does not count: another process may send it. */
+  settled(): number;
+  /**
+   * Refuses new items, sends what is there, and gives it up at the deadline: lost, or, with a durable store, left to the next process, which nobody waits
+   * for a backend for that is down. Tells how many items the backend has not taken. May be called twice.
+   */
+  stop(deadlineMs: number): Promise<number>;
+}
+
+const attemptsMaxDefault = 100;
+const missingMsDefault = 600_000;
+const tendEveryMs = 1_000;
+
+export function outbox(options: OutboxOptions): Outbox {
+  const { name = options.exporter.id, telemetry, clock, sleep, itemsMax = 10_000, bytesMax = 128 * 1024 * 1024, sendingMax = options.exporter.itemsAtOnce ?? 4 } = options;
+  const account = exporterAccount({ name, telemetry, clock, logger: options.logger });
+  const held = lanes();
+  const through = passedThrough(itemsMax);
+  let rows: StoredRows | undefined;
+  let shelf: RowWindow | undefined;
+  let offered = 0;
+  /** At the end of a stop. */
+  let settledAtEnd: number | undefined;
+  let stopped: Promise<number> | undefined;
+  let drained: (() => void) | undefined;
+  const over = new AbortController();
+  const backend = sender({ ...options, held, sendingMax, failed: account.failed, ended, switched, turned });
+
+  const observe = (): void => account.queue(held, rows);
+
+  function settled(): number {
+    if (settledAtEnd !== undefined) return settledAtEnd;
+    return Math.min(firstUnsafe(), through.firstDead() ?? Infinity, offered + 1) - 1;
+  }
+
+  function firstUnsafe(): number {
+    for (const { nth, isKept } of held.all()) if (nth !== undefined && !(isKept && rows?.isDurable === true)) return nth;
+    return Infinity;
+  }
+
+  function leave(entry: Entry, outcome: 'sent' | 'dropped' | 'replaced'): void {
+    held.remove(entry);
+    account.count(outcome);
+    observe();
+  }
+
+  function ended(entry: Entry, outcome: ExportOutcome, isProbe: boolean): void {
+    if (outcome.kind === 'sent') {
+      if (entry.row !== undefined) rows?.sent(entry.row);
+      // An older revision may stand in the store, and must not be sent after this one.
+      else if (!entry.isKept && itemRevision(entry.item) > 1 && rows !== undefined && rows.waiting() > held.rows()) through.add(entry, 'sent');
+      leave(entry, 'sent');
+    } else if (!outcome.retryable) giveUp(entry, outcome);
+    else if (!isProbe && entry.attempts >= (options.attemptsMax ?? attemptsMaxDefault)) giveUp(entry, outcome, `tried ${entry.attempts} times: `);
+    else if ('isMissing' in outcome && clock.nowMs() - entry.offeredMs > (options.missingMs ?? missingMsDefault)) giveUp(entry, outcome);
+    else if (clock.nowMs() - entry.offeredMs > (options.giveUpMs ?? Infinity)) giveUp(entry, outcome, 'too old: ');
+    else if (entry.row !== undefined && backend.circuit() !== 'closed') leaveToStore(entry.row, entry, isProbe);
+    else void retry(entry);
+  }
+
+  /** It is as good as any other one when the backend is back. */
+  function leaveToStore(row: number, entry: Entry, isProbe: boolean): void {
+    rows?.putBack(row, entry.attempts, 0);
+    if (isProbe) rows?.triedInVain(row);
+    account.count('retried');
+    held.remove(entry);
+    observe();
+  }
+
+  /** Makes a dead letter of it. */
+  function giveUp(entry: Entry, outcome: ExportFailure, why = ''): void {
+    const reason = `${why}${outcome.error}`;
+    account.givenUp(outcome);
+    if (entry.row !== undefined) rows?.dead(entry.row, entry.attempts, reason);
+    else if (!entry.isKept && rows !== undefined) through.add(entry, { attempts: entry.attempts, reason });
+    held.remove(entry);
+    account.count('failed');
+    observe();
+    account.dead(rows);
+  }
+
+  async function retry(entry: Entry): Promise<void> {
+    account.count('retried');
+    entry.state = 'resting';
+    if (over.signal.aborted) return;
+    const ms = restMs(Math.max(1, entry.attempts), options);
+    if (entry.row !== undefined) rows?.putBack(entry.row, entry.attempts, ms);
+    // A backend that is away while no run ends makes the oldest item older all the same.
+    observe();
+    const rest = new AbortController();
+    entry.rest = rest;
+    await sleep(ms, rest.signal);
+    entry.rest = undefined;
+    if (!held.has(entry) || over.signal.aborted) return;
+    held.makeReady(entry);
+    backend.pump();
+  }
+
+  function switched(circuit: Circuit, isKnown: boolean): void {
+    account.circuit(circuit, isKnown);
+    if (circuit === 'closed') rows?.isBack();
+    // While the backend takes nothing, what has a row is better left there.
+    if (circuit === 'open') for (const entry of held.all()) if (entry.row !== undefined && entry.state !== 'sending') held.remove(entry);
+  }
+
+  function turned(): void {
+    // What it was to be tried with is sent or gone, also out of the store: it is as unknown as at the beginning.
+    if (backend.circuit() === 'half_open' && backend.sending() === 0 && held.size() === 0 && (rows?.waiting() ?? 0) === 0) backend.forget();
+    // What a durable store keeps is left to the next process.
+    if (stopped === undefined || rows?.isDurable !== true) void shelf?.fill();
+    if (drained !== undefined && isDrained()) drained();
+  }
+
+  /** What is on its way is never dropped. */
+  function makeRoom(): void {
+    for (const entry of held.all()) {
+      if (held.size() <= itemsMax && held.bytes() <= bytesMax) return;
+      if (entry.state === 'sending') continue;
+      if (entry.row === undefined) leave(entry, 'dropped');
+      else held.remove(entry);
+    }
+  }
+
+  async function tend(own: StoredRows): Promise<void> {
+    while (!over.signal.aborted) {
+      await sleep(tendEveryMs, over.signal);
+      // A store that cannot be used is told of by whoever writes the runs.
+      counted(await own.tend(shelf?.isDry() === true).catch(() => 0));
+      shelf?.lookAgain();
+      observe();
+      account.dead(own);
+      backend.pump();
+    }
+  }
+
+  /** Rows that somebody else has made wait, and rows that another one, of a newer revision or scored again after a restart, has taken the place of. */
+  function counted(more: number): void {
+    if (more !== 0) account.count(more > 0 ? 'resumed' : 'replaced', Math.abs(more));
+  }
+
+  async function recount(): Promise<void> {
+    if (rows !== undefined) counted(await rows.count());
+    shelf?.lookAgain();
+    backend.pump();
+  }
+
+  function isDrained(): boolean {
+    if (rows?.isDurable !== true) return held.size() === 0 && (rows === undefined || shelf?.isDry() === true || rows.waiting() === 0);
+    // Who rests, or waits for a backend that is down, is safe in the store, or will be.
+    return backend.sending() === 0 && (backend.circuit() !== 'closed' || !held.hasReady());
+  }
+
+  async function drain(deadlineMs: number): Promise<number> {
+    const deadline = new AbortController();
+    const empty = new Promise<void>((resolve) => {
+      drained = resolve;
+    });
+    if (rows?.isDurable !== true) {
+      for (const entry of held.all()) entry.rest?.abort();
+      backend.wake();
+    }
+    if (isDrained()) drained?.();
+    await Promise.race([empty, sleep(deadlineMs, deadline.signal)]);
+    deadline.abort();
+    over.abort();
+    for (const entry of held.all()) entry.rest?.abort();
+    const left = rows?.isDurable === true ? held.size() - held.rows() + rows.waiting() : abandon();
+    await backend.stop();
+    await rows?.flush().catch(() => undefined);
+    return left;
+  }
+
+  /** Nobody else will have it. */
+  function abandon(): number {
+    settledAtEnd = settled();
+    const inStore = Math.max(0, (rows?.waiting() ?? 0) - held.rows());
+    if (inStore > 0) account.count('dropped', inStore);
+    const left = [...held.all()].reverse();
+    for (const entry of left) leave(entry, 'dropped');
+    return left.length + inStore;
+  }
+
+  return {
+    name,
+    offer(item, own = roughBytes(item)) {
+      if (stopped !== undefined) return account.count('dropped');
+      held.add(item, { part: partOf(item), attempts: 0, offeredMs: clock.nowMs(), bytes: own, nth: ++offered });
+      makeRoom();
+      observe();
+      return backend.pump();
+    },
+    pass() {
+      offered++;
+      account.count('passed');
+    },
+    async open(store) {
+      const own = storedRows(name, store, clock);
+      counted(await own.count());
+      rows = own;
+      shelf = rowWindow({ rows: own, held, through, backend, account, isOver: () => over.signal.aborted });
+      account.circuit(backend.circuit());
+      account.dead(own);
+      observe();
+      void tend(own);
+      backend.pump();
+    },
+    pending(item) {
+      const entry = held.of(item);
+      const ended_ = through.of(item);
+      const { part, offeredMs } = entry ?? ended_ ?? {};
+      if (rows === undefined || part === undefined || offeredMs === undefined || entry?.isKept === true) return undefined;
+      return { exporter: name, part, item, offeredAt: Math.floor(offeredMs * 1_000), ...(ended_ === undefined ? {} : { already: ended_.already }) };
+    },
+    written(item, row) {
+      const entry = held.of(item);
+      const isDead = through.of(item) !== undefined;
+      rows?.written({ state: row === undefined ? undefined : isDead ? 'dead' : 'waiting', revision: itemRevision(item) });
+      if (through.remove(item)) return account.dead(rows);
+      // It was sent, or had to go, while it was written.
+      if (entry === undefined) return row === undefined ? undefined : rows?.sent(row);
+      held.keep(entry, row);
+      if (row === undefined && entry.state !== 'sending') leave(entry, 'replaced');
+      else if (entry.state !== 'sending' && (backend.circuit() !== 'closed' || held.size() > windowMax)) held.remove(entry);
+      return undefined;
+    },
+    wake: backend.wake,
+    recount,
+    standing: () => account.standing(held, rows, backend),
+    held: () => held.size(),
+    settled,
+    stop: (deadlineMs) => (stopped ??= drain(deadlineMs)),
+  };
+}

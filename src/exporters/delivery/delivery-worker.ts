@@ -1,0 +1,134 @@
+/** Sends what is ready in the lanes to one backend: a few items at a time, none while the circuit is open, one while it is half open. */
+import type { Clock, Sleep } from '../../model/clock.ts';
+import { breaker, type BreakerOptions, type Circuit } from '../../runtime/circuit-breaker.ts';
+import type { Exporter, ExportFailure, ExportOutcome } from '../exporter.ts';
+import type { ExportItem } from '../../model/scored-run.ts';
+import type { Entry, Lanes } from './per-run-queue.ts';
+
+export interface SenderOptions extends BreakerOptions {
+  readonly exporter: Exporter;
+  readonly held: Lanes;
+  readonly clock: Clock;
+  readonly sleep: Sleep;
+  readonly sendingMax: number;
+  /** What became of an item; it is still in its lane. `isProbe`: it says more about the backend than about the item. */
+  readonly ended: (entry: Entry, outcome: ExportOutcome, isProbe: boolean) => void;
+  /** Told first, of every failure. */
+  readonly failed: (outcome: ExportFailure) => void;
+  /** The circuit is another one than before. `isKnown`: false where nothing is known of the backend any more. */
+  readonly switched: (circuit: Circuit, isKnown: boolean) => void;
+  /** After every turn: there may be room for more. */
+  readonly turned: () => void;
+}
+
+export interface Sender {
+  /** Sends what may be sent now. */
+  pump(): void;
+  circuit(): Circuit;
+  /** Why the backend took nothing the last time; undefined: it takes what it gets. */
+  fault(): string | undefined;
+  /** While the circuit is open: when the backend is tried again. */
+  retryAtMs(): number | undefined;
+  /** Items that are on their way. */
+  sending(): number;
+  /** Tries a backend that is left alone at once. */
+  wake(): void;
+  /** Nothing is known of the backend any more. */
+  forget(): void;
+  /** Nothing is sent any more. */
+  stop(): Promise<void>;
+}
+
+export function sender(options: SenderOptions): Sender {
+  const { exporter, held, clock, sleep, sendingMax, failed, ended, switched, turned } = options;
+  const backend = breaker(options);
+  let sending = 0;
+  let isStopped = false;
+  let fault: string | undefined;
+  let retryAtMs: number | undefined;
+  /** Ends the rest of the circuit. */
+  let rest = new AbortController();
+
+  function maySend(): boolean {
+    const circuit = backend.circuit();
+    if (isStopped) return false;
+    return circuit === 'closed' ? sending < sendingMax : circuit === 'half_open' && sending === 0;
+  }
+
+  function pump(): void {
+    while (maySend()) {
+      const entry = held.next();
+      if (entry === undefined) break;
+      void attempt(entry);
+    }
+    turned();
+  }
+
+  async function attempt(entry: Entry): Promise<void> {
+    const isProbe = backend.circuit() === 'half_open';
+    entry.state = 'sending';
+    if (!isProbe) entry.attempts++;
+    sending++;
+    const outcome = await sent(exporter, entry.item);
+    sending--;
+    heard(outcome);
+    // Given up at the deadline of a stop: what the backend said afterwards no longer counts.
+    if (held.has(entry)) ended(entry, outcome, isProbe);
+    pump();
+  }
+
+  /** A backend that refuses an item for good is there, and so is one that has not got yet what the item is about. */
+  function heard(outcome: ExportOutcome): void {
+    const before = backend.circuit();
+    if (outcome.kind === 'failed') failed(outcome);
+    if (outcome.kind === 'sent' || !outcome.retryable || 'isMissing' in outcome) {
+      fault = undefined;
+      backend.succeeded();
+    } else {
+      fault = outcome.error;
+      const restMs = backend.failed(outcome.retryAfterMs);
+      if (restMs !== undefined) void leaveAlone(restMs);
+    }
+    if (backend.circuit() !== before) switched(backend.circuit(), true);
+  }
+
+  async function leaveAlone(ms: number): Promise<void> {
+    if (isStopped) return;
+    const own = new AbortController();
+    rest = own;
+    retryAtMs = clock.nowMs() + ms;
+    await sleep(ms, own.signal);
+    if (isStopped || rest !== own || backend.circuit() !== 'open') return;
+    backend.rested();
+    switched(backend.circuit(), true);
+    pump();
+  }
+
+  return {
+    pump,
+    circuit: backend.circuit,
+    fault: () => fault,
+    retryAtMs: () => (backend.circuit() === 'open' ? retryAtMs : undefined),
+    sending: () => sending,
+    wake: () => rest.abort(),
+    forget() {
+      fault = undefined;
+      backend.succeeded();
+      switched(backend.circuit(), false);
+    },
+    async stop() {
+      isStopped = true;
+      rest.abort();
+      await exporter.stop();
+    },
+  };
+}
+
+/** Exporters promise never to reject; the queue must not stand still if one does. */
+async function sent(exporter: Exporter, item: ExportItem): Promise<ExportOutcome> {
+  try {
+    return await exporter.send(item);
+  } catch (error) {
+    return { kind: 'failed', retryable: false, error: error instanceof Error ? error.name : 'unknown' };
+  }
+}

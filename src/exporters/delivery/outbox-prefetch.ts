@@ -1,0 +1,75 @@
+/** Takes rows of the store into memory, to be sent: as many as are needed, and one for a probe. */
+import { itemRevision } from '../../model/scored-run.ts';
+import { roughBytes } from '../../model/weight.ts';
+import type { WaitingExport } from '../../model/store/export-store.ts';
+import type { Lanes } from './per-run-queue.ts';
+import type { ExporterAccount } from './delivery-metrics.ts';
+import type { Sender } from './delivery-worker.ts';
+import type { StoredRows } from './outbox-rows.ts';
+import type { PassedThrough } from './unstored-outcomes.ts';
+
+export interface RowWindowOptions {
+  readonly rows: StoredRows;
+  readonly held: Lanes;
+  readonly through: PassedThrough;
+  readonly backend: Pick<Sender, 'circuit' | 'sending' | 'pump'>;
+  readonly account: ExporterAccount;
+  /** True: nothing more is sent. */
+  readonly isOver: () => boolean;
+}
+
+export interface RowWindow {
+  /** Takes what there is room for, and sends it. Never rejects: a store that cannot be read is asked again. */
+  fill(): Promise<void>;
+  /** True: the last look found nothing that can be sent now. Then nobody looks until `lookAgain`. */
+  isDry(): boolean;
+  lookAgain(): void;
+}
+
+/** Items with a row that are in memory at one time. */
+export const windowMax = 400;
+
+export function rowWindow({ rows, held, through, backend, account, isOver }: RowWindowOptions): RowWindow {
+  let isFilling = false;
+  let isDry = false;
+
+  /** How many may come now. */
+  function room(): number {
+    if (isFilling || isDry || rows.waiting() <= held.rows()) return 0;
+    if (backend.circuit() === 'half_open') return held.hasReady() || backend.sending() > 0 ? 0 : 1;
+    return backend.circuit() === 'open' || held.size() > windowMax / 2 ? 0 : windowMax - held.size();
+  }
+
+  /** False: it stays where it is. */
+  function take({ id, part, item, attempts, offeredAt }: WaitingExport): boolean {
+    if (isOver() || held.hasRow(id)) return false;
+    if (item === undefined) {
+      rows.dead(id, attempts, 'unreadable');
+      account.count('failed');
+      return true;
+    }
+    const newest = Math.max(held.revisionOf(item, part), through.revisionOf(item, part));
+    // The same one is here, and is about to learn of its row, or to get another.
+    const own = itemRevision(item);
+    if (newest === own) return false;
+    if (newest > own) rows.sent(id);
+    else held.add(item, { part, attempts, offeredMs: offeredAt / 1_000, bytes: roughBytes(item), row: id });
+    return true;
+  }
+
+  return {
+    async fill() {
+      const limit = room();
+      if (limit === 0) return;
+      isFilling = true;
+      const taken = await rows.take(limit, held.rowIds()).catch((): readonly WaitingExport[] => []);
+      isFilling = false;
+      isDry = taken.filter(take).length === 0;
+      backend.pump();
+    },
+    isDry: () => isDry,
+    lookAgain() {
+      isDry = false;
+    },
+  };
+}

@@ -1,0 +1,129 @@
+/** What one exporter's queue holds in memory: items of one run stand behind one another, and only the first of them is ever sent. */
+import { runTargetId } from '../../model/verdict.ts';
+import { itemRevision, type ExportedRun, type ExportItem } from '../../model/scored-run.ts';
+
+/** What is known of an item when it comes. */
+interface EntryParts {
+  readonly part: string;
+  /** When it was scored. */
+  readonly offeredMs: number;
+  /** Counts from 1; undefined: it was not offered, it came from the store. */
+  readonly nth?: number;
+  readonly bytes: number;
+  readonly attempts: number;
+  readonly row?: number;
+}
+
+export interface Entry extends Omit<EntryParts, 'nth' | 'row' | 'attempts'> {
+  readonly item: ExportItem;
+  readonly nth: number | undefined;
+  /** Of its run. */
+  readonly key: string;
+  attempts: number;
+  /** Behind another item of its run, next in line, on its way, or resting before another attempt. */
+  state: 'behind' | 'ready' | 'sending' | 'resting' | 'gone';
+  /** Ends the rest. */
+  rest: AbortController | undefined;
+  /** Its row in the store; undefined: it has none. */
+  row: number | undefined;
+  /** True: the store has it, or a newer revision in its place. */
+  isKept: boolean;
+}
+
+export interface Lanes {
+  add(item: ExportItem, parts: EntryParts): void;
+  /** Nothing happens when it is not here. */
+  remove(entry: Entry): void;
+  /** The store has it; `row`: where. */
+  keep(entry: Entry, row: number | undefined): void;
+  has(entry: Entry): boolean;
+  hasRow(row: number): boolean;
+  of(item: ExportItem): Entry | undefined;
+  /** The newest of the same run and part; 0: none is here. */
+  revisionOf(item: ExportItem, part: string): number;
+  makeReady(entry: Entry): void;
+  /** Takes the next one that may be sent. */
+  next(): Entry | undefined;
+  hasReady(): boolean;
+  /** Oldest first. */
+  all(): MapIterator<Entry>;
+  rowIds(): readonly number[];
+  size(): number;
+  /** How many of them have a row. */
+  rows(): number;
+  bytes(): number;
+}
+
+export function lanes(): Lanes {
+  const entries = new Map<ExportItem, Entry>();
+  const byRun = new Map<string, Set<Entry>>();
+  const ready = new Set<Entry>();
+  const rows = new Set<number>();
+  let bytes = 0;
+
+  function makeReady(entry: Entry): void {
+    entry.state = 'ready';
+    ready.add(entry);
+  }
+
+  return {
+    add(item, { row, nth, ...parts }) {
+      const key = laneKey(item.run);
+      const entry: Entry = { ...parts, nth, item, key, state: 'behind', rest: undefined, row, isKept: row !== undefined };
+      const lane = byRun.get(key) ?? new Set();
+      byRun.set(key, lane.add(entry));
+      entries.set(item, entry);
+      if (row !== undefined) rows.add(row);
+      bytes += entry.bytes;
+      if (lane.size === 1) makeReady(entry);
+    },
+    remove(entry) {
+      if (!entries.delete(entry.item)) return;
+      entry.state = 'gone';
+      entry.rest?.abort();
+      if (entry.row !== undefined) rows.delete(entry.row);
+      bytes -= entry.bytes;
+      ready.delete(entry);
+      const lane = byRun.get(entry.key);
+      lane?.delete(entry);
+      const [next] = lane ?? [];
+      if (next === undefined) byRun.delete(entry.key);
+      else if (next.state === 'behind') makeReady(next);
+    },
+    keep(entry, row) {
+      entry.row = row;
+      entry.isKept = true;
+      if (row !== undefined) rows.add(row);
+    },
+    has: (entry) => entries.get(entry.item) === entry,
+    hasRow: (row) => rows.has(row),
+    of: (item) => entries.get(item),
+    revisionOf: ({ run }, part) => [...(byRun.get(laneKey(run)) ?? [])].reduce((newest, entry) => (entry.part === part ? Math.max(newest, itemRevision(entry.item)) : newest), 0),
+    makeReady,
+    next() {
+      const [entry] = ready;
+      if (entry !== undefined) ready.delete(entry);
+      return entry;
+    },
+    hasReady: () => ready.size > 0,
+    all: () => entries.values(),
+    rowIds: () => [...rows],
+    size: () => entries.size,
+    rows: () => rows.size,
+    bytes: () => bytes,
+  };
+}
+
+/** What is said of a session goes one after the other whichever turn it stands with. */
+export function laneKey(run: ExportedRun): string {
+  const { session, tenant, trace: { sessionId } } = run;
+  return session === undefined || sessionId === undefined ? `${tenant}/${runTargetId(run)}` : `${tenant}/session ${sessionId}`;
+}
+
+/** What replaces what: the verdicts of the rules come together, each judge's by itself. */
+export function partOf({ run, evaluations, decisions, calls }: ExportItem): string {
+  if (run.partOf !== undefined || evaluations.some(({ evaluatorKind }) => evaluatorKind === 'rule')) return 'rules';
+  // Asked about, and without a verdict.
+  if (evaluations.length === 0 && calls !== undefined) return decisions.map(({ name }) => name).sort().join(',');
+  return evaluations.map(({ key }) => key.name).sort().join(',');
+}

@@ -1,0 +1,59 @@
+/** Where spans and log records go on to: OTLP over HTTP or gRPC. */
+import { JsonLogsSerializer, ProtobufLogsSerializer, ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
+import type { OtlpEncoding } from '../../otlp/read/read.ts';
+import type { ClientTls } from '../../model/client-tls.ts';
+import { exportOutcome, refusalNamed } from '../delivery/export-outcome.ts';
+import type { ExportOutcome } from '../exporter.ts';
+import { logsUrl, otlpWire } from '../otlp/otlp-transport.ts';
+import type { Answer } from '../delivery/http-request.ts';
+
+export type TargetSettings = {
+  /** The whole URL for spans; log records go to `/v1/logs` beside it. Of gRPC only the host and the port count. */
+  readonly tracesEndpoint: string;
+  /** Values are secret. */
+  readonly headers: { readonly [name: string]: string };
+  readonly protocol: 'http/protobuf' | 'grpc';
+  readonly compression: 'none' | 'gzip';
+  readonly tls?: ClientTls;
+};
+
+export type Passed = ExportOutcome & {
+  /** Of a request that was taken: spans or records that were not. */
+  readonly rejected: number;
+};
+
+export interface Target {
+  /** True: log records in JSON must be written anew. */
+  readonly isProtobufOnly: boolean;
+  /** Resolves, never rejects. */
+  send(signal: 'traces' | 'logs', encoding: OtlpEncoding, body: Buffer): Promise<Passed>;
+  /** Ends the connections. */
+  stop(): void;
+}
+
+/** Many a tracing backend has no place for log records: spans must not wait for that. */
+const noLogs: ReadonlySet<number> = new Set([404, 405, 501]);
+
+export function target(settings: TargetSettings): Target {
+  const wire = otlpWire({ ...settings, urls: { traces: settings.tracesEndpoint, logs: logsUrl(settings.tracesEndpoint) } });
+  return {
+    isProtobufOnly: settings.protocol === 'grpc',
+    async send(signal, encoding, body) {
+      const answer = await wire.send(signal, encoding === 'json' ? 'application/json' : 'application/x-protobuf', body);
+      if (signal === 'logs' && answer.kind === 'answered' && noLogs.has(answer.status)) return { kind: 'failed', retryable: false, error: `status ${answer.status}`, rejected: 0 };
+      return { ...refusalNamed(exportOutcome(answer), ['a key in headers']), rejected: rejectedIn(answer, signal, encoding) };
+    },
+    stop: wire.stop,
+  };
+}
+
+/** What cannot be read has taken everything. */
+function rejectedIn(answer: Answer, signal: 'traces' | 'logs', encoding: OtlpEncoding): number {
+  if (answer.kind === 'unanswered' || answer.status >= 300 || answer.isPage === true || answer.body.length === 0) return 0;
+  try {
+    if (signal === 'traces') return Number(ProtobufTraceSerializer.deserializeResponse(answer.body).partialSuccess?.rejectedSpans ?? 0);
+    return Number((encoding === 'json' ? JsonLogsSerializer : ProtobufLogsSerializer).deserializeResponse(answer.body).partialSuccess?.rejectedLogRecords ?? 0);
+  } catch {
+    return 0;
+  }
+}

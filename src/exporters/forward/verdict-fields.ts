@@ -1,0 +1,40 @@
+/** A run's verdicts as fields at the end of its own spans. */
+import { wire } from '../../model/attributes.ts';
+import type { SpanId } from '../../model/ids.ts';
+import { protobufWriter, type ProtobufWriter } from '../../otlp/write/protobuf-writer.ts';
+import type { Addition } from '../../otlp/cut/span-append.ts';
+import { resultsOf } from '../otlp/evaluation-span.ts';
+import type { CarrierAttributes } from '../otlp/carrier-attributes.ts';
+import type { ExportItem } from '../../model/scored-run.ts';
+import { writeAddition } from '../../otlp/write/write-sent-protobuf.ts';
+
+/** By span id. `isHere`: whether a span can still be added to; what belongs to another one goes to the agent's, and names its own. */
+export type Additions = (item: ExportItem, isHere: (spanId: SpanId) => boolean) => ReadonlyMap<SpanId, Addition>;
+
+/** All are written in the same memory. */
+export function additions(): Additions {
+  const out = protobufWriter();
+  return (item, isHere) => additionsOf(item, isHere, out);
+}
+
+function additionsOf(item: ExportItem, isHere: (spanId: SpanId) => boolean, out: ProtobufWriter): ReadonlyMap<SpanId, Addition> {
+  const { attributes, verdicts, parts } = resultsOf(item);
+  const { spanId: agent } = item.run;
+  const events = new Map<SpanId, CarrierAttributes[]>([[agent, [...verdicts]]]);
+  for (const { spanId = agent, attributes: part } of parts) {
+    const on = isHere(spanId) ? spanId : agent;
+    const known = events.get(on);
+    if (known === undefined) events.set(on, [part]);
+    else known.push(part);
+  }
+  return new Map([...events].map(([spanId, own]) => [spanId, additionOf(spanId === agent ? attributes : {}, own, out)]));
+}
+
+/** At the end of the span: a backend may refuse to show what lies outside it. */
+function additionOf(attributes: CarrierAttributes, events: readonly CarrierAttributes[], out: ProtobufWriter): Addition {
+  return (endUnixNano) => {
+    out.restart();
+    writeAddition(out, { attributes, events: events.map((own) => ({ name: wire.evaluationEvent, timeUnixNano: endUnixNano, attributes: own })) });
+    return out.result();
+  };
+}

@@ -1,0 +1,126 @@
+/** Our metrics over OTLP/HTTP, under the names of the table. What a push could not bring, the next one does: counters count on, and nothing waits. */
+import { ProtobufMetricsSerializer } from '@opentelemetry/otlp-transformer';
+import type { Clock } from '../../model/clock.ts';
+import type { JsonObject } from '../../model/json.ts';
+import type { MetricFamily } from '../../telemetry/registry.ts';
+import { since } from '../../telemetry/since.ts';
+import type { ClientTls } from '../../model/client-tls.ts';
+import { exportOutcome, refusalNamed } from '../delivery/export-outcome.ts';
+import { faultWords } from '../delivery/failure-reason.ts';
+import type { ExportOutcome } from '../exporter.ts';
+import { httpClient } from '../delivery/http-client.ts';
+import type { Answer } from '../delivery/http-request.ts';
+import { metricsRequest } from '../../otlp/write/write-metrics-protobuf.ts';
+
+export interface MetricsPushSettings {
+  /** The whole URL, with the path of the metrics signal. */
+  readonly url: string;
+  /** Values are secret. */
+  readonly headers: { readonly [name: string]: string };
+  readonly intervalMs: number;
+  readonly temporality: 'cumulative' | 'delta';
+  readonly tls?: ClientTls;
+}
+
+export interface MetricsPushOptions extends Pick<MetricsPushSettings, 'url' | 'headers' | 'temporality' | 'tls'> {
+  /** Attributes of the resource: who counts. */
+  readonly resource: JsonObject;
+  readonly snapshot: () => readonly MetricFamily[];
+  readonly clock: Clock;
+  /** Since when the registry counts, in epoch milliseconds. */
+  readonly startMs: number;
+  /** Longest time for one request. */
+  readonly timeoutMs: number;
+  /** True: of deltas the first one begins here, for what was counted before went elsewhere. */
+  readonly fromNow?: boolean;
+  /** Values of one request. */
+  readonly pointsMax?: number;
+}
+
+/** `reason`: a word of low cardinality. `fault`, `todo`: what came back, and what helps. */
+export type PushOutcome = { readonly outcome: 'sent' | 'rejected' } | { readonly outcome: 'failed'; readonly reason: string; readonly fault: string; readonly todo: string };
+
+export interface MetricsPush {
+  /** Resolves, never rejects. One at a time. */
+  push(): Promise<PushOutcome>;
+  /** Ends the connections, and with them what is under way. */
+  stop(): void;
+}
+
+/** About half a megabyte of histograms: they are written in one piece, which takes some ten milliseconds. */
+const pointsMaxDefault = 1_000;
+
+export function metricsPush({ url, headers, tls, temporality, resource, snapshot, clock, startMs, timeoutMs, fromNow = false, pointsMax = pointsMaxDefault }: MetricsPushOptions): MetricsPush {
+  const client = httpClient({ url, timeoutMs, ...(tls === undefined ? {} : { tls }) });
+  const request = { url, headers: { ...headers, 'content-type': 'application/x-protobuf' } };
+  /** What the backend has: of deltas only what came after it is sent. */
+  let taken: { readonly families: readonly MetricFamily[]; readonly atMs: number } = fromNow && temporality === 'delta' ? { families: snapshot(), atMs: clock.nowMs() } : { families: [], atMs: startMs };
+  let isOver = false;
+
+  async function send(families: readonly MetricFamily[], nowMs: number): Promise<PushOutcome> {
+    const sinceMs = temporality === 'delta' ? taken.atMs : startMs;
+    return outcomeOf(await client.send(request, metricsRequest({ resource, families, temporality, sinceMs, nowMs, exemplarsSinceMs: taken.atMs })));
+  }
+
+  return {
+    async push() {
+      const [families, nowMs] = [snapshot(), clock.nowMs()];
+      const changed = temporality === 'delta' ? since(taken.families, families) : families;
+      let told: PushOutcome = { outcome: 'sent' };
+      for (const part of inParts(changed, pointsMax)) {
+        if (isOver) return { outcome: 'failed', reason: 'stopped', fault: 'stopped', todo: '' };
+        const own = await send(part, nowMs);
+        if (own.outcome === 'failed') return own;
+        if (own.outcome === 'rejected') told = own;
+      }
+      taken = { families: temporality === 'delta' ? families : [], atMs: nowMs };
+      return told;
+    },
+    stop() {
+      isOver = true;
+      client.stop();
+    },
+  };
+}
+
+/** A request without metrics. Resolves, never rejects. */
+export async function probeMetrics({ url, headers, tls }: Pick<MetricsPushSettings, 'url' | 'headers' | 'tls'>): Promise<ExportOutcome> {
+  const client = httpClient({ url, ...(tls === undefined ? {} : { tls }) });
+  const answer = await client.send({ url, headers: { ...headers, 'content-type': 'application/x-protobuf' } }, new Uint8Array());
+  client.stop();
+  return refusalNamed(exportOutcome(answer), ['a key in headers']);
+}
+
+/** Of so many points at most; a metric may be told in several pieces. */
+function inParts(families: readonly MetricFamily[], pointsMax: number): readonly (readonly MetricFamily[])[] {
+  const parts: MetricFamily[][] = [];
+  let room = 0;
+  for (const { points, ...family } of families) {
+    for (let from = 0; from < points.length; ) {
+      if (room === 0) {
+        parts.push([]);
+        room = pointsMax;
+      }
+      const some = points.slice(from, from + room);
+      parts.at(-1)?.push({ ...family, points: some });
+      from += some.length;
+      room -= some.length;
+    }
+  }
+  return parts;
+}
+
+function outcomeOf(answer: Answer): PushOutcome {
+  const outcome = refusalNamed(exportOutcome(answer), ['a key in headers']);
+  if (outcome.kind === 'failed') return { outcome: 'failed', fault: outcome.error, ...faultWords(outcome) };
+  return { outcome: answer.kind === 'answered' && rejectedPoints(answer.body) > 0 ? 'rejected' : 'sent' };
+}
+
+/** An answer that cannot be read is that of a backend which has taken them. */
+function rejectedPoints(body: Buffer): number {
+  try {
+    return Number(ProtobufMetricsSerializer.deserializeResponse(body)?.partialSuccess?.rejectedDataPoints ?? 0);
+  } catch {
+    return 0;
+  }
+}

@@ -1,0 +1,115 @@
+/** Scores as metrics: never a trace id in a label; exemplars lead from a bucket to a run that failed. */
+import { hash } from 'node:crypto';
+import { wire } from '../../model/attributes.ts';
+import { noTenant, unreachable, type Tenant } from '../../model/ids.ts';
+import { recentMap } from '../../model/recent.ts';
+import { type Evaluation, evaluationKeyText, type Verdict } from '../../model/verdict.ts';
+import { attemptOf, type Attempt } from '../../pipeline/reporting/evaluability.ts';
+import type { Labels } from '../../telemetry/telemetry.ts';
+import { errorType } from '../otlp/error-type.ts';
+import { type Exporter } from '../exporter.ts';
+import { itemRevision, type ExportedRun, type ExportItem } from '../../model/scored-run.ts';
+import type { ExporterParts, ExporterSettings } from '../settings.ts';
+
+/** Verdicts remembered to tell whether a later revision changed them; the oldest are forgotten first. */
+const verdictsRememberedMax = 40_000;
+/** Tenants with a label value of their own; those that come later share one. */
+export const tenantLabelsMax = 100;
+const otherTenants = 'other';
+
+export function metricsExporter(_settings: ExporterSettings, { telemetry }: Pick<ExporterParts, 'telemetry'>): Exporter {
+  const verdicts = recentMap<string, string>(verdictsRememberedMax);
+
+  const tenants = new Set<Tenant>();
+
+  /** Of the default tenant the empty text, so that its series have no such label. */
+  function tenantLabel(tenant: Tenant): string {
+    if (tenant === noTenant || tenants.has(tenant)) return tenant;
+    if (tenants.size >= tenantLabelsMax) {
+      telemetry.add('tracejury.metrics.tenants_folded', 1);
+      return otherTenants;
+    }
+    tenants.add(tenant);
+    return tenant;
+  }
+
+  /** What changed since the revision before: `changed`, `same`, or `unknown` when that was too long ago. */
+  function change(evaluation: Evaluation): string {
+    const id = hash('sha256', evaluationKeyText(evaluation.key), 'base64');
+    const now = fingerprint(evaluation.verdict);
+    const before = verdicts.get(id);
+    verdicts.set(id, now);
+    return before === undefined ? 'unknown' : before === now ? 'same' : 'changed';
+  }
+
+  function countFirst(item: ExportItem): void {
+    const { run } = item;
+    const agent = { [wire.agentName]: run.trace.agent ?? '', [wire.targetService]: run.service ?? '' };
+    const tenant = { [wire.tenant]: tenantLabel(run.tenant) };
+    if (isRunsFirst(item)) telemetry.add('tracejury.runs', 1, { ...agent, ...tenant, [wire.completeness]: run.completeness });
+    for (const ended of item.decisions) {
+      const { name, decision, reason } = ended;
+      telemetry.add('tracejury.decisions', 1, { [wire.evaluationName]: name, [wire.decision]: decision, 'tracejury.reason': reason ?? '', ...tenant });
+      const attempt = attemptOf(run, ended);
+      if (attempt !== undefined) telemetry.add('tracejury.evaluability', 1, attemptLabels(attempt));
+    }
+    for (const { key, evaluatorKind, verdict } of item.evaluations) {
+      const target = { [wire.evaluationName]: key.name, ...agent, ...tenant, [wire.evaluatorKind]: evaluatorKind };
+      telemetry.add('tracejury.evaluation.results', 1, { ...target, ...resultLabels(verdict) });
+      if (verdict.kind !== 'scored') continue;
+      telemetry.record('tracejury.evaluation.score', verdict.score, target, verdict.passed === false ? exemplarOf(run) : undefined);
+    }
+  }
+
+  return {
+    id: 'metrics',
+    isVolatile: true,
+    async send(item) {
+      const changes = item.evaluations.map((evaluation) => ({ evaluation, changed: change(evaluation) }));
+      if (itemRevision(item) === 1) countFirst(item);
+      else {
+        for (const { evaluation, changed } of changes) {
+          telemetry.add('tracejury.evaluation.revisions', 1, { [wire.evaluationName]: evaluation.key.name, 'tracejury.change': changed });
+        }
+      }
+      return { kind: 'sent' };
+    },
+    async stop() {
+      verdicts.clear();
+    },
+  };
+}
+
+/** Judge verdicts come later, in items of their own, about a run that has been counted. */
+function isRunsFirst({ evaluations, decisions }: ExportItem): boolean {
+  const kinds = [...evaluations, ...decisions].map(({ evaluatorKind }) => evaluatorKind);
+  // A pair that ends without being asked is told with the run, also where there are no rules.
+  return kinds.length === 0 || kinds.includes('rule') || decisions.some(({ decision }) => decision === 'filtered' || decision === 'sampled_out');
+}
+
+function attemptLabels({ agent, dialect, name, outcome, reason, need }: Attempt): Labels {
+  return { [wire.agentName]: agent, 'tracejury.dialect': dialect, [wire.evaluationName]: name, 'tracejury.outcome': outcome, 'tracejury.reason': reason, 'tracejury.need': need };
+}
+
+function resultLabels(verdict: Verdict): Labels {
+  switch (verdict.kind) {
+    case 'scored':
+      return { [wire.scoreLabel]: verdict.label };
+    case 'skipped':
+      return { [wire.scoreLabel]: 'skipped' };
+    case 'failed':
+      return { [wire.scoreLabel]: 'error', [wire.errorType]: errorType(verdict.error) };
+    default:
+      return unreachable(verdict);
+  }
+}
+
+function fingerprint(verdict: Verdict): string {
+  if (verdict.kind === 'scored') return `${verdict.score} ${verdict.label}`;
+  return verdict.kind === 'skipped' ? `skipped ${verdict.reason}` : 'failed';
+}
+
+/** Where its span is, also where the run is known under another trace. */
+function exemplarOf({ traceId, spanTraceId = traceId, spanId }: ExportedRun): Labels {
+  return { trace_id: spanTraceId, span_id: spanId };
+}

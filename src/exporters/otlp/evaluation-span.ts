@@ -1,0 +1,167 @@
+/**
+ * The carrier span: a finished span cannot be amended, so a run's verdicts travel on a span of ours in the same trace. Pure: the same
+ * item gives the same carrier, id included, so that a repeat is the same span.
+ */
+import { hash } from 'node:crypto';
+import { wire } from '../../model/attributes.ts';
+import { parseSpanId, type SpanId } from '../../model/ids.ts';
+import { type Evaluation, type EvaluationKey, evaluationKeyText, type PartVerdict, runTargetId } from '../../model/verdict.ts';
+import type { CarrierAttributes, NewAttributes } from './carrier-attributes.ts';
+import { cutText } from '../delivery/cut-text.ts';
+import { errorType } from './error-type.ts';
+import { itemRevision, type ExportedRun, type ExportItem } from '../../model/scored-run.ts';
+import { addAnnotations } from './open-inference.ts';
+
+export interface Carrier {
+  readonly name: string;
+  readonly spanId: SpanId;
+  /** The carrier of the revision before, which this one replaces. */
+  readonly replaces: SpanId | undefined;
+  readonly attributes: CarrierAttributes;
+  /** Attributes of the `gen_ai.evaluation.result` events. */
+  readonly events: readonly CarrierAttributes[];
+}
+
+/** Results on one carrier: verdicts first, then their tool-call parts. With 4 KiB of explanation each, a request stays near 4 MiB. */
+export const carrierEventsMax = 1000;
+const explanationCharsMax = 4096;
+
+/** Undefined when there is nothing to tell: a skipped verdict is no result, but a run that is taken back takes its verdicts with it. */
+export function carrierOf(item: ExportItem): Carrier | undefined {
+  const { run } = item;
+  const told = item.evaluations.filter((evaluation) => evaluation.verdict.kind !== 'skipped');
+  if (told.length === 0 && run.partOf === undefined) return undefined;
+  // Judges' verdicts had carriers of their own; what is taken back replaces that of the rules.
+  const own = run.partOf === undefined ? item.evaluations : item.evaluations.filter(({ evaluatorKind }) => evaluatorKind === 'rule');
+  const keys = own.map((evaluation) => evaluation.key);
+  const revision = itemRevision(item);
+  // Of a session the one before may stand in the trace of another turn.
+  const replaces = revision > 1 && run.session === undefined ? carrierSpanId(keys, revision - 1) : undefined;
+  const events = [...told.map(resultEvent), ...told.flatMap(partEvents)];
+  const kept = events.slice(0, carrierEventsMax);
+  return {
+    name: run.trace.agent === undefined ? 'evaluate' : `evaluate ${run.trace.agent}`,
+    spanId: carrierSpanId(keys, revision),
+    replaces,
+    events: kept,
+    attributes: attributesOf(run, told, { replaces, leftOut: events.length - kept.length }),
+  };
+}
+
+function attributesOf(run: ExportedRun, told: readonly Evaluation[], { replaces, leftOut }: Pick<Carrier, 'replaces'> & { readonly leftOut: number }): CarrierAttributes {
+  const attributes = runAttributes(run);
+  addVerdict(attributes, told);
+  const probabilities = new Set(told.map(({ sampleProbability }) => sampleProbability));
+  const [probability] = probabilities;
+  if (probabilities.size === 1 && probability !== undefined) attributes[wire.sampleProbability] = probability;
+  if (replaces !== undefined) attributes[wire.replaces] = replaces;
+  if (leftOut > 0) attributes[wire.resultsLeftOut] = leftOut;
+  const some = told.slice(0, carrierEventsMax);
+  addScores(attributes, some);
+  addAnnotations(attributes, some);
+  return attributes;
+}
+
+/** What a run's own spans can say of it, where they have not left yet. */
+export interface Results {
+  /** For a sampler: `tracejury.verdict` and `tracejury.failed`. */
+  readonly attributes: CarrierAttributes;
+  /** Attributes of the events on the agent's span. */
+  readonly verdicts: readonly CarrierAttributes[];
+  /** And of those on the spans of tool calls; without a span they belong to the agent's. */
+  readonly parts: readonly { readonly spanId: SpanId | undefined; readonly attributes: CarrierAttributes }[];
+}
+
+export function resultsOf({ evaluations }: Pick<ExportItem, 'evaluations'>): Results {
+  const told = evaluations.filter(({ verdict }) => verdict.kind !== 'skipped').slice(0, carrierEventsMax);
+  const parts = told.flatMap((evaluation) => (evaluation.verdict.kind === 'scored' ? evaluation.verdict.parts : []).map((part) => ({ spanId: part.spanId, attributes: partEvent(evaluation, part) })));
+  const attributes: NewAttributes = {};
+  addVerdict(attributes, told);
+  return {
+    attributes,
+    verdicts: told.map(resultEvent),
+    parts: parts.slice(0, carrierEventsMax - told.length),
+  };
+}
+
+/** The first 8 bytes of a hash over the evaluation keys, in any order, and the revision. */
+export function carrierSpanId(keys: readonly EvaluationKey[], revision: number): SpanId {
+  const digest = hash('sha256', JSON.stringify([keys.map(evaluationKeyText).sort(), revision]), 'hex');
+  for (let at = 0; at + 16 <= digest.length; at += 16) {
+    const id = parseSpanId(digest.slice(at, at + 16));
+    if (id !== undefined) return id;
+  }
+  throw new Error('a SHA-256 of nothing but zeros');
+}
+
+function runAttributes(run: ExportedRun): NewAttributes {
+  const attributes: NewAttributes = {
+    [wire.generated]: true,
+    [wire.openInferenceKind]: 'EVALUATOR',
+    [wire.revision]: itemRevision({ run }),
+    [wire.completeness]: run.completeness,
+  };
+  if (run.trace.agent !== undefined) attributes[wire.agentName] = run.trace.agent;
+  if (run.trace.sessionId !== undefined) attributes[wire.sessionId] = run.trace.sessionId;
+  if (run.tenant !== '') attributes[wire.tenant] = run.tenant;
+  if (run.partOf !== undefined) attributes[wire.partOf] = runTargetId(run.partOf);
+  return attributes;
+}
+
+/** One word for the whole item, so that a search or a sampler finds the bad runs. Raw metrics and failed evaluations have no say. */
+function addVerdict(to: NewAttributes, told: readonly Evaluation[]): void {
+  const judged = told.filter(({ verdict }) => verdict.kind === 'scored' && verdict.passed !== null);
+  const failedNames = judged.filter(({ verdict }) => verdict.kind === 'scored' && verdict.passed === false).map(({ key }) => key.name);
+  if (judged.length > 0) to[wire.verdict] = failedNames.length === 0 ? 'pass' : 'fail';
+  if (failedNames.length > 0) to[wire.failedNames] = failedNames;
+}
+
+/** Attributes of one result, as the conventions name them. */
+export function resultEvent({ key, evaluator, evaluatorKind, evaluatorVersion, verdict, sampleProbability }: Evaluation): CarrierAttributes {
+  const event: NewAttributes = {
+    [wire.evaluationName]: key.name,
+    [wire.evaluatorId]: evaluator,
+    [wire.evaluatorKind]: evaluatorKind,
+    [wire.evaluatorVersion]: evaluatorVersion,
+    [wire.sampleProbability]: sampleProbability,
+  };
+  addExplanation(event, verdict.explanation);
+  if (verdict.kind === 'failed') event[wire.errorType] = errorType(verdict.error);
+  if (verdict.kind !== 'scored') return event;
+  event[wire.scoreValue] = verdict.score;
+  if (verdict.label !== '') event[wire.scoreLabel] = verdict.label;
+  if (verdict.threshold !== null) event[wire.threshold] = verdict.threshold;
+  if (verdict.passed !== null) event[wire.passed] = verdict.passed;
+  return event;
+}
+
+function partEvents(evaluation: Evaluation): readonly CarrierAttributes[] {
+  return evaluation.verdict.kind === 'scored' ? evaluation.verdict.parts.map((part) => partEvent(evaluation, part)) : [];
+}
+
+/** Of one tool call of it. */
+export function partEvent({ key, evaluator, evaluatorKind, evaluatorVersion }: Evaluation, part: PartVerdict): CarrierAttributes {
+  const event: NewAttributes = {
+    [wire.evaluationName]: key.name,
+    [wire.evaluatorId]: evaluator,
+    [wire.evaluatorKind]: evaluatorKind,
+    [wire.evaluatorVersion]: evaluatorVersion,
+    [wire.scoreValue]: part.score,
+    [wire.scoreLabel]: part.passed ? 'pass' : 'fail',
+    [wire.passed]: part.passed,
+  };
+  addExplanation(event, part.explanation);
+  event[wire.targetTool] = part.tool;
+  if (part.callId !== undefined) event[wire.targetCallId] = part.callId;
+  if (part.spanId !== undefined) event[wire.targetSpanId] = part.spanId;
+  return event;
+}
+
+/** For backends whose search knows attributes only: one number per evaluator. */
+function addScores(to: NewAttributes, told: readonly Evaluation[]): void {
+  for (const { key, verdict } of told) if (verdict.kind === 'scored') to[`${wire.scorePrefix}${key.name}`] = verdict.score;
+}
+
+function addExplanation(to: NewAttributes, explanation: string): void {
+  if (explanation !== '') to[wire.explanation] = cutText(explanation, explanationCharsMax);
+}

@@ -1,0 +1,118 @@
+/**
+ * What judges were asked for a verdict, as a trace of its own: a span for the verdict, and below it a client span a request, as the GenAI conventions
+ * define it, repeats as events on it. Decision 30 says why not in the agent's trace. Pure: the same item gives the same spans, ids included. No text is in them.
+ */
+import { wire } from '../../model/attributes.ts';
+import { unixNano } from '../../model/clock.ts';
+import { judgeCallSpanId, judgeTrace, type JudgeCall, type JudgeTrace } from '../../model/judge-call.ts';
+import type { JsonObject } from '../../model/json.ts';
+import type { EvaluationKey } from '../../model/verdict.ts';
+import { targetKey } from '../../model/target-key.ts';
+import { errorType } from './error-type.ts';
+import { itemRevision, type ExportItem, type RunDecision } from '../../model/scored-run.ts';
+import { scopeName, type SentLink, type SentSpan } from '../../otlp/write/outgoing-span.ts';
+
+/** Projects are told apart by these: the agent's own shows the agent, and its costs, alone. */
+const resource: JsonObject = { [wire.serviceName]: scopeName, [wire.openInferenceProject]: scopeName };
+
+/** None where nobody was asked. `told`: spans that tell what came of it. */
+export function judgeSpans(item: ExportItem, told: readonly SentLink[]): readonly SentSpan[] {
+  const [calls, decision] = [item.calls ?? [], item.decisions[0]];
+  if (calls.length === 0 || decision === undefined) return [];
+  const trace = judgeTrace(judgeKey(item, decision), itemRevision(item));
+  return [verdictSpan(item, decision, trace, told), ...calls.map((call, nth) => callSpan(item, decision, { call, trace, nth }))];
+}
+
+/** Its trace, where somebody was asked. */
+export function judgeTraceOf(item: ExportItem): JudgeTrace | undefined {
+  const decision = item.decisions[0];
+  return decision === undefined || (item.calls ?? []).length === 0 ? undefined : judgeTrace(judgeKey(item, decision), itemRevision(item));
+}
+
+function judgeKey({ run }: ExportItem, { name }: RunDecision): EvaluationKey {
+  return targetKey(run, name);
+}
+
+function verdictSpan(item: ExportItem, decision: RunDecision, trace: JudgeTrace, told: readonly SentLink[]): SentSpan {
+  const [calls, verdict] = [item.calls ?? [], item.evaluations[0]?.verdict];
+  const { cached, judge_requests: made } = verdict?.details ?? {};
+  const fault = verdict?.kind === 'failed' ? errorType(verdict.error) : undefined;
+  return {
+    ...ownTrace(trace),
+    spanId: trace.spanId,
+    parentSpanId: undefined,
+    name: `judge ${decision.name}`,
+    startUnixNano: unixNano(Math.min(...calls.map(({ startMs }) => startMs))),
+    endUnixNano: unixNano(Math.max(...calls.map(({ endMs }) => endMs))),
+    attributes: {
+      ...aboutRun(item, decision),
+      [wire.openInferenceKind]: 'EVALUATOR',
+      [wire.revision]: itemRevision(item),
+      ...(decision.reason === undefined || fault !== undefined ? {} : { [wire.decisionReason]: errorType(decision.reason) }),
+      ...(typeof cached === 'number' ? { [wire.judgeCached]: cached } : {}),
+      ...(typeof made === 'number' && made > calls.length ? { [wire.judgeCallsLeftOut]: made - calls.length } : {}),
+      ...(fault === undefined ? {} : { [wire.errorType]: fault }),
+    },
+    links: [...linkToAgent(item), ...told],
+    ...(fault === undefined ? {} : { fault }),
+  };
+}
+
+function callSpan(item: ExportItem, decision: RunDecision, { call, trace, nth }: { readonly call: JudgeCall; readonly trace: JudgeTrace; readonly nth: number }): SentSpan {
+  const fault = call.error === undefined ? undefined : errorType(call.error);
+  return {
+    ...ownTrace(trace),
+    spanId: judgeCallSpanId(trace, nth, call),
+    parentSpanId: trace.spanId,
+    name: `${call.operation} ${call.model}`,
+    kind: 'client',
+    startUnixNano: unixNano(call.startMs),
+    endUnixNano: unixNano(call.endMs),
+    attributes: { ...aboutRun(item, decision), ...aboutCall(call), ...(fault === undefined ? {} : { [wire.errorType]: fault }) },
+    events: call.retries.map(({ atMs, error }, at) => ({ name: wire.judgeRetry, timeUnixNano: unixNano(atMs), attributes: { [wire.judgeAttempt]: at + 1, [wire.errorType]: errorType(error) } })),
+    links: linkToAgent(item),
+    ...(fault === undefined ? {} : { fault }),
+  };
+}
+
+function ownTrace({ traceId }: JudgeTrace): Pick<SentSpan, 'resource' | 'traceId' | 'traceState' | 'ownTrace' | 'events'> {
+  return { resource, traceId, traceState: '', ownTrace: true, events: [] };
+}
+
+/** The span that was judged. */
+function linkToAgent({ run }: ExportItem): readonly SentLink[] {
+  const { traceId, spanTraceId = traceId, spanId, traceState } = run;
+  return [{ traceId: spanTraceId, spanId, traceState }];
+}
+
+function aboutRun({ run }: ExportItem, decision: RunDecision): JsonObject {
+  return {
+    [wire.generated]: true,
+    [wire.evaluationName]: decision.name,
+    [wire.evaluatorId]: decision.evaluator,
+    [wire.evaluatorKind]: decision.evaluatorKind,
+    [wire.decision]: decision.decision,
+    ...(run.trace.agent === undefined ? {} : { [wire.targetAgent]: run.trace.agent }),
+    ...(run.service === undefined ? {} : { [wire.targetService]: run.service }),
+    ...(run.tenant === '' ? {} : { [wire.tenant]: run.tenant }),
+  };
+}
+
+function aboutCall({ judge, operation, provider, server, model, question, batch, retries, response = {}, tokens }: JudgeCall): JsonObject {
+  return {
+    [wire.openInferenceKind]: operation === 'chat' ? 'LLM' : 'EMBEDDING',
+    [wire.operation]: operation,
+    [wire.provider]: provider,
+    [wire.requestModel]: model,
+    [wire.serverAddress]: server.address,
+    [wire.serverPort]: server.port,
+    ...(response.model === undefined ? {} : { [wire.responseModel]: response.model }),
+    ...(response.id === undefined ? {} : { [wire.responseId]: response.id }),
+    ...(response.finishReason === undefined ? {} : { [wire.finishReasons]: [response.finishReason] }),
+    ...(tokens === undefined ? {} : { [wire.inputTokens]: tokens.input, ...(operation === 'chat' ? { [wire.outputTokens]: tokens.output } : {}) }),
+    [wire.judge]: judge,
+    ...(question === undefined ? {} : { [wire.judgeQuestion]: question }),
+    ...(batch === undefined ? {} : { [wire.judgeBatch]: batch }),
+    [wire.judgeAttempts]: retries.length + 1,
+  };
+}

@@ -1,0 +1,105 @@
+/**
+ * Scores of Braintrust: https://www.braintrust.dev/docs/api-reference/logs. They stand on the row of a span, whose id Braintrust makes; so rows are looked up by
+ * the ids of their spans, and the scores are merged into them. Its feedback route would add a comment each time.
+ */
+import { chunks } from '../../model/chunks.ts';
+import { isJsonArray, isJsonObject, member, parseJson, type JsonObject, type JsonValue } from '../../model/json.ts';
+import { exportOutcome } from '../delivery/export-outcome.ts';
+import type { NativeAccount, NativeBackend, NativeCall, NativeOutcome, NativeRequest } from './score-api-backend.ts';
+import type { NativeScore } from './score-api-score.ts';
+import { oneAName } from './worst-per-name.ts';
+import { oneByOne } from '../delivery/send-sequentially.ts';
+import type { Answer } from '../delivery/http-request.ts';
+import { projectId } from './project-id.ts';
+
+/** Spans of one query; a request of these stays at some kilobytes. */
+const spansMax = 500;
+/** With explanations of some kilobytes far below the 6 MB that it takes. */
+const scoresMax = 200;
+/** How long before the end of the run a row may have been made. */
+const beforeMs = 7 * 86_400_000;
+
+export const braintrust = {
+  id: 'braintrust',
+  title: 'Braintrust',
+  endpoint: { variables: ['BRAINTRUST_API_URL'], preset: 'https://api.braintrust.dev' },
+  keys: { api_key: { variables: ['BRAINTRUST_API_KEY'], isRequired: true }, project: { variables: ['BRAINTRUST_PARENT'], isRequired: true, ofVariable: (parent) => /^project_(?:id|name):(.+)$/.exec(parent)?.[1] } },
+  places: { run: 'scores of the agent’s span', toolCall: 'scores of the tool’s span', session: 'nowhere' },
+  revisions: 'The scores are merged into the row of the span: those of the same name are overwritten.',
+  cannotTake: [
+    'Verdicts on sessions: scores stand on spans.',
+    'Several verdicts of one evaluator on one span: the worst of them stands there.',
+    'Many requests: rows are looked up, and smaller plans have some twenty queries a minute. Scores wait three seconds for others to go with, and when Braintrust asks for a rest, until it is over.',
+    'Scores of spans that are not in the project, because Braintrust’s span processor leaves all but model calls out for example: those of the other spans are written, and the rest is given up after `give_up.missing`.',
+  ],
+  itemsPerRequest: 100,
+  // Smaller plans have some twenty queries a minute.
+  gatherMs: 3_000,
+  headers: ({ keys: { api_key: key = '' } }) => ({ authorization: `Bearer ${key}` }),
+  probe: { method: 'GET', path: '/v1/project?limit=1' },
+  write,
+  supposed: supposedAnswer,
+} as const satisfies NativeBackend;
+
+interface Placed {
+  readonly spanId: string;
+  readonly score: NativeScore;
+}
+
+async function write(scores: readonly NativeScore[], call: NativeCall, account: NativeAccount): Promise<NativeOutcome> {
+  const placed = oneAName(scores.flatMap((score): readonly Placed[] => (score.place.kind === 'session' ? [] : [{ spanId: score.place.spanId, score }])), ({ spanId }) => spanId);
+  if (placed.length === 0) return { kind: 'sent' };
+  const project = await projectId({ call, account, path: (name) => `/v1/project?${new URLSearchParams({ project_name: name, limit: '1' }).toString()}`, listIn: (told) => (isJsonObject(told) ? member(told, 'objects') : undefined) });
+  if (typeof project === 'object') return project;
+  const rows = new Map<string, string>();
+  const since = new Date(Math.min(...placed.map(({ score }) => score.timeMs)) - beforeMs).toISOString();
+  const looked = await oneByOne(chunks([...new Set(placed.map(({ spanId }) => spanId))], spansMax), async (spans) => {
+    const answer = await call({ method: 'POST', path: '/btql', body: { query: query(project, spans, since), fmt: 'json', brainstore_realtime: true } });
+    for (const [spanId, id] of rowsIn(answer)) rows.set(spanId, id);
+    return exportOutcome(answer);
+  });
+  if (looked.kind === 'failed') return looked;
+  const there = placed.filter(({ spanId }) => rows.has(spanId));
+  const outcome = await oneByOne(chunks(there, scoresMax), async (some) => exportOutcome(await call({ method: 'POST', path: `/v1/project_logs/${project}/insert`, body: { events: merges(some, rows) } })));
+  if (outcome.kind === 'failed' || there.length === placed.length) return outcome;
+  return { kind: 'failed', retryable: true, isMissing: true, error: 'its span is not there', only: new Set(placed.filter(({ spanId }) => !rows.has(spanId)).map(({ score }) => score.id)) };
+}
+
+/** Ids are hexadecimal, so nothing has to be escaped. */
+function query(project: string, spans: readonly string[], since: string): string {
+  return `SELECT id, span_id FROM project_logs('${project}') WHERE created >= '${since}' AND (${spans.map((id) => `span_id = '${id}'`).join(' OR ')}) LIMIT ${spans.length * 2}`;
+}
+
+function rowsIn(answer: Answer): readonly (readonly [string, string])[] {
+  return listIn(answer, 'data').flatMap((row) => {
+    const [spanId, id] = [member(row, 'span_id'), member(row, 'id')];
+    return typeof spanId === 'string' && typeof id === 'string' ? [[spanId, id] as const] : [];
+  });
+}
+
+function listIn(answer: Answer, key: string): readonly JsonObject[] {
+  const told = answer.kind === 'answered' ? parseJson(answer.body.toString()) : undefined;
+  const list = told !== undefined && isJsonObject(told) ? member(told, key) : undefined;
+  return (list !== undefined && isJsonArray(list) ? list : []).filter(isJsonObject);
+}
+
+/** One event for each row. A score that is null is taken away. */
+function merges(placed: readonly Placed[], rows: ReadonlyMap<string, string>): readonly JsonObject[] {
+  return [...Map.groupBy(placed, ({ spanId }) => rows.get(spanId) ?? '')].map(([id, own]) => ({
+    id,
+    _is_merge: true,
+    scores: Object.fromEntries(own.map(({ score: { name, value } }) => [name, value.kind === 'scored' ? value.score : null])),
+    metadata: { tracejury: Object.fromEntries(own.map(({ score }) => [score.name, toldOf(score)])) },
+  }));
+}
+
+function toldOf({ value, explanation, metadata }: NativeScore): JsonValue {
+  if (value.kind === 'withdrawn') return null;
+  return { ...metadata, label: value.kind === 'failed' ? `error: ${value.error}` : value.label, explanation };
+}
+
+function supposedAnswer({ path, body }: NativeRequest): JsonValue {
+  if (path.startsWith('/v1/project?')) return { objects: [{ id: '00000000-0000-0000-0000-000000000000' }] };
+  const asked = body !== undefined && isJsonObject(body) ? String(member(body, 'query')) : '';
+  return { data: [...asked.matchAll(/span_id = '(\w+)'/g)].map(([, id = '']) => ({ id: `row of span ${id}`, span_id: id })) };
+}

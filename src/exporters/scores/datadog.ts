@@ -1,0 +1,69 @@
+/**
+ * Evaluations of Datadog's LLM Observability: https://docs.datadoghq.com/llm_observability/instrumentation/api. Ids of spans are decimal there, and the tag
+ * `source:otel` makes the intake wait for a span that comes over OpenTelemetry.
+ */
+import { chunks } from '../../model/chunks.ts';
+import type { JsonObject } from '../../model/json.ts';
+import type { ExportOutcome } from '../exporter.ts';
+import { exportOutcome } from '../delivery/export-outcome.ts';
+import type { NativeAccount, NativeBackend, NativeCall } from './score-api-backend.ts';
+import type { NativeScore } from './score-api-score.ts';
+import { oneByOne } from '../delivery/send-sequentially.ts';
+
+/** With explanations of some kilobytes far below the 5 MB that the intake takes. */
+const metricsMax = 200;
+const labelCharsMax = 200;
+
+export const datadog = {
+  id: 'datadog',
+  title: 'Datadog',
+  endpoint: { variables: ['DD_SITE'], ofVariable: (site) => `https://api.${site}`, preset: 'https://api.datadoghq.com' },
+  keys: { api_key: { variables: ['DD_API_KEY'], isRequired: true }, project: { variables: ['DD_LLMOBS_ML_APP'] } },
+  places: { run: 'evaluation of the agent’s span', toolCall: 'evaluation of the tool’s span', session: 'nowhere' },
+  revisions: 'A further evaluation of the same label, with a later time.',
+  cannotTake: [
+    'A change, or the end, of an evaluation: they have no ids. What is sent twice, after a crash for example, is there twice, and what is taken back stays.',
+    'Verdicts on sessions: an evaluation joins a span.',
+    'Evaluations that failed: an evaluation needs a value.',
+    'Other characters than letters, digits and underscores in the name of an evaluator: they become underscores.',
+    'Its answer does not tell whether the span is there: an evaluation whose span never comes is lost without a word.',
+  ],
+  itemsPerRequest: 32,
+  headers: ({ keys: { api_key: key = '' } }) => ({ 'dd-api-key': key }),
+  probe: { method: 'GET', path: '/api/v1/validate' },
+  write,
+} as const satisfies NativeBackend;
+
+async function write(scores: readonly NativeScore[], call: NativeCall, { keys }: NativeAccount): Promise<ExportOutcome> {
+  const metrics = scores.flatMap((score) => metricsOf(score, keys.project));
+  return oneByOne(chunks(metrics, metricsMax), async (some) => exportOutcome(await call({ method: 'POST', path: '/api/intake/llm-obs/v2/eval-metric', body: { data: { type: 'evaluation_metric', attributes: { metrics: some } } } })));
+}
+
+/** The number, and beside it, under a label of its own, a label of the evaluator's own. The application is that of the spans when none is named. */
+function metricsOf(score: NativeScore, app = score.service ?? 'unknown_service'): readonly JsonObject[] {
+  const { place, value, explanation, metadata } = score;
+  if (place.kind === 'session' || value.kind !== 'scored') return [];
+  const common = {
+    event_kind: 'evaluation',
+    join_on: { span: { span_id: decimal(place.spanId), trace_id: decimal(place.traceId) } },
+    ml_app: app,
+    timestamp_ms: score.timeMs + score.revision - 1,
+    ...(explanation === '' ? {} : { reasoning: explanation }),
+    ...(value.passed === null ? {} : { assessment: value.passed ? 'pass' : 'fail' }),
+    metadata,
+    tags: ['source:otel'],
+  };
+  const label = labelOf(score.name);
+  const isOwn = !['', 'pass', 'fail'].includes(value.label);
+  return [{ ...common, label, metric_type: 'score', score_value: value.score }, ...(isOwn ? [{ ...common, label: `${label}_label`, metric_type: 'categorical', categorical_value: value.label }] : [])];
+}
+
+function decimal(hex: string): string {
+  return BigInt(`0x${hex}`).toString();
+}
+
+/** Letters first, ASCII, no longer than the intake takes. */
+function labelOf(name: string): string {
+  const plain = name.replaceAll(/[^A-Za-z0-9_]/g, '_');
+  return (/^[A-Za-z]/.test(plain) ? plain : `e_${plain}`).slice(0, labelCharsMax - '_label'.length);
+}

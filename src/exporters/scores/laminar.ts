@@ -1,0 +1,56 @@
+/**
+ * Scores in the metadata of traces of Laminar. Its route for scores of spans is no longer there (decision 38); metadata that are sent for a trace later are merged
+ * into those that it has, which is how Laminar's own client attaches scores: https://docs.laminar.sh.
+ */
+import { chunks } from '../../model/chunks.ts';
+import type { JsonObject } from '../../model/json.ts';
+import type { ExportOutcome } from '../exporter.ts';
+import { exportOutcome } from '../delivery/export-outcome.ts';
+import type { NativeBackend, NativeCall } from './score-api-backend.ts';
+import type { NativeScore } from './score-api-score.ts';
+import { oneByOne } from '../delivery/send-sequentially.ts';
+import type { Answer } from '../delivery/http-request.ts';
+import { uuidText } from './uuid-text.ts';
+
+/** With explanations of some kilobytes far below what it takes. */
+const scoresMax = 100;
+
+export const laminar = {
+  id: 'laminar',
+  title: 'Laminar',
+  endpoint: { variables: ['LMNR_BASE_URL'], preset: 'https://api.lmnr.ai' },
+  keys: { api_key: { variables: ['LMNR_PROJECT_API_KEY'], isRequired: true } },
+  places: { run: 'metadata of the trace; of a run that another agent called, nowhere', toolCall: 'nowhere', session: 'nowhere' },
+  revisions: 'The same keys of the metadata are overwritten.',
+  cannotTake: [
+    'Verdicts on runs that another agent called, parts on tool calls, verdicts on sessions: Laminar has no place for them.',
+    'Scores as such: they are `tracejury.NAME.score`, `.label` and `.explanation` in the metadata. What is taken back is null there.',
+    'Two outermost runs of one trace: the verdicts of the one that is written last stand there.',
+  ],
+  itemsPerRequest: 1,
+  headers: ({ keys: { api_key: key = '' } }) => ({ authorization: `Bearer ${key}` }),
+  probe: { method: 'GET', path: '/v1/project' },
+  write,
+} as const satisfies NativeBackend;
+
+async function write(scores: readonly NativeScore[], call: NativeCall): Promise<ExportOutcome> {
+  const traces = Map.groupBy(scores.flatMap(({ place, ...score }) => (place.kind === 'run' && place.isOutermost ? [{ ...score, place }] : [])), ({ place }) => place.traceId);
+  const requests = [...traces].flatMap(([traceId, own]) => chunks(own, scoresMax).map((some) => ({ traceId: uuidText(traceId), metadata: Object.assign({}, ...some.map(entries)) as JsonObject })));
+  return oneByOne(requests, async (body) => outcomeOf(await call({ method: 'POST', path: '/v1/traces/metadata', body })));
+}
+
+function entries({ name, value, explanation }: NativeScore): JsonObject {
+  const key = `tracejury.${name}`;
+  if (value.kind === 'withdrawn') return { [`${key}.score`]: null, [`${key}.label`]: null, [`${key}.explanation`]: null };
+  return {
+    [`${key}.score`]: value.kind === 'scored' ? value.score : null,
+    [`${key}.label`]: value.kind === 'failed' ? `error: ${value.error}` : value.label === '' ? null : value.label,
+    [`${key}.explanation`]: explanation,
+  };
+}
+
+/** `Trace not found`: it is not there yet. Any other 404 is about the address. */
+function outcomeOf(answer: Answer): ExportOutcome {
+  const isMissing = answer.kind === 'answered' && answer.status === 404 && answer.body.includes('Trace not found');
+  return isMissing ? { kind: 'failed', retryable: true, isMissing, error: 'its trace is not there' } : exportOutcome(answer);
+}

@@ -1,0 +1,85 @@
+/**
+ * Scores of Langfuse: https://langfuse.com/docs/evaluation. They go through its ingestion route, as those of its own clients do: versions 3 and 4 take them there, a
+ * hundred in a request, with the time of the run and under ids of ours. A score that comes again under its id takes the place of the one before; the later time of
+ * two counts, so each revision is a millisecond later than the one before.
+ */
+import { hash } from 'node:crypto';
+import { chunks } from '../../model/chunks.ts';
+import { isJsonArray, isJsonObject, member, parseJson, type JsonObject, type JsonValue } from '../../model/json.ts';
+import type { ExportOutcome } from '../exporter.ts';
+import { exportOutcome } from '../delivery/export-outcome.ts';
+import type { NativeAccount, NativeBackend, NativeCall } from './score-api-backend.ts';
+import type { NativeScore } from './score-api-score.ts';
+import { oneByOne } from '../delivery/send-sequentially.ts';
+import type { Answer } from '../delivery/http-request.ts';
+import { uuidText } from './uuid-text.ts';
+
+/** As many as its own clients send at one time; with explanations of some kilobytes far below the 4.5 MB that it takes. */
+const scoresMax = 100;
+
+export const langfuse = {
+  id: 'langfuse',
+  title: 'Langfuse',
+  endpoint: { variables: ['LANGFUSE_BASE_URL', 'LANGFUSE_HOST', 'LANGFUSE_BASEURL'], preset: 'https://cloud.langfuse.com' },
+  keys: { public_key: { variables: ['LANGFUSE_PUBLIC_KEY'], isRequired: true }, api_key: { variables: ['LANGFUSE_SECRET_KEY'], isRequired: true }, scores: { variables: [], preset: 'all' } },
+  places: { run: 'scores of the trace; of a run that another agent called, of its observation', toolCall: 'scores of the tool’s observation', session: 'scores of the session' },
+  revisions: 'The same scores are overwritten.',
+  cannotTake: ['Evaluations that failed: a score needs a value.', 'Which spans of the trace prove a verdict.'],
+  itemsPerRequest: 16,
+  headers: ({ keys: { public_key: user = '', api_key: key = '' } }) => ({ authorization: `Basic ${Buffer.from(`${user}:${key}`).toString('base64')}` }),
+  probe: { method: 'GET', path: '/api/public/projects' },
+  write,
+} as const satisfies NativeBackend;
+
+async function write(scores: readonly NativeScore[], call: NativeCall, { keys }: NativeAccount): Promise<ExportOutcome> {
+  const outcome = await oneByOne(chunks(scores.flatMap((score) => events(score, keys.scores)), scoresMax), async (batch) => outcomeOf(await call({ method: 'POST', path: '/api/public/ingestion', body: { batch } })));
+  if (outcome.kind === 'failed') return outcome;
+  const ended = scores.filter(({ value, revision }) => value.kind === 'withdrawn' || (value.kind === 'failed' && revision > 1));
+  return oneByOne(ended.flatMap(({ id }) => suffixes.map((suffix) => `${id}${suffix}`)), async (id) => deletion(await call({ method: 'DELETE', path: `/api/public/scores/${id}` })));
+}
+
+/** One verdict is up to three scores of one name: its number, whether it passes, and a label of the evaluator's own. The configuration may ask for one of them. */
+const suffixes = ['', '-passed', '-label'] as const;
+
+function events(score: NativeScore, types = 'all'): readonly JsonObject[] {
+  const { id, name, value, explanation, metadata, environment } = score;
+  if (value.kind !== 'scored') return [];
+  const common = { ...placeOf(score), name, ...(explanation === '' ? {} : { comment: explanation }), metadata, ...(environment === undefined ? {} : { environment }) };
+  const event = (suffix: (typeof suffixes)[number], dataType: string, scored: JsonValue): JsonObject => ({
+    // The same for the same revision, so that a repeat is the same event.
+    id: uuidText(hash('sha256', `${id}${suffix}/${score.revision}`, 'hex')),
+    type: 'score-create',
+    timestamp: new Date(score.timeMs + score.revision - 1).toISOString(),
+    body: { id: `${id}${suffix}`, ...common, dataType, value: scored },
+  });
+  const number = [event('', 'NUMERIC', value.score)];
+  const passed = value.passed === null ? [] : [event('-passed', 'BOOLEAN', value.passed ? 1 : 0)];
+  if (types === 'numeric') return number;
+  if (types === 'boolean') return passed.length === 0 ? number : passed;
+  return [...number, ...passed, ...(['', 'pass', 'fail'].includes(value.label) ? [] : [event('-label', 'CATEGORICAL', value.label)])];
+}
+
+function placeOf({ place }: NativeScore): JsonObject {
+  if (place.kind === 'session') return { sessionId: place.sessionId };
+  return { traceId: place.traceId, ...(place.kind === 'run' && place.isOutermost ? {} : { observationId: place.spanId }) };
+}
+
+/** It answers 207 and tells of each event what became of it. What may pass says more than what is final. */
+function outcomeOf(answer: Answer): ExportOutcome {
+  const outcome = exportOutcome(answer);
+  if (outcome.kind === 'failed' || answer.kind === 'unanswered') return outcome;
+  const told = parseJson(answer.body.toString());
+  const errors = told !== undefined && isJsonObject(told) ? member(told, 'errors') : undefined;
+  const failures = (errors !== undefined && isJsonArray(errors) ? errors : []).map((error) => exportOutcome({ ...answer, status: statusOf(error) })).filter(({ kind }) => kind === 'failed');
+  return failures.find((failure) => failure.kind === 'failed' && failure.retryable) ?? failures[0] ?? outcome;
+}
+
+function statusOf(error: JsonValue): number {
+  const status = isJsonObject(error) ? member(error, 'status') : undefined;
+  return typeof status === 'number' ? status : 500;
+}
+
+/** What is not there need not be deleted. */
+function deletion(answer: Answer): ExportOutcome {
+  return answer.kind === 'answered' && answer.status === 404 ? { kind: 'sent' } : exportOutcome(answer);
+}

@@ -1,0 +1,88 @@
+/**
+ * Feedback of LangSmith: https://docs.langchain.com/langsmith/feedback-data-format. A run there has the id that LangSmith makes of the id of its span. Feedback
+ * is made under an id of ours; whether a second one of that id replaces the first is not documented, so a revision changes what is there.
+ */
+import { isJsonObject, member, parseJson, type JsonObject } from '../../model/json.ts';
+import type { ExportOutcome } from '../exporter.ts';
+import { exportOutcome } from '../delivery/export-outcome.ts';
+import type { NativeAccount, NativeBackend, NativeCall } from './score-api-backend.ts';
+import type { NativeScore } from './score-api-score.ts';
+import { oneByOne } from '../delivery/send-sequentially.ts';
+import type { Answer } from '../delivery/http-request.ts';
+import { projectId } from './project-id.ts';
+import { uuidText } from './uuid-text.ts';
+
+/** The API refuses scores with more. */
+const digits = 4;
+
+export const langsmith = {
+  id: 'langsmith',
+  title: 'LangSmith',
+  endpoint: { variables: ['LANGSMITH_ENDPOINT', 'LANGCHAIN_ENDPOINT'], preset: 'https://api.smith.langchain.com' },
+  keys: { api_key: { variables: ['LANGSMITH_API_KEY', 'LANGCHAIN_API_KEY'], isRequired: true }, project: { variables: ['LANGSMITH_PROJECT', 'LANGCHAIN_PROJECT'] }, workspace: { variables: ['LANGSMITH_WORKSPACE_ID'] } },
+  places: { run: 'feedback on the agent’s run', toolCall: 'feedback on the tool’s run', session: 'nowhere' },
+  revisions: 'The feedback is changed, by its id.',
+  cannotTake: [
+    'Verdicts on sessions: feedback is about a run.',
+    'More than four digits of a score.',
+    'New metadata: after a revision, score, label and explanation are the new ones, and the metadata of the feedback are those of its first writing.',
+    'Runs that LangSmith’s own SDK sends under ids of its own: the id of a run is that of its span only where spans come over OpenTelemetry.',
+    'Feedback without a `project` is refused by newer servers: they find a run only with it.',
+  ],
+  itemsPerRequest: 1,
+  headers: ({ keys: { api_key: key = '', workspace } }) => ({ 'x-api-key': key, ...(workspace === undefined ? {} : { 'x-tenant-id': workspace }) }),
+  probe: { method: 'GET', path: '/sessions?limit=1' },
+  write,
+  supposed: ({ path }) => (path.startsWith('/sessions?') ? [{ id: '00000000-0000-0000-0000-000000000000' }] : {}),
+} as const satisfies NativeBackend;
+
+async function write(scores: readonly NativeScore[], call: NativeCall, account: NativeAccount): Promise<ExportOutcome> {
+  const placed = scores.flatMap((score) => (score.place.kind === 'session' ? [] : [{ score, runId: uuidText(score.place.spanId.padStart(32, '0')) }]));
+  if (placed.length === 0) return { kind: 'sent' };
+  const project = await projectId({ call, account, path: (name) => `/sessions?${new URLSearchParams({ name, limit: '1' }).toString()}`, listIn: (told) => told });
+  if (typeof project === 'object') return project;
+  return oneByOne(placed, ({ score, runId }) => written({ score, call, feedback: feedback(score), place: { run_id: runId, ...(project === '' ? {} : { session_id: project }) } }));
+}
+
+interface Writing {
+  readonly score: NativeScore;
+  readonly call: NativeCall;
+  /** What can be changed. */
+  readonly feedback: JsonObject;
+  readonly place: JsonObject;
+}
+
+async function written({ score, call, feedback: changeable, place }: Writing): Promise<ExportOutcome> {
+  const id = uuidText(score.id);
+  const path = `/feedback/${id}`;
+  if (score.value.kind === 'withdrawn') return gone(await call({ method: 'DELETE', path }));
+  const change = (): Promise<Answer> => call({ method: 'PATCH', path, body: changeable });
+  if (score.revision > 1) {
+    const answer = await change();
+    if (!has(answer, 404)) return exportOutcome(answer);
+  }
+  const source = { type: score.evaluatorKind === 'judge' ? 'model' : 'api', metadata: score.metadata };
+  const answer = await call({ method: 'POST', path: '/feedback', body: { id, ...place, key: score.name, ...changeable, feedback_source: source } });
+  return has(answer, 409) ? exportOutcome(await change()) : creation(answer);
+}
+
+function feedback({ value, explanation }: NativeScore): JsonObject {
+  if (value.kind !== 'scored') return { score: null, value: value.kind === 'failed' ? `error: ${value.error}` : null, comment: explanation };
+  return { score: Number(value.score.toFixed(digits)), value: value.label === '' ? null : value.label, comment: explanation };
+}
+
+/** `detail` says what is not found, a run that may come; of an address that is wrong it says `Not Found` alone. */
+function creation(answer: Answer): ExportOutcome {
+  const told = has(answer, 404) && answer.kind === 'answered' ? parseJson(answer.body.toString()) : undefined;
+  const detail = told !== undefined && isJsonObject(told) ? member(told, 'detail') : undefined;
+  const isMissing = typeof detail === 'string' && detail !== 'Not Found';
+  return isMissing ? { kind: 'failed', retryable: true, isMissing, error: 'its run is not there' } : exportOutcome(answer);
+}
+
+function gone(answer: Answer): ExportOutcome {
+  return has(answer, 404) ? { kind: 'sent' } : exportOutcome(answer);
+}
+
+function has(answer: Answer, status: number): boolean {
+  return answer.kind === 'answered' && answer.status === status;
+}

@@ -1,0 +1,131 @@
+/**
+ * Feedback scores of Opik: https://www.comet.com/docs/opik/reference/rest-api. Its ids are UUIDs of version 7. Of a trace or a span that comes over OpenTelemetry the
+ * latter part is a hash of the OpenTelemetry id, and the time before it is that of the first span of the trace that Opik saw: nobody outside can know it. So a trace
+ * is looked up by the latter part of its id, and its spans have the same time.
+ */
+import { hash } from 'node:crypto';
+import { chunks } from '../../model/chunks.ts';
+import { isJsonArray, isJsonObject, member, parseJson, type JsonObject, type JsonValue } from '../../model/json.ts';
+import type { ExportOutcome } from '../exporter.ts';
+import { exportOutcome } from '../delivery/export-outcome.ts';
+import type { NativeAccount, NativeBackend, NativeCall, NativeOutcome, NativeRequest } from './score-api-backend.ts';
+import type { NativeScore } from './score-api-score.ts';
+import { oneAName } from './worst-per-name.ts';
+import { oneByOne } from '../delivery/send-sequentially.ts';
+import type { Answer } from '../delivery/http-request.ts';
+
+/** It takes 1000. */
+const scoresMax = 500;
+/** Of the one trace that is looked up, without its input and output. */
+const traceBytesMax = 1024 * 1024;
+/** How far the first span of a trace may lie from the end of the run: ids are sorted by time, and Opik looks between these. */
+const beforeMs = 7 * 86_400_000;
+const afterMs = 86_400_000;
+/** It keeps as many. */
+const digits = 9;
+
+export const opik = {
+  id: 'opik',
+  title: 'Opik',
+  endpoint: { variables: ['OPIK_URL_OVERRIDE'], preset: 'https://www.comet.com/opik/api' },
+  keys: { api_key: { variables: ['OPIK_API_KEY'] }, workspace: { variables: ['OPIK_WORKSPACE'] }, project: { variables: ['OPIK_PROJECT_NAME'], preset: 'Default Project' } },
+  places: { run: 'feedback score of the trace; of a run that another agent called, of its span', toolCall: 'feedback score of the tool’s span', session: 'feedback score of the thread of that id' },
+  revisions: 'The same score is overwritten: a trace, span or thread has one of a name.',
+  cannotTake: [
+    'Traces whose spans have `opik.trace_id`, or that Opik’s own SDK sends: their ids are not made of those of OpenTelemetry, and they are not found.',
+    'Several verdicts of one evaluator on one span: the worst of them stands there.',
+    'Evaluations that failed: a score needs a value.',
+    'Metadata.',
+    'Spans of a trace that come when Opik has forgotten how it named it: they become a second trace, and scores stand on one of the two.',
+  ],
+  itemsPerRequest: 8,
+  headers: ({ keys: { api_key: key, workspace } }) => ({ ...(key === undefined ? {} : { authorization: key }), ...(workspace === undefined ? {} : { 'comet-workspace': workspace }) }),
+  probe: { method: 'GET', path: '/v1/private/projects?size=1' },
+  write,
+  supposed: ({ path }) => ({ content: [{ id: `00000000-0000${/(-7\w{3}-\w{4}-\w{12})/.exec(decodeURIComponent(path))?.[0] ?? ''}` }] }),
+} as const satisfies NativeBackend;
+
+const kinds = [
+  { kind: 'traces', idKey: 'id' },
+  { kind: 'spans', idKey: 'id' },
+  { kind: 'traces/threads', idKey: 'thread_id' },
+] as const;
+
+interface Placed {
+  readonly kind: (typeof kinds)[number]['kind'];
+  readonly id: string;
+  readonly score: NativeScore;
+}
+
+async function write(scores: readonly NativeScore[], call: NativeCall, { keys: { project = 'Default Project' } }: NativeAccount): Promise<NativeOutcome> {
+  const placed: Placed[] = scores.flatMap((score) => (score.place.kind === 'session' ? [{ kind: 'traces/threads' as const, id: score.place.sessionId, score }] : []));
+  const traces = Map.groupBy(scores.flatMap(({ place, ...score }) => (place.kind === 'session' ? [] : [{ ...score, place }])), ({ place }) => place.traceId);
+  const missing = new Set<string>();
+  for (const [traceId, own] of traces) {
+    const found = await traceIn(call, project, { traceId, timeMs: Math.min(...own.map(({ timeMs }) => timeMs)) });
+    if (typeof found === 'object') return found;
+    if (found === '') {
+      for (const { id } of own) missing.add(id);
+      continue;
+    }
+    const time = found.slice(0, timeChars);
+    placed.push(...own.map((score): Placed => (score.place.kind === 'run' && score.place.isOutermost ? { kind: 'traces', id: found, score } : { kind: 'spans', id: `${time}${latterPart(score.place.spanId)}`, score })));
+  }
+  const each = oneAName(placed, ({ kind, id }) => `${kind} ${id}`);
+  const told = kinds.flatMap(({ kind, idKey }) => chunks(each.filter((one) => one.kind === kind && one.score.value.kind === 'scored'), scoresMax).map((some): NativeRequest => ({ method: 'PUT', path: `/v1/private/${kind}/feedback-scores`, body: { scores: some.map(({ id, score }) => ({ [idKey]: id, project_name: project, ...scoreOf(score) })) } })));
+  const ended = each.filter(({ score: { value, revision } }) => value.kind === 'withdrawn' || (value.kind === 'failed' && revision > 1)).map((one) => ending(one, project));
+  const outcome = await oneByOne([...told, ...ended], async (request) => outcomeOf(await call(request)));
+  return outcome.kind === 'failed' || missing.size === 0 ? outcome : { kind: 'failed', retryable: true, isMissing: true, error: 'its trace is not there', only: missing };
+}
+
+function scoreOf({ name, value, explanation }: NativeScore): JsonObject {
+  if (value.kind !== 'scored') return {};
+  return { name, value: Number(value.score.toFixed(digits)), ...(value.label === '' ? {} : { category_name: value.label }), ...(explanation === '' ? {} : { reason: explanation }), source: 'sdk' };
+}
+
+function ending({ kind, id, score: { name } }: Placed, project: string): NativeRequest {
+  if (kind === 'traces/threads') return { method: 'POST', path: '/v1/private/traces/threads/feedback-scores/delete', body: { project_name: project, thread_id: id, names: [name] } };
+  return { method: 'POST', path: `/v1/private/${kind}/${id}/feedback-scores/delete`, body: { name } };
+}
+
+/** `tttttttt-tttt`, before the first dash of the latter part. */
+const timeChars = 13;
+
+/** Empty: it is not there. */
+async function traceIn(call: NativeCall, project: string, { traceId, timeMs }: { readonly traceId: string; readonly timeMs: number }): Promise<string | ExportOutcome> {
+  const ending = latterPart(traceId);
+  const query = new URLSearchParams({
+    project_name: project,
+    size: '1',
+    truncate: 'true',
+    exclude: '["input","output","metadata"]',
+    from_time: new Date(timeMs - beforeMs).toISOString(),
+    to_time: new Date(timeMs + afterMs).toISOString(),
+    filters: JSON.stringify([{ field: 'id', key: '', type: 'string', operator: 'ends_with', value: ending }]),
+  });
+  const answer = await call({ method: 'GET', path: `/v1/private/traces?${query.toString()}`, answerBytesMax: traceBytesMax });
+  const outcome = exportOutcome(answer);
+  if (outcome.kind === 'failed' || answer.kind === 'unanswered') return outcome;
+  const id = firstId(parseJson(answer.body.toString()));
+  return id?.endsWith(ending) === true ? id : '';
+}
+
+function firstId(page: JsonValue | undefined): string | undefined {
+  const content = page !== undefined && isJsonObject(page) ? member(page, 'content') : undefined;
+  const first = content !== undefined && isJsonArray(content) ? content[0] : undefined;
+  const id = first !== undefined && isJsonObject(first) ? member(first, 'id') : undefined;
+  return typeof id === 'string' ? id : undefined;
+}
+
+/** Of a UUID of version 7 whose last 80 bits are the first ones of a hash of the id, but for version and variant. */
+function latterPart(hex: string): string {
+  const bits = hash('sha256', Buffer.from(hex, 'hex'), 'hex');
+  const variant = ((Number.parseInt(bits[4] ?? '0', 16) & 0b11) | 0b1000).toString(16);
+  return `-7${bits.slice(1, 4)}-${variant}${bits.slice(5, 8)}-${bits.slice(8, 20)}`;
+}
+
+/** A thread can be closed for scores, or not be there yet. */
+function outcomeOf(answer: Answer): ExportOutcome {
+  if (answer.kind === 'answered' && answer.status === 409) return { kind: 'failed', retryable: true, isMissing: true, error: 'its thread is not ready' };
+  return exportOutcome(answer);
+}

@@ -1,0 +1,83 @@
+/**
+ * Annotations of Arize Phoenix: https://arize.com/docs/phoenix/sdk-api-reference/rest-api. Of one span, name and identifier there is one annotation: a
+ * second one takes its place. A span that Phoenix does not have yet is answered with 404 for the whole request.
+ */
+import { chunks } from '../../model/chunks.ts';
+import type { JsonObject } from '../../model/json.ts';
+import type { ExportOutcome } from '../exporter.ts';
+import { exportOutcome } from '../delivery/export-outcome.ts';
+import type { NativeAccount, NativeBackend, NativeCall } from './score-api-backend.ts';
+import type { NativeScore } from './score-api-score.ts';
+import { oneByOne } from '../delivery/send-sequentially.ts';
+import type { Answer } from '../delivery/http-request.ts';
+
+const annotationsMax = 500;
+
+export const phoenix = {
+  id: 'phoenix',
+  title: 'Arize Phoenix',
+  endpoint: { variables: ['PHOENIX_COLLECTOR_ENDPOINT'], isRequired: true },
+  keys: { api_key: { variables: ['PHOENIX_API_KEY'] }, project: { variables: ['PHOENIX_PROJECT_NAME'] } },
+  places: { run: 'annotation of the agent’s span; of a run that no other agent called, of its trace too', toolCall: 'annotation of the tool’s span', session: 'annotation of the session' },
+  revisions: 'The same annotation is overwritten.',
+  cannotTake: ['Before version 20, and where the project is not known, what is taken back stays there with the label `withdrawn` and no score. The project is `project`, or what the spans say, or `default`.'],
+  itemsPerRequest: 16,
+  headers: ({ keys }) => (keys.api_key === undefined ? {} : { authorization: `Bearer ${keys.api_key}` }),
+  probe: { method: 'GET', path: '/v1/projects?limit=1' },
+  write,
+} as const satisfies NativeBackend;
+
+/** What annotations hang on, with the name that each kind gives its id. */
+const kinds = [
+  { kind: 'span', idOf: ({ place }: NativeScore) => (place.kind === 'session' ? undefined : place.spanId) },
+  { kind: 'trace', idOf: ({ place }: NativeScore) => (place.kind === 'run' && place.isOutermost ? place.traceId : undefined) },
+  { kind: 'session', idOf: ({ place }: NativeScore) => (place.kind === 'session' ? place.sessionId : undefined) },
+] as const;
+
+interface Written {
+  readonly kind: string;
+  readonly score: NativeScore;
+  readonly body: JsonObject;
+}
+
+async function write(scores: readonly NativeScore[], call: NativeCall, { keys }: NativeAccount): Promise<ExportOutcome> {
+  const all = kinds.flatMap(({ kind, idOf }) => scores.flatMap((score): readonly Written[] => {
+    const id = idOf(score);
+    return id === undefined ? [] : [{ kind, score, body: { [`${kind}_id`]: id, ...annotation(score) } }];
+  }));
+  const told = kinds.flatMap(({ kind }) => chunks(all.filter((one) => one.kind === kind && one.score.value.kind !== 'withdrawn'), annotationsMax));
+  // Without `sync` Phoenix answers before it has looked for the spans.
+  const put = async (chunk: readonly Written[]): Promise<ExportOutcome> => outcomeOf(await call({ method: 'POST', path: `/v1/${chunk[0]?.kind ?? 'span'}_annotations?sync=true`, body: { data: chunk.map(({ body }) => body) } }));
+  const outcome = await oneByOne(told, put);
+  if (outcome.kind === 'failed') return outcome;
+  return oneByOne(all.filter(({ score }) => score.value.kind === 'withdrawn'), async (one) => {
+    const answer = await call({ method: 'DELETE', path: deletion(one, keys.project) });
+    return answer.kind === 'answered' && notDeletable.has(answer.status) ? put([one]) : outcomeOf(answer);
+  });
+}
+
+/** An older Phoenix, and a project of another name. */
+const notDeletable: ReadonlySet<number> = new Set([404, 405, 422]);
+
+/** The identifier is of one verdict: nothing else is deleted. `delete_all` says that it may be of any age. */
+function deletion({ kind, score }: Written, project = score.project ?? 'default'): string {
+  const query = new URLSearchParams({ name: score.name, identifier: score.id, delete_all: 'true' });
+  return `/v1/projects/${encodeURIComponent(project)}/${kind}_annotations?${query.toString()}`;
+}
+
+function annotation(score: NativeScore): JsonObject {
+  return { name: score.name, annotator_kind: score.evaluatorKind === 'judge' ? 'LLM' : 'CODE', identifier: score.id, result: resultOf(score), metadata: score.metadata };
+}
+
+/** What is left out is emptied by an overwrite. */
+function resultOf({ value, explanation }: NativeScore): JsonObject {
+  const explained = explanation === '' ? {} : { explanation };
+  if (value.kind === 'scored') return { score: value.score, ...(value.label === '' ? {} : { label: value.label }), ...explained };
+  return { label: value.kind === 'failed' ? `error: ${value.error}` : 'withdrawn', ...explained };
+}
+
+/** `Spans with IDs … do not exist.`: they are not there yet. Any other 404 is about the address. */
+function outcomeOf(answer: Answer): ExportOutcome {
+  const isMissing = answer.kind === 'answered' && answer.status === 404 && /\bdo(?:es)? not exist\b/.test(answer.body.toString());
+  return isMissing ? { kind: 'failed', retryable: true, isMissing, error: 'its span is not there' } : exportOutcome(answer);
+}

@@ -1,0 +1,117 @@
+/** Exporters for backends with scores of their own: connections, headers and what goes together are the same for all of them. */
+import { setTimeout as timer } from 'node:timers/promises';
+import type { Sleep } from '../../model/clock.ts';
+import { chunks } from '../../model/chunks.ts';
+import { JuryError } from '../../model/errors.ts';
+import { jsonText } from '../../model/json.ts';
+import { exportOutcome, refusalNamed } from '../delivery/export-outcome.ts';
+import type { Exporter, ExportOutcome, PlannedRequest } from '../exporter.ts';
+import type { ExportItem } from '../../model/scored-run.ts';
+import { httpClient } from '../delivery/http-client.ts';
+import type { NativeAccount, NativeBackend, NativeCall, NativeOutcome, NativeRequest, NativeSettings } from './score-api-backend.ts';
+import { nativeScores, type NativeScore } from './score-api-score.ts';
+import type { ExporterParts, ExporterSettings } from '../settings.ts';
+import { together } from '../delivery/micro-batcher.ts';
+
+type MakeExporter = (settings: ExporterSettings, parts?: Pick<ExporterParts, 'sleep'>) => Exporter;
+
+const sleepFor: Sleep = async (ms) => await timer(ms);
+const requestsMax = 4;
+
+export function nativeExporter(backend: NativeBackend): MakeExporter {
+  return (settings, { sleep } = { sleep: sleepFor }) => {
+    const own = nativeSettings(backend, settings);
+    const requestOf = requestsOf(backend, own, settings);
+    const { call, stop } = caller(requestOf, own, settings);
+    const account: NativeAccount = { ...own, known: new Map() };
+    const { itemsPerRequest: itemsMax } = backend;
+    const { gatherMs } = backend;
+    const sendTogether = together<readonly NativeScore[]>({ itemsMax, requestsMax, ...(gatherMs === undefined ? {} : { gather: () => sleep(gatherMs) }), send: async (lists) => outcomesOf(await written(backend, lists.flat(), call, account), lists) });
+    return {
+      id: backend.id,
+      itemsAtOnce: itemsMax * requestsMax,
+      async send(item) {
+        try {
+          const scores = nativeScores(item);
+          return scores.length === 0 ? { kind: 'sent' } : await sendTogether(scores);
+        } catch (error) {
+          return unwritable(error);
+        }
+      },
+      probe: async () => refusalNamed(exportOutcome(await call(backend.probe)), credentialsOf(backend)),
+      plan: (items) => planned({ backend, items, own, requestOf }),
+      async stop() {
+        stop();
+      },
+    };
+  };
+}
+
+function nativeSettings(backend: NativeBackend, { endpoint = backend.endpoint.preset, keys = {} }: ExporterSettings): NativeSettings {
+  if (endpoint === undefined) throw new JuryError('CONFIG_INVALID', `The exporter ${backend.id} has no endpoint.`);
+  return { endpoint: endpoint.replace(/\/+$/, ''), keys };
+}
+
+function requestsOf(backend: NativeBackend, own: NativeSettings, settings: ExporterSettings): (request: NativeRequest) => PlannedRequest {
+  const headers = { 'user-agent': 'tracejury', ...backend.headers(own), ...settings.headers, accept: 'application/json' };
+  return ({ method, path: whole, body }) => {
+    const [path = '', query] = whole.split('?');
+    return { method, url: `${own.endpoint}${path}`, ...(query === undefined ? {} : { query }), headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) }, ...(body === undefined ? {} : { body }) };
+  };
+}
+
+function caller(requestOf: (request: NativeRequest) => PlannedRequest, own: NativeSettings, { tls, timeoutMs }: ExporterSettings): { readonly call: NativeCall; stop(): void } {
+  const client = httpClient({ url: own.endpoint, ...(tls === undefined ? {} : { tls }), ...(timeoutMs === undefined ? {} : { timeoutMs }) });
+  return {
+    call: (request) => {
+      const { method, url: address, query, headers, body } = requestOf(request);
+      const { answerBytesMax } = request;
+      const url = query === undefined ? address : `${address}?${query}`;
+      return client.send({ ...(answerBytesMax === undefined ? {} : { answerBytesMax }), method, url, headers }, Buffer.from(body === undefined ? '' : jsonText(body)));
+    },
+    stop: client.stop,
+  };
+}
+
+/** Where a backend says which scores it is about, the runs of all others are done. */
+function outcomesOf({ only, ...outcome }: NativeOutcome, lists: readonly (readonly NativeScore[])[]): ExportOutcome | readonly ExportOutcome[] {
+  return only === undefined ? outcome : lists.map((scores) => (scores.some(({ id }) => only.has(id)) ? outcome : { kind: 'sent' }));
+}
+
+async function written(backend: NativeBackend, scores: readonly NativeScore[], call: NativeCall, account: NativeAccount): Promise<NativeOutcome> {
+  try {
+    const outcome = await backend.write(scores, call, account);
+    if (outcome.kind === 'failed') account.known.clear();
+    return refusalNamed(outcome, credentialsOf(backend));
+  } catch (error) {
+    return unwritable(error);
+  }
+}
+
+const credentials = ['public_key', 'user', 'api_key'] as const;
+
+function credentialsOf({ keys }: NativeBackend): readonly string[] {
+  return credentials.filter((name) => keys[name] !== undefined);
+}
+
+function unwritable(error: unknown): ExportOutcome {
+  return { kind: 'failed', retryable: false, error: error instanceof Error ? error.name : 'unknown' };
+}
+
+interface Planning {
+  readonly backend: NativeBackend;
+  readonly items: readonly ExportItem[];
+  readonly own: NativeSettings;
+  readonly requestOf: (request: NativeRequest) => PlannedRequest;
+}
+
+async function planned({ backend, items, own, requestOf }: Planning): Promise<readonly PlannedRequest[]> {
+  const requests: PlannedRequest[] = [];
+  const call: NativeCall = async (request) => {
+    requests.push(requestOf(request));
+    return { kind: 'answered', status: 200, body: Buffer.from(jsonText(backend.supposed?.(request) ?? {})) };
+  };
+  const account: NativeAccount = { ...own, known: new Map() };
+  for (const some of chunks(items.map(nativeScores).filter((scores) => scores.length > 0), backend.itemsPerRequest)) await backend.write(some.flat(), call, account);
+  return requests;
+}

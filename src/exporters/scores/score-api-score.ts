@@ -1,0 +1,122 @@
+/** Verdicts as scores that backends keep in tables of their own. Pure: the same item gives the same scores, ids included. */
+import { wire } from '../../model/attributes.ts';
+import { member } from '../../model/json.ts';
+import { type Evaluation, type EvaluatorKind, type PartVerdict } from '../../model/verdict.ts';
+import { cutText } from '../delivery/cut-text.ts';
+import { errorType } from '../otlp/error-type.ts';
+import { evaluationId } from '../otlp/evaluation-id.ts';
+import { itemRevision, type ExportedRun, type ExportItem } from '../../model/scored-run.ts';
+
+/** What a score is about. `isOutermost`: no other agent called the one that ran, so the run stands for its trace. */
+export type ScorePlace =
+  | { readonly kind: 'run'; readonly traceId: string; readonly spanId: string; readonly isOutermost: boolean }
+  | { readonly kind: 'span'; readonly traceId: string; readonly spanId: string }
+  | { readonly kind: 'session'; readonly sessionId: string };
+
+export type ScoreValue =
+  /** `passed`: null where nothing passes or fails; `label`: empty, `pass`, `fail`, or one of the evaluator's own. */
+  | { readonly kind: 'scored'; readonly score: number; readonly label: string; readonly passed: boolean | null }
+  /** The evaluation failed. `error`: a word of low cardinality. */
+  | { readonly kind: 'failed'; readonly error: string }
+  /** An earlier revision may have been told; there is nothing to tell any more. */
+  | { readonly kind: 'withdrawn' };
+
+export interface NativeScore {
+  /** 32 hex digits made of the evaluation key: a revision has the same ones. */
+  readonly id: string;
+  readonly place: ScorePlace;
+  /** The name of the evaluator in the configuration. */
+  readonly name: string;
+  readonly evaluatorKind: EvaluatorKind;
+  readonly value: ScoreValue;
+  /** Well-formed, some kilobytes at most. */
+  readonly explanation: string;
+  readonly metadata: { readonly [key: string]: string | number | boolean };
+  /** When the run ended, milliseconds. */
+  readonly timeMs: number;
+  /** Of the run, or of the session that it stands for: the first is 1. */
+  readonly revision: number;
+  /** What the spans say of the project, the service and the environment that they belong to. */
+  readonly project?: string;
+  readonly service?: string;
+  readonly environment?: string;
+}
+
+/** Of one item, verdicts first, then the parts that stand on a span; as many as on a carrier span. */
+export const nativeScoresMax = 1000;
+const explanationCharsMax = 4096;
+
+export function nativeScores(item: ExportItem): readonly NativeScore[] {
+  const { run, evaluations } = item;
+  const verdicts = evaluations.flatMap((evaluation) => verdictScore(evaluation, run));
+  const parts = evaluations.flatMap((evaluation) => partScores(evaluation, run));
+  return [...verdicts, ...parts].slice(0, nativeScoresMax);
+}
+
+function verdictScore(evaluation: Evaluation, run: ExportedRun): readonly NativeScore[] {
+  const { key, verdict } = evaluation;
+  const value = valueOf(evaluation, run);
+  const place = placeOf(evaluation, run);
+  if (value === undefined || place === undefined) return [];
+  return [{ id: evaluationId(key), place, name: key.name, evaluatorKind: evaluation.evaluatorKind, value, explanation: cutText(verdict.explanation, explanationCharsMax), metadata: metadataOf(evaluation, run), ...ofRun(run) }];
+}
+
+/** Skipped is no result; in a later revision, and of a run that is taken back, it ends what was told before. */
+function valueOf({ verdict }: Evaluation, run: ExportedRun): ScoreValue | undefined {
+  if (verdict.kind === 'scored') return { kind: 'scored', score: verdict.score, label: verdict.label, passed: verdict.passed };
+  if (verdict.kind === 'failed') return { kind: 'failed', error: errorType(verdict.error) };
+  return itemRevision({ run }) > 1 || run.partOf !== undefined ? { kind: 'withdrawn' } : undefined;
+}
+
+function placeOf({ key }: Evaluation, run: ExportedRun): ScorePlace | undefined {
+  const { traceId, spanTraceId = traceId, spanId, trace, parent } = run;
+  if (key.targetKind === 'run') return { kind: 'run', traceId: spanTraceId, spanId, isOutermost: parent === undefined && run.partOf === undefined };
+  // Neither a group of runs nor a tool by itself is anywhere in a trace: what is said of them stands with the session, else with the run.
+  if (key.targetKind === 'session') return trace.sessionId === undefined ? undefined : { kind: 'session', sessionId: trace.sessionId };
+  if (key.targetKind === 'tool_call') return { kind: 'span', traceId: spanTraceId, spanId: key.targetId.split('/').at(-1) ?? spanId };
+  return undefined;
+}
+
+/**
+ * A part is known by the span of its tool call, not by the run: a run that is taken back says nothing of its parts any more, and the run that it is part of
+ * says it of the same spans.
+ */
+function partScores(evaluation: Evaluation, run: ExportedRun): readonly NativeScore[] {
+  const { key, verdict } = evaluation;
+  if (verdict.kind !== 'scored') return [];
+  const { traceId, spanTraceId = traceId } = run;
+  const seen = new Map<string, number>();
+  return verdict.parts.flatMap((part): readonly NativeScore[] => {
+    if (part.spanId === undefined) return [];
+    const nth = seen.get(part.spanId) ?? 0;
+    seen.set(part.spanId, nth + 1);
+    const id = evaluationId({ tenant: key.tenant, targetKind: 'tool_call', targetId: `${spanTraceId}/${part.spanId}${nth === 0 ? '' : `/${nth}`}`, name: key.name });
+    return [{ id, place: { kind: 'span', traceId: spanTraceId, spanId: part.spanId }, name: key.name, evaluatorKind: evaluation.evaluatorKind, value: { kind: 'scored', score: part.score, label: part.passed ? 'pass' : 'fail', passed: part.passed }, explanation: cutText(part.explanation, explanationCharsMax), metadata: { ...metadataOf(evaluation, run), ...toolOf(part) }, ...ofRun(run) }];
+  });
+}
+
+function toolOf(part: PartVerdict): NativeScore['metadata'] {
+  return { [wire.targetTool]: part.tool, ...(part.callId === undefined ? {} : { [wire.targetCallId]: part.callId }) };
+}
+
+function metadataOf({ evaluator, evaluatorKind, evaluatorVersion, verdict, sampleProbability }: Evaluation, run: ExportedRun): NativeScore['metadata'] {
+  return {
+    [wire.generated]: true,
+    [wire.evaluatorId]: evaluator,
+    [wire.evaluatorKind]: evaluatorKind,
+    [wire.evaluatorVersion]: evaluatorVersion,
+    [wire.revision]: itemRevision({ run }),
+    [wire.completeness]: run.completeness,
+    [wire.sampleProbability]: sampleProbability,
+    ...(verdict.kind === 'scored' && verdict.threshold !== null ? { [wire.threshold]: verdict.threshold } : {}),
+    ...(run.trace.agent === undefined ? {} : { [wire.agentName]: run.trace.agent }),
+    ...(run.tenant === '' ? {} : { [wire.tenant]: run.tenant }),
+  };
+}
+
+function ofRun(run: ExportedRun): Pick<NativeScore, 'timeMs' | 'revision' | 'project' | 'service' | 'environment'> {
+  const { endUnixNano, service, resourceAttributes } = run;
+  const text = (...keys: readonly string[]): string | undefined => keys.map((key) => member(resourceAttributes, key)).find((value) => typeof value === 'string' && value !== '') as string | undefined;
+  const [project, environment] = [text(wire.openInferenceProject), text(wire.environment, wire.environmentBefore)];
+  return { timeMs: Number(endUnixNano / 1_000_000n), revision: itemRevision({ run }), ...(project === undefined ? {} : { project }), ...(service === undefined ? {} : { service }), ...(environment === undefined ? {} : { environment }) };
+}

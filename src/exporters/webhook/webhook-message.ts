@@ -1,0 +1,120 @@
+/** What a webhook is told of runs, as JSON for programs and as a text for a channel. Pure: the same runs give the same message. */
+import { hash } from 'node:crypto';
+import type { JsonObject, JsonValue } from '../../model/json.ts';
+import { timeText } from '../../model/time-text.ts';
+import { evaluationKeyText, type Evaluation, type Verdict } from '../../model/verdict.ts';
+import { cutText } from '../delivery/cut-text.ts';
+import { errorType } from '../otlp/error-type.ts';
+import { itemRevision, type ExportedRun } from '../../model/scored-run.ts';
+import type { MessageSettings } from './webhook-settings.ts';
+
+/** What is told of one run: at least one evaluation. */
+export interface Notice {
+  readonly run: ExportedRun;
+  readonly evaluations: readonly Evaluation[];
+}
+
+export interface Message {
+  /** The same for the same runs, revisions and evaluators. */
+  readonly id: string;
+  readonly body: string;
+  /** Runs that are told of one by one; the others are counted in it. */
+  readonly told: number;
+}
+
+/** More than this nobody reads. */
+export const runsToldMax = 10;
+const verdictsToldMax = 10;
+/** In a text; the others of the run are counted. */
+const verdictsInTextMax = 3;
+/** Slack refuses 40,000 characters. */
+const textCharsMax = 30_000;
+const explanationCharsMax = 2_000;
+const lineCharsMax = 300;
+const nameCharsMax = 500;
+
+export const messageType = 'tracejury.verdicts';
+
+/** Of at least one run. Those that ended first are told one by one. */
+export function messageOf(notices: readonly Notice[], settings: MessageSettings): Message {
+  const sorted = notices.toSorted((a, b) => (a.run.endUnixNano < b.run.endUnixNano ? -1 : 1));
+  const [told, folded] = [sorted.slice(0, runsToldMax), sorted.slice(runsToldMax)];
+  const body = settings.body === 'slack' ? slackBody(told, folded, settings) : jsonBody(told, folded, settings);
+  return { id: messageId(notices), body: JSON.stringify(body), told: told.length };
+}
+
+function messageId(notices: readonly Notice[]): string {
+  const keys = notices.map(({ run, evaluations }) => JSON.stringify([itemRevision({ run }), ...evaluations.map(({ key }) => evaluationKeyText(key)).sort()]));
+  return `msg_${hash('sha256', JSON.stringify(keys.sort()), 'hex').slice(0, 32)}`;
+}
+
+function jsonBody(told: readonly Notice[], folded: readonly Notice[], { link }: MessageSettings): JsonObject {
+  const last = [...told, ...folded].reduce((newest, { run }) => (run.endUnixNano > newest ? run.endUnixNano : newest), 0n);
+  return { type: messageType, timestamp: timeText(last), data: { runs: told.map((notice) => runJson(notice, link)), ...(folded.length === 0 ? {} : { folded: { runs: folded.length, verdicts: Object.fromEntries(countsOf(folded)) } }) } };
+}
+
+function runJson({ run, evaluations }: Notice, link: string | undefined): JsonObject {
+  const { traceId, spanTraceId = traceId, spanId, tenant, trace, service, serviceVersion, startUnixNano, endUnixNano, completeness } = run;
+  return {
+    trace_id: spanTraceId,
+    span_id: spanId,
+    tenant,
+    agent: nameOf(trace.agent),
+    service: nameOf(service),
+    version: nameOf(serviceVersion),
+    session_id: nameOf(trace.sessionId),
+    started_at: timeText(startUnixNano),
+    ended_at: timeText(endUnixNano),
+    completeness,
+    revision: itemRevision({ run }),
+    ...(link === undefined ? {} : { link: linkOf(run, link) }),
+    verdicts: evaluations.slice(0, verdictsToldMax).map(verdictJson),
+  };
+}
+
+function nameOf(text: string | undefined): string | null {
+  return text === undefined ? null : cutText(text, nameCharsMax);
+}
+
+function verdictJson({ key, evaluator, evaluatorVersion, verdict }: Evaluation): JsonObject {
+  const head = { name: key.name, ...(key.targetKind === 'run' ? {} : { about: key.targetKind }), evaluator, version: evaluatorVersion, status: verdict.kind };
+  const explanation = cutText(verdict.explanation, explanationCharsMax);
+  if (verdict.kind !== 'scored') return { ...head, ...(verdict.kind === 'failed' ? { error: errorType(verdict.error) } : { reason: verdict.reason }), explanation };
+  return { ...head, score: verdict.score, label: verdict.label, passed: verdict.passed, explanation };
+}
+
+/** `text` is what Slack, Mattermost and Rocket.Chat take; no name in it becomes a mention, and no address a preview. */
+function slackBody(told: readonly Notice[], folded: readonly Notice[], { link }: MessageSettings): { readonly [key: string]: JsonValue } {
+  const lines = told.flatMap((notice) => slackLines(notice, link));
+  const rest = folded.length === 0 ? [] : [`and ${folded.length} more ${folded.length === 1 ? 'run' : 'runs'}: ${countsOf(folded).slice(0, verdictsToldMax).map(([name, count]) => `${plain(name)} ${count}`).join(', ')}`];
+  return { text: cutText([...lines, ...rest].join('\n'), textCharsMax), unfurl_links: false, unfurl_media: false };
+}
+
+function slackLines({ run, evaluations }: Notice, link: string | undefined): readonly string[] {
+  const { traceId, spanTraceId = traceId, trace } = run;
+  const place = link === undefined ? `trace ${spanTraceId}` : `<${linkOf(run, link)}|trace ${spanTraceId}>`;
+  const verdicts = evaluations.slice(0, verdictsInTextMax).map(({ key, verdict }) => `• ${plain(key.name)}${key.targetKind === 'session' ? ' of the session' : ''} ${outcomeWords(verdict)}${verdict.explanation === '' ? '' : `: ${plain(verdict.explanation)}`}`);
+  const more = evaluations.length - verdicts.length;
+  return [`*${plain(trace.agent ?? 'an agent')}* ${place}`, ...verdicts, ...(more === 0 ? [] : [`• and ${more} more`])];
+}
+
+function outcomeWords(verdict: Verdict): string {
+  if (verdict.kind === 'scored') return [plain(verdict.label), verdict.score].filter((word) => word !== '').join(' ');
+  return verdict.kind === 'failed' ? `error ${errorType(verdict.error)}` : `skipped ${verdict.reason}`;
+}
+
+/** On one line, and nothing in it is a command: Slack's three characters are written out, and its marks stand for themselves. */
+function plain(text: string): string {
+  return cutText(text, lineCharsMax).replaceAll(/\s+/g, ' ').replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll(/[*_~`]/g, (mark) => `\u200b${mark}`);
+}
+
+function linkOf({ traceId, spanTraceId = traceId, spanId }: ExportedRun, link: string): string {
+  return link.replaceAll('{trace_id}', spanTraceId).replaceAll('{span_id}', spanId);
+}
+
+/** By evaluator, the most frequent first. */
+function countsOf(notices: readonly Notice[]): readonly (readonly [string, number])[] {
+  const counts = new Map<string, number>();
+  for (const { evaluations } of notices) for (const { key } of evaluations) counts.set(key.name, (counts.get(key.name) ?? 0) + 1);
+  return [...counts].sort(([a, most], [b, least]) => least - most || (a < b ? -1 : 1));
+}

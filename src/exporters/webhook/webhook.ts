@@ -1,0 +1,110 @@
+/** Tells a program or a channel of runs: those that the entry asks for, signed, to public addresses alone unless it says otherwise, and so many messages a minute at most. */
+import { isIP } from 'node:net';
+import { chunks } from '../../model/chunks.ts';
+import type { Clock } from '../../model/clock.ts';
+import { JuryError } from '../../model/errors.ts';
+import { parseJson } from '../../model/json.ts';
+import { recentMap } from '../../model/recent.ts';
+import type { Evaluation } from '../../model/verdict.ts';
+import { evaluationId } from '../otlp/evaluation-id.ts';
+import { exportOutcome, refusalNamed } from '../delivery/export-outcome.ts';
+import type { Exporter, ExportOutcome, PlannedRequest } from '../exporter.ts';
+import type { ExportItem } from '../../model/scored-run.ts';
+import { paced } from '../delivery/rate-limited-batcher.ts';
+import { httpClient } from '../delivery/http-client.ts';
+import type { Answer } from '../delivery/http-request.ts';
+import { isPublicAddress, notPublic, publicLookup } from '../delivery/ssrf-guard.ts';
+import type { ExporterParts, ExporterSettings } from '../settings.ts';
+import { messageOf, type Notice } from './webhook-message.ts';
+import type { WebhookFilter, WebhookSettings } from './webhook-settings.ts';
+import { signatureHeaders } from './webhook-signature.ts';
+
+/** Messages that may go at once after a quiet time. */
+const messagesAtOnce = 3;
+/** Runs of one message; what is beyond goes with the next one. */
+const runsPerMessage = 200;
+/** Verdicts remembered to tell whether a revision says something new; the oldest are forgotten first. */
+const toldMax = 20_000;
+
+export function webhookExporter(settings: ExporterSettings, parts: ExporterParts): Exporter {
+  const { webhook } = settings;
+  if (webhook === undefined) throw new JuryError('CONFIG_INVALID', 'The exporter webhook has no endpoint.');
+  const { telemetry, clock, sleep } = parts;
+  const told = recentMap<string, string>(toldMax);
+  const { call, stop } = caller(webhook, settings, parts);
+  const queue = paced<Notice>({ send: sendMessage, perMinute: webhook.perMinute, atOnce: messagesAtOnce, itemsMax: runsPerMessage, clock, sleep });
+
+  async function sendMessage(notices: readonly Notice[]): Promise<ExportOutcome> {
+    const message = messageOf(notices, webhook as WebhookSettings);
+    const answer = await call(message.body, signatureHeaders({ id: message.id, atSeconds: Math.floor(clock.nowMs() / 1_000), body: message.body }, webhook?.secret));
+    // Slack says its `ok` as HTML.
+    const outcome = refusalNamed(exportOutcome(answer, { takesPages: true }), ['the address or a key in headers']);
+    if (outcome.kind !== 'sent') return outcome;
+    const count = (kind: string, runs: number): void => telemetry.add('tracejury.webhook.runs', runs, { 'tracejury.exporter': settings.name ?? 'webhook', 'tracejury.outcome': kind });
+    count('told', message.told);
+    if (notices.length > message.told) count('folded', notices.length - message.told);
+    for (const { evaluations } of notices) for (const evaluation of evaluations) told.set(evaluationId(evaluation.key), wordOf(evaluation));
+    return outcome;
+  }
+
+  return {
+    id: 'webhook',
+    itemsAtOnce: runsPerMessage,
+    async send({ run, evaluations }) {
+      try {
+        const wanted = wantedOf({ run, evaluations }, webhook.only).filter((evaluation) => told.get(evaluationId(evaluation.key)) !== wordOf(evaluation));
+        return wanted.length === 0 ? { kind: 'sent' } : await queue.send({ run, evaluations: wanted });
+      } catch (error) {
+        return { kind: 'failed', retryable: false, error: error instanceof Error ? error.name : 'unknown' };
+      }
+    },
+    plan: async (items) => planned(items, webhook, settings, clock),
+    async stop() {
+      queue.stop();
+      stop();
+    },
+  };
+}
+
+/** The path of an address may be all that lets somebody write there, so it is not told. */
+function planned(items: readonly ExportItem[], webhook: WebhookSettings, settings: ExporterSettings, clock: Clock): readonly PlannedRequest[] {
+  const notices = items.map(({ run, evaluations }) => ({ run, evaluations: wantedOf({ run, evaluations }, webhook.only) })).filter(({ evaluations }) => evaluations.length > 0);
+  return chunks(notices, runsPerMessage).map((some) => {
+    const { id, body } = messageOf(some, webhook);
+    const signature = signatureHeaders({ id, atSeconds: Math.floor(clock.nowMs() / 1_000), body }, webhook.secret);
+    return { method: 'POST', url: `${new URL(webhook.url).origin}/***`, headers: headersOf(settings, signature), body: parseJson(body) ?? body };
+  });
+}
+
+function headersOf(settings: ExporterSettings, signature: { readonly [name: string]: string }): { readonly [name: string]: string } {
+  return { ...settings.headers, 'content-type': 'application/json', 'user-agent': 'tracejury', ...signature };
+}
+
+function caller(webhook: WebhookSettings, settings: ExporterSettings, { lookup }: ExporterParts): { readonly call: (body: string, headers: { readonly [name: string]: string }) => Promise<Answer>; stop(): void } {
+  const { url, privateAddresses } = webhook;
+  const { tls, timeoutMs } = settings;
+  const client = httpClient({ url, ...(tls === undefined ? {} : { tls }), ...(timeoutMs === undefined ? {} : { timeoutMs }), ...(privateAddresses ? {} : { lookup: publicLookup(lookup) }) });
+  const host = new URL(url).hostname.replace(/^\[|\]$/g, '');
+  // What is no name is not looked up.
+  const isRefused = !privateAddresses && isIP(host) !== 0 && !isPublicAddress(host);
+  return {
+    call: async (body, headers) => (isRefused ? { kind: 'unanswered', fault: notPublic } : client.send({ url, headers: headersOf(settings, headers) }, Buffer.from(body))),
+    stop: client.stop,
+  };
+}
+
+function wantedOf({ run, evaluations }: Pick<ExportItem, 'run' | 'evaluations'>, { verdicts, labels, evaluators, agents }: WebhookFilter): readonly Evaluation[] {
+  if (agents.length > 0 && !agents.includes(run.trace.agent ?? '')) return [];
+  return evaluations.filter(({ key, guard, verdict }) => {
+    if (evaluators.length > 0 && !evaluators.includes(key.name)) return false;
+    if (verdict.kind === 'failed') return verdicts.includes('error');
+    // Whoever can make a run too large for a guard would else pass it in silence.
+    if (verdict.kind === 'skipped') return guard === true && verdict.reason === 'too_large' && (verdicts.includes('fail') || verdicts.includes('error'));
+    return labels.includes(verdict.label) || (verdict.passed !== null && verdicts.includes(verdict.passed ? 'pass' : 'fail'));
+  });
+}
+
+/** A revision that says the same is no news. */
+function wordOf({ verdict }: Evaluation): string {
+  return verdict.kind === 'scored' ? `${verdict.label} ${String(verdict.passed)}` : verdict.kind;
+}
