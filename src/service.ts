@@ -11,7 +11,7 @@ import { contentNotices } from './pipeline/reporting/content-notices.ts';
 import { defaultGroupLimits } from './pipeline/gathering/group-limits.ts';
 import { pipeline } from './pipeline/pipeline.ts';
 import type { TaskGroups } from './pipeline/reporting/task-groups.ts';
-import { inFlightBytes, type DoorLeases } from './receivers/in-flight.ts';
+import { inFlightBytes, type DoorLeases } from './receivers/byte-budget.ts';
 import { tlsOptions } from './receivers/tls.ts';
 import type { FileLayer } from './journals/disk/file-layer.ts';
 import { journaling } from './journals/journaling.ts';

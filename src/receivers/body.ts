@@ -3,7 +3,7 @@ import type { Readable, Transform } from 'node:stream';
 import { constants, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import { JuryError } from '../model/errors.ts';
 import { coalescer } from './coalescer.ts';
-import type { Lease } from './in-flight.ts';
+import type { Lease } from './byte-budget.ts';
 
 export type ContentEncoding = 'identity' | 'gzip' | 'deflate' | 'zstd';
 

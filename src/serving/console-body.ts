@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { JuryError } from '../model/errors.ts';
 import { readBody } from '../receivers/body.ts';
-import type { DoorLease } from '../receivers/in-flight.ts';
+import type { DoorLease } from '../receivers/byte-budget.ts';
 
 /** Rejects with an error that has the status of its answer. */
 export function consoleBody(lease: DoorLease): (request: IncomingMessage, bytesMax: number) => Promise<Buffer> {

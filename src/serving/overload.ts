@@ -4,7 +4,7 @@ import type { Clock, Sleep } from '../model/clock.ts';
 import { fairShare, type FairShare } from '../pipeline/overload/fair-share.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
 import { strainBounds } from '../pipeline/overload/pressure-thresholds.ts';
-import type { DoorLeases } from '../receivers/in-flight.ts';
+import type { DoorLeases } from '../receivers/byte-budget.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { memoryGuard, type Memory } from './memory-guard.ts';
 import { stressWatch, type StressWatch } from './stress-watch.ts';

@@ -1,7 +1,7 @@
 /** `docs/errors.md`, from the catalogue of errors. */
 import { errorCatalogue, JuryError, type ErrorCode } from '../../src/model/errors.ts';
-import { statusText } from '../../src/receivers/grpc-answer.ts';
-import { refusalOf } from '../../src/receivers/refusal.ts';
+import { statusText } from '../../src/receivers/grpc/grpc-answer.ts';
+import { refusalOf } from '../../src/receivers/rejection.ts';
 
 export function errorsPage(): string {
   const rows = Object.entries(errorCatalogue).map(([code, { what, todo, status, retryable }]) => `| \`${code}\` | ${what} | ${todo} | ${status} | ${grpcStatus(code as ErrorCode)} | ${retryable ? 'yes' : 'no'} |`);

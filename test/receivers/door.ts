@@ -2,9 +2,9 @@
 import { connect, type Socket } from 'node:net';
 import { manualClock, type ManualClock } from '../../src/model/clock.ts';
 import type { LogRecord, Span } from '../../src/model/span.ts';
-import { inFlightBytes } from '../../src/receivers/in-flight.ts';
-import { otlpGrpcReceiver, type OtlpGrpcOptions } from '../../src/receivers/otlp-grpc.ts';
-import { otlpHttpReceiver, type OtlpHttpOptions } from '../../src/receivers/otlp-http.ts';
+import { inFlightBytes } from '../../src/receivers/byte-budget.ts';
+import { otlpGrpcReceiver, type OtlpGrpcOptions } from '../../src/receivers/grpc/otlp-grpc.ts';
+import { otlpHttpReceiver, type OtlpHttpOptions } from '../../src/receivers/http/otlp-http.ts';
 import type { Receiver } from '../../src/receivers/receiver.ts';
 import type { Admission } from '../../src/model/ingest.ts';
 import type { Labels, Telemetry } from '../../src/telemetry/telemetry.ts';

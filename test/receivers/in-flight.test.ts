@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { inFlightBytes } from '../../src/receivers/in-flight.ts';
+import { inFlightBytes } from '../../src/receivers/byte-budget.ts';
 
 function leases(bytesMax: number) {
   return inFlightBytes({ bytesMax, telemetry: { add: () => undefined, record: () => undefined, set: () => undefined } });

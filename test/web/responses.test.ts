@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { manualClock } from '../../src/model/clock.ts';
 import { hostRule } from '../../src/model/http-hosts.ts';
-import { inFlightBytes } from '../../src/receivers/in-flight.ts';
+import { inFlightBytes } from '../../src/receivers/byte-budget.ts';
 import { consoleBody } from '../../src/serving/console-body.ts';
 import { memoryStore } from '../../src/stores/memory.ts';
 import { noTelemetry } from '../../src/telemetry/telemetry.ts';

@@ -2,9 +2,9 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { writeTracesJson } from '../../otlp/write/write-json.ts';
 import { writeLogsJson } from '../../otlp/write/write-logs-json.ts';
-import { inFlightBytes } from '../../receivers/in-flight.ts';
-import { otlpGrpcReceiver } from '../../receivers/otlp-grpc.ts';
-import { otlpHttpReceiver } from '../../receivers/otlp-http.ts';
+import { inFlightBytes } from '../../receivers/byte-budget.ts';
+import { otlpGrpcReceiver } from '../../receivers/grpc/otlp-grpc.ts';
+import { otlpHttpReceiver } from '../../receivers/http/otlp-http.ts';
 import type { ReceiverLogger } from '../../receivers/receiver.ts';
 import type { Ingest } from '../../model/ingest.ts';
 import { clock } from '../../serving/machine.ts';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { credentials } from '@grpc/grpc-js';
 import { describe, expect, test } from 'vitest';
-import { callBytes } from '../../../src/receivers/otlp-grpc.ts';
+import { callBytes } from '../../../src/receivers/grpc/otlp-grpc.ts';
 import { exchange, head, unopenedGrpcDoor } from '../door.ts';
 import { grpcClient, grpcSend, message, rawCall, rawSession } from '../grpc-client.ts';
 import { goodBody } from '../otlp-http/table.ts';

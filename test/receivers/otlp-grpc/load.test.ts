@@ -2,7 +2,7 @@
 import { constants, type ClientHttp2Stream } from 'node:http2';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { callBytes } from '../../../src/receivers/otlp-grpc.ts';
+import { callBytes } from '../../../src/receivers/grpc/otlp-grpc.ts';
 import { testLimits } from '../door.ts';
 import { grpcClient, grpcSend, message, rawCall } from '../grpc-client.ts';
 import { goodBody } from '../otlp-http/table.ts';

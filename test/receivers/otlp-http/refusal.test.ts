@@ -2,7 +2,7 @@
 import { errorCodes } from 'fastify';
 import { describe, expect, test } from 'vitest';
 import { errorCatalogue, JuryError, type ErrorCode } from '../../../src/model/errors.ts';
-import { parserRefusal, refusalOf } from '../../../src/receivers/refusal.ts';
+import { parserRefusal, refusalOf } from '../../../src/receivers/rejection.ts';
 
 describe('otlp_http refusals', () => {
   for (const [code, FastifyError] of Object.entries(errorCodes)) {

@@ -5,7 +5,7 @@ import { logsInSteps, tracesInSteps, type OtlpEncoding, type Rejection } from '.
 import type { PartialSuccess } from '../otlp/write/responses.ts';
 import type { MetricName } from '../telemetry/metrics.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import { inTurns } from './in-turns.ts';
+import { inTurns } from './cooperative-read.ts';
 import type { Ingest, Received } from '../model/ingest.ts';
 
 export interface Delivery {

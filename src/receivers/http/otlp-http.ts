@@ -1,26 +1,26 @@
 /** OTLP over HTTP: `POST /v1/traces` and `/v1/logs` on Fastify, as the OTLP specification (1.x) describes them. */
 import type { TLSSocket } from 'node:tls';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import type { Clock } from '../model/clock.ts';
-import { JuryError } from '../model/errors.ts';
-import type { HostRule } from '../model/http-hosts.ts';
-import type { Tenant } from '../model/ids.ts';
-import { keyShapes } from '../otlp/read/key-shapes.ts';
-import type { OtlpEncoding } from '../otlp/read/read.ts';
-import { exportResponse, grpcCode, statusResponse, type OtlpSignal } from '../otlp/write/responses.ts';
-import type { Telemetry } from '../telemetry/telemetry.ts';
-import { sendAnswer } from './answer.ts';
-import { aborted, contentEncoding, readBody, type ContentEncoding, type ReceivedBody } from './body.ts';
-import { openConnections, type Connections } from './connections.ts';
-import type { DoorLease, Lease } from './in-flight.ts';
+import type { Clock } from '../../model/clock.ts';
+import { JuryError } from '../../model/errors.ts';
+import type { HostRule } from '../../model/http-hosts.ts';
+import type { Tenant } from '../../model/ids.ts';
+import { keyShapes } from '../../otlp/read/key-shapes.ts';
+import type { OtlpEncoding } from '../../otlp/read/read.ts';
+import { exportResponse, grpcCode, statusResponse, type OtlpSignal } from '../../otlp/write/responses.ts';
+import type { Telemetry } from '../../telemetry/telemetry.ts';
+import { sendAnswer } from './http-answer.ts';
+import { aborted, contentEncoding, readBody, type ContentEncoding, type ReceivedBody } from '../body.ts';
+import { openConnections, type Connections } from '../connection-tracker.ts';
+import type { DoorLease, Lease } from '../byte-budget.ts';
 import { answerUnparsed, defaultHttpBounds, endAnswered, otlpHttpServer, restLimits, stopTimeoutMs, wholeAnswer, type HttpBounds } from './otlp-http-server.ts';
-import { type Receiver, type ReceiverLogger } from './receiver.ts';
-import { senderOf, type Ingest } from '../model/ingest.ts';
-import { refusalLog } from './refusal-log.ts';
-import { foreignHost, foreignOrigin, methodNotAllowed, noConnection, noRoom, noSuchPath, notOpen, parserRefusal, refusalFor, refusalOf, retryAfterSeconds, unauthenticated, type Refusal } from './refusal.ts';
-import { takeLogs, takeTraces } from './take.ts';
-import { handshakeEnd, renewTls, type Tls } from './tls.ts';
-import { tenantByToken, type Token } from './tokens.ts';
+import { type Receiver, type ReceiverLogger } from '../receiver.ts';
+import { senderOf, type Ingest } from '../../model/ingest.ts';
+import { refusalLog } from '../rejection-log.ts';
+import { foreignHost, foreignOrigin, methodNotAllowed, noConnection, noRoom, noSuchPath, notOpen, parserRefusal, refusalFor, refusalOf, retryAfterSeconds, unauthenticated, type Refusal } from '../rejection.ts';
+import { takeLogs, takeTraces } from '../ingest-request.ts';
+import { handshakeEnd, renewTls, type Tls } from '../tls.ts';
+import { tenantByToken, type Token } from '../bearer-auth.ts';
 
 export interface OtlpHttpLimits {
   /** Of one body, as it is sent. */

@@ -2,10 +2,10 @@
 import { createServer, STATUS_CODES, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Socket } from 'node:net';
-import { grpcCode, statusResponse } from '../otlp/write/responses.ts';
-import type { RestLimits } from './answer.ts';
-import { isHttp2, type Refusal } from './refusal.ts';
-import { tlsOptions, type Tls } from './tls.ts';
+import { grpcCode, statusResponse } from '../../otlp/write/responses.ts';
+import type { RestLimits } from './http-answer.ts';
+import { isHttp2, type Refusal } from '../rejection.ts';
+import { tlsOptions, type Tls } from '../tls.ts';
 
 export interface HttpBounds {
   /** From the first byte of a request to its last. Exporters give it 10 s by default; twice that leaves room for a slow line and ends a client that trickles. */

@@ -1,6 +1,6 @@
 /** One HTTP/2 session: it must begin, must not idle or grow old, and must not ping without end. */
 import { constants, type ServerHttp2Session } from 'node:http2';
-import type { Clock } from '../model/clock.ts';
+import type { Clock } from '../../model/clock.ts';
 import type { GrpcBounds } from './grpc-server.ts';
 
 /** Why a session was ended by us. */

@@ -1,10 +1,10 @@
 /** The socket side of the gRPC door: HTTP/2 sessions within bounds, and their orderly end. */
 import { createSecureServer, createServer, type Http2Server, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream, type ServerOptions } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
-import type { Clock } from '../model/clock.ts';
-import type { Connections } from './connections.ts';
+import type { Clock } from '../../model/clock.ts';
+import type { Connections } from '../connection-tracker.ts';
 import { boundedSession, type SessionEnd } from './grpc-session.ts';
-import { handshakeEnd, renewTls, tlsOptions, type HandshakeEnd, type Tls } from './tls.ts';
+import { handshakeEnd, renewTls, tlsOptions, type HandshakeEnd, type Tls } from '../tls.ts';
 
 export interface GrpcBounds {
   /** An exporter keeps one connection. */

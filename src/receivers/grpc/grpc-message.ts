@@ -4,9 +4,9 @@
  *     message = compressed: 1 byte (0 or 1), length: 4 bytes (big-endian), so many bytes
  */
 import type { Readable } from 'node:stream';
-import { JuryError } from '../model/errors.ts';
-import { aborted, readBody, type BodyOptions, type ContentEncoding, type ReceivedBody } from './body.ts';
-import type { Lease } from './in-flight.ts';
+import { JuryError } from '../../model/errors.ts';
+import { aborted, readBody, type BodyOptions, type ContentEncoding, type ReceivedBody } from '../body.ts';
+import type { Lease } from '../byte-budget.ts';
 
 export interface MessageOptions {
   /** What `grpc-encoding` names; messages that are not marked as compressed are plain all the same. */

@@ -1,25 +1,25 @@
 /** OTLP over gRPC: `TraceService/Export` and `LogsService/Export` on Node's HTTP/2, as the OTLP specification (1.x) describes them. */
 import type { IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
-import type { Clock } from '../model/clock.ts';
-import { JuryError } from '../model/errors.ts';
-import type { HostRule } from '../model/http-hosts.ts';
-import type { Tenant } from '../model/ids.ts';
-import { keyShapes } from '../otlp/read/key-shapes.ts';
-import { exportResponse, type OtlpSignal } from '../otlp/write/responses.ts';
-import type { Telemetry } from '../telemetry/telemetry.ts';
-import { aborted, contentEncoding, type ContentEncoding } from './body.ts';
-import { openConnections, type Connections } from './connections.ts';
+import type { Clock } from '../../model/clock.ts';
+import { JuryError } from '../../model/errors.ts';
+import type { HostRule } from '../../model/http-hosts.ts';
+import type { Tenant } from '../../model/ids.ts';
+import { keyShapes } from '../../otlp/read/key-shapes.ts';
+import { exportResponse, type OtlpSignal } from '../../otlp/write/responses.ts';
+import type { Telemetry } from '../../telemetry/telemetry.ts';
+import { aborted, contentEncoding, type ContentEncoding } from '../body.ts';
+import { openConnections, type Connections } from '../connection-tracker.ts';
 import { sendMessage, sendRefusal, statusText } from './grpc-answer.ts';
 import { readMessage, type ReceivedMessage } from './grpc-message.ts';
 import { defaultGrpcBounds, grpcServer, type GrpcBounds } from './grpc-server.ts';
-import type { DoorLease, Lease } from './in-flight.ts';
-import { type Receiver, type ReceiverLogger } from './receiver.ts';
-import { senderOf, type Ingest } from '../model/ingest.ts';
-import { refusalLog } from './refusal-log.ts';
-import { foreignHost, foreignOrigin, methodNotAllowed, noRoom, notHttp2, notInTime, noSuchService, notOpen, refusalFor, refusalOf, retryAfterSeconds, unauthenticated, type Refusal } from './refusal.ts';
-import { takeLogs, takeTraces } from './take.ts';
-import type { Tls } from './tls.ts';
-import { tenantByToken, type Token } from './tokens.ts';
+import type { DoorLease, Lease } from '../byte-budget.ts';
+import { type Receiver, type ReceiverLogger } from '../receiver.ts';
+import { senderOf, type Ingest } from '../../model/ingest.ts';
+import { refusalLog } from '../rejection-log.ts';
+import { foreignHost, foreignOrigin, methodNotAllowed, noRoom, notHttp2, notInTime, noSuchService, notOpen, refusalFor, refusalOf, retryAfterSeconds, unauthenticated, type Refusal } from '../rejection.ts';
+import { takeLogs, takeTraces } from '../ingest-request.ts';
+import type { Tls } from '../tls.ts';
+import { tenantByToken, type Token } from '../bearer-auth.ts';
 
 export interface OtlpGrpcOptions {
   readonly host: string;

@@ -1,7 +1,7 @@
 /** Tells of refusals: the first of a kind at once, later ones at most once a minute, with how many there were since. */
 import type { Clock } from '../model/clock.ts';
 import type { ReceiverLogger } from './receiver.ts';
-import type { Refusal } from './refusal.ts';
+import type { Refusal } from './rejection.ts';
 
 export function refusalLog(options: { readonly logger: ReceiverLogger; readonly clock: Clock }): (refusal: Refusal) => void {
   const kinds = new Map<string, { toldAtMs: number; untold: number }>();

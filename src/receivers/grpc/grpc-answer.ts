@@ -1,8 +1,8 @@
 /** Puts the answer of a gRPC call on its stream: a message and a status, or a status alone. */
 import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
-import { grpcCode, retryStatus } from '../otlp/write/responses.ts';
+import { grpcCode, retryStatus } from '../../otlp/write/responses.ts';
 import { framed } from './grpc-message.ts';
-import type { Refusal } from './refusal.ts';
+import type { Refusal } from '../rejection.ts';
 
 /** Codes that the door answers with, by the names of the gRPC specification. */
 const names: ReadonlyMap<number, string> = new Map([
