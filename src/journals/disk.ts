@@ -1,18 +1,18 @@
 /** The journal in files of this machine: the default. `docs/journal.md` describes the format and what it promises. */
 import { dirname, join } from 'node:path';
-import { journalAccount } from './account.ts';
-import { findSegments } from './disk/find-segments.ts';
-import type { FileLayer } from './disk/file-layer.ts';
-import { markOf, parsedEnd, parsedMark } from './disk/mark.ts';
+import { journalAccount } from './journal-metrics.ts';
+import { findSegments } from './disk/segment-recovery.ts';
+import type { FileLayer } from './disk/file-system.ts';
+import { markOf, parsedEnd, parsedMark } from './disk/checkpoint-file.ts';
 import { nodeFiles } from './disk/node-files.ts';
 import { quarantineIn } from './disk/quarantine.ts';
 import { readerOf } from './disk/reader.ts';
 import { segments } from './disk/segments.ts';
 import { sizesOf } from './disk/sizes.ts';
-import { twinFile } from './disk/twin-file.ts';
+import { twinFile } from './disk/double-buffered-file.ts';
 import { writerOf } from './disk/writer.ts';
 import type { Journal } from './journal.ts';
-import { newCursor, parsedCursor, recovery } from './recovery.ts';
+import { newCursor, parsedCursor, recovery } from './poison-records.ts';
 import type { JournalParts, JournalSettings } from './settings.ts';
 
 /** Rejects with JOURNAL_LOCKED, or with the disk's error; then nothing is held. */

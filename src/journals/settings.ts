@@ -1,7 +1,7 @@
 /** What every journal is built from. */
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import type { FileLayer } from './disk/file-layer.ts';
+import type { FileLayer } from './disk/file-system.ts';
 import type { JournalLogger } from './journal.ts';
 
 export interface JournalSettings {

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { LayerFile } from '../../src/journals/disk/file-layer.ts';
+import type { LayerFile } from '../../src/journals/disk/file-system.ts';
 import { diskOf } from './disks.ts';
 
 let folder: string;

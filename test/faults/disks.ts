@@ -1,6 +1,6 @@
 /** Layers under the journal that behave as bad disks do, over the real files of this machine. */
 import { setTimeout as wait } from 'node:timers/promises';
-import type { FileLayer, LayerFile } from '../../src/journals/disk/file-layer.ts';
+import type { FileLayer, LayerFile } from '../../src/journals/disk/file-system.ts';
 import { nodeFiles } from '../../src/journals/disk/node-files.ts';
 import { seeded, type Chance } from '../builders/seeded.ts';
 import type { DiskFault } from './world.ts';

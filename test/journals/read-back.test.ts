@@ -2,7 +2,7 @@
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import type { JournalRecord, Position } from '../../src/journals/journal.ts';
-import { readBack, type ReadBackOptions } from '../../src/journals/read-back.ts';
+import { readBack, type ReadBackOptions } from '../../src/journals/span-reader.ts';
 import { noTenant, tenant } from '../../src/model/ids.ts';
 import { unbundled } from '../../src/otlp/cut/bundle.ts';
 import { atOnce } from '../../src/otlp/read/cooperative.ts';

@@ -3,7 +3,7 @@
  * can be made to fail.
  */
 import { posix } from 'node:path';
-import type { FileLayer, LayerFile } from '../../src/journals/disk/file-layer.ts';
+import type { FileLayer, LayerFile } from '../../src/journals/disk/file-system.ts';
 import { JuryError } from '../../src/model/errors.ts';
 import type { Chance } from '../builders/seeded.ts';
 

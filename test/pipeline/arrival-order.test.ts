@@ -3,7 +3,7 @@ import { context, trace } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { describe, expect, test } from 'vitest';
-import { readBack } from '../../src/journals/read-back.ts';
+import { readBack } from '../../src/journals/span-reader.ts';
 import type { JournalRecord, Position } from '../../src/journals/journal.ts';
 import { memoryJournal, memoryShelf } from '../../src/journals/memory.ts';
 import type { Run } from '../../src/model/agent-trace.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { pino } from 'pino';
-import type { FileLayer, LayerFile } from '../../src/journals/disk/file-layer.ts';
+import type { FileLayer, LayerFile } from '../../src/journals/disk/file-system.ts';
 import { nodeFiles } from '../../src/journals/disk/node-files.ts';
 import { writeTraces } from '../../src/otlp/write/write.ts';
 import { toolSpan } from '../builders/gen-ai-spans.ts';

@@ -8,7 +8,7 @@ import { pino, type Logger } from 'pino';
 import { evaluators } from '../../evaluators/index.ts';
 import { loadConfigWithFiles } from '../../src/config/load.ts';
 import { service } from '../../src/service.ts';
-import type { FileLayer } from '../../src/journals/disk/file-layer.ts';
+import type { FileLayer } from '../../src/journals/disk/file-system.ts';
 import type { Memory } from '../../src/serving/memory-guard.ts';
 
 export interface Running {

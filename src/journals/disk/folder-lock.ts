@@ -6,7 +6,7 @@ import { open, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { JuryError } from '../../model/errors.ts';
-import type { FolderLock } from './file-layer.ts';
+import type { FolderLock } from './file-system.ts';
 
 /** As everything in the folder. */
 const fileMode = 0o600;

@@ -1,7 +1,7 @@
 /** The files of this machine. */
 import { constants } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, type FileHandle } from 'node:fs/promises';
-import type { FileLayer, LayerFile, OpenMode } from './file-layer.ts';
+import type { FileLayer, LayerFile, OpenMode } from './file-system.ts';
 import { lockFolder } from './folder-lock.ts';
 
 /** What is journalled are prompts and answers: nobody else's to read. */

@@ -4,8 +4,8 @@
  */
 import { join } from 'node:path';
 import type { JournalEntry, Position } from '../journal.ts';
-import { writeAll, type FileLayer } from './file-layer.ts';
-import { unfinished } from './slots.ts';
+import { writeAll, type FileLayer } from './file-system.ts';
+import { unfinished } from './segment-files.ts';
 
 export interface Quarantine {
   has(position: Position): boolean;

@@ -1,5 +1,5 @@
 /** Reads bytes of a file although some may be unreadable: a page that fails twice comes as zeros, which no frame survives. */
-import type { LayerFile } from './file-layer.ts';
+import type { LayerFile } from './file-system.ts';
 import { pageBytes } from './segment-header.ts';
 
 /** Rejects where something cannot be read: for bytes that are written again. */

@@ -1,9 +1,9 @@
 /** Records from the log while it is written to and recycled. */
 import { crc32 } from 'node:zlib';
-import type { JournalAccount } from '../account.ts';
+import type { JournalAccount } from '../journal-metrics.ts';
 import type { JournalEntry, JournalRecord, Position } from '../journal.ts';
 import { frameBytes, frameHeadBytes } from './frame.ts';
-import { frames, headAt } from './frames.ts';
+import { frames, headAt } from './frame-scanner.ts';
 import { readPages } from './read-pages.ts';
 import { readRecord } from './record-bytes.ts';
 import { dataFrom, offsetOf, positionAt } from './segment-header.ts';

@@ -1,11 +1,11 @@
 /** The log as a list of segments: which hold records, which is written to, which are free. */
-import type { JournalAccount } from '../account.ts';
+import type { JournalAccount } from '../journal-metrics.ts';
 import type { Position } from '../journal.ts';
-import { writeAll, type FileLayer } from './file-layer.ts';
-import type { FrameSource } from './frames.ts';
+import { writeAll, type FileLayer } from './file-system.ts';
+import type { FrameSource } from './frame-scanner.ts';
 import { lifeBytes } from './frame.ts';
 import { dataFrom, headerPage, pageBytes, positionAt, type SegmentHeader } from './segment-header.ts';
-import { makeSlot, newSlotName, removeSlot, setSlotAside, type Slot } from './slots.ts';
+import { makeSlot, newSlotName, removeSlot, setSlotAside, type Slot } from './segment-files.ts';
 
 /** Damaged segments that are kept: a disk that damages more of them must not fill up with their files. */
 export const damagedMax = 8;

@@ -1,6 +1,6 @@
 /** Where the records of the newest segment end: nothing behind it says so. */
 import type { Position } from '../journal.ts';
-import { frames, hasTraces, type FrameSource } from './frames.ts';
+import { frames, hasTraces, type FrameSource } from './frame-scanner.ts';
 import { dataFrom, offsetOf, positionAt } from './segment-header.ts';
 
 export interface Tail {

@@ -4,9 +4,9 @@
  */
 import type { Clock } from '../../model/clock.ts';
 import { isDiskFull } from '../../model/full-disk.ts';
-import { countedKind, type CountedKind, type JournalAccount } from '../account.ts';
+import { countedKind, type CountedKind, type JournalAccount } from '../journal-metrics.ts';
 import type { Appended, JournalRecord, JournalRefusal } from '../journal.ts';
-import { writeAll } from './file-layer.ts';
+import { writeAll } from './file-system.ts';
 import { frame, frameBytes } from './frame.ts';
 import { recordHead } from './record-bytes.ts';
 import { dataBytes, dataTo, positionAt } from './segment-header.ts';

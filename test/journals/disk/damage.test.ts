@@ -1,7 +1,7 @@
 /** Bytes that change behind the journal's back: what can still be read is what was appended, and everything else is counted. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { OpenMode } from '../../../src/journals/disk/file-layer.ts';
+import type { OpenMode } from '../../../src/journals/disk/file-system.ts';
 import { diskJournal } from '../../../src/journals/disk.ts';
 import type { Journal, Position } from '../../../src/journals/journal.ts';
 import { appended, entriesIn, idOf, idsIn, recordOf, smallSettings, testParts, type TestParts } from '../parts.ts';

@@ -1,6 +1,6 @@
 /** A stop gives the folder to the next process only when the disk has everything. */
 import { describe, expect, test } from 'vitest';
-import type { FileLayer, OpenMode } from '../../../src/journals/disk/file-layer.ts';
+import type { FileLayer, OpenMode } from '../../../src/journals/disk/file-system.ts';
 import { diskJournal } from '../../../src/journals/disk.ts';
 import { appended, folder, idsIn, recordOf, smallSettings, testParts } from '../parts.ts';
 import { simulatedDisk } from '../simulated-disk.ts';

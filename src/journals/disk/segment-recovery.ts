@@ -1,14 +1,14 @@
 /** Finds the log again: each segment names the one before it and where that one ended, from the newest to the oldest that is needed. */
 import { join } from 'node:path';
-import type { JournalAccount } from '../account.ts';
+import type { JournalAccount } from '../journal-metrics.ts';
 import type { Position } from '../journal.ts';
-import { writeAll, type FileLayer, type LayerFile } from './file-layer.ts';
+import { writeAll, type FileLayer, type LayerFile } from './file-system.ts';
 import { frameBytes, grain } from './frame.ts';
-import { headAt, type FrameSource } from './frames.ts';
+import { headAt, type FrameSource } from './frame-scanner.ts';
 import { readExactly, readPages } from './read-pages.ts';
 import { dataFrom, dataTo, newerHeader, offsetOf, pageBytes, positionAt, segmentBytesMin, type SegmentHeader } from './segment-header.ts';
 import { damagedMax, type FoundSegments, type Segment } from './segments.ts';
-import { damagedEnding, isSlotName, openSlot, removeSlot, setSlotAside, unfinished, type Slot } from './slots.ts';
+import { damagedEnding, isSlotName, openSlot, removeSlot, setSlotAside, unfinished, type Slot } from './segment-files.ts';
 import { tailOf } from './tail.ts';
 
 /** Read at one time where a whole file is looked through. */

@@ -11,8 +11,8 @@ import { traceKey } from '../pipeline/gathering/trace-table.ts';
 import type { FinishedTrace, Standings } from '../pipeline/gathering/journal-references.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Received } from '../model/ingest.ts';
-import { passAgain, passedRequest, type Passing } from './passing.ts';
-import { doneRecord, forwardedBelow, forwardedRecord, keysOf, readRequest, type Request } from './requests.ts';
+import { passAgain, passedRequest, type Passing } from './forward-port.ts';
+import { doneRecord, forwardedBelow, forwardedRecord, keysOf, readRequest, type Request } from './records.ts';
 import type { Appended, Journal, JournalRecord, Position, Recovery } from './journal.ts';
 
 /** What of the pipeline is needed here. */

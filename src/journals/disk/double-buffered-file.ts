@@ -3,7 +3,7 @@
  * process or the power ends. A page: bytes of the text (uint32), CRC-32 of serial and text, serial (uint64), text.
  */
 import { crc32 } from 'node:zlib';
-import { writeAll, type FileLayer, type LayerFile } from './file-layer.ts';
+import { writeAll, type FileLayer, type LayerFile } from './file-system.ts';
 import { readUint64, writeUint64 } from './frame.ts';
 import { pageBytes } from './segment-header.ts';
 

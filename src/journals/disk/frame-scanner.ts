@@ -1,7 +1,7 @@
 /** The sound frames of one segment, in order. Damage is stepped over: the next frame of the same life is looked for behind it. */
 import { crc32 } from 'node:zlib';
 import type { Position } from '../journal.ts';
-import type { LayerFile } from './file-layer.ts';
+import type { LayerFile } from './file-system.ts';
 import { frameBytes, frameHeadBytes, grain, lifeAt, readFrameHead, type FrameHead } from './frame.ts';
 import { readPages } from './read-pages.ts';
 import { positionAt } from './segment-header.ts';

@@ -4,7 +4,7 @@ import type { LogRecord, Span } from '../model/span.ts';
 import type { OtlpEncoding } from '../otlp/read/read.ts';
 import type { Received } from '../model/ingest.ts';
 import type { JournalEntry, JournalRecord, Position } from './journal.ts';
-import { encodingOf, type Request } from './requests.ts';
+import { encodingOf, type Request } from './records.ts';
 
 export interface PassedRequest {
   readonly position: number;

@@ -4,7 +4,7 @@ import { JuryError } from '../model/errors.ts';
 import type { Tenant } from '../model/ids.ts';
 import type { Ingest, Received } from '../model/ingest.ts';
 import type { Appended, JournalRecord, JournalRefusal } from './journal.ts';
-import type { Journaling } from './journaling.ts';
+import type { Journaling } from './journal-runner.ts';
 
 export interface IngestOptions extends Omit<Ingest, 'spans' | 'logs'> {
   readonly journaling: Pick<Journaling, 'intake'>;

@@ -1,12 +1,12 @@
 /** A journal at work: opened, replayed, tended in regular turns, and closed. */
 import { openJournal, type JournalAddress } from './index.ts';
-import { intake, type Intake, type IntakeOptions } from './intake.ts';
+import { intake, type Intake, type IntakeOptions } from './checkpointer.ts';
 import type { FinishedTrace } from '../pipeline/gathering/journal-references.ts';
 import type { Redaction } from '../redaction/redaction.ts';
 import type { OtlpEncoding } from '../otlp/read/read.ts';
 import type { Journal, Position } from './journal.ts';
-import { inflated, readBack, type ReadBackTrace } from './read-back.ts';
-import { encodingOf } from './requests.ts';
+import { inflated, readBack, type ReadBackTrace } from './span-reader.ts';
+import { encodingOf } from './records.ts';
 import type { JournalParts } from './settings.ts';
 
 export interface JournalingOptions extends Pick<IntakeOptions, 'flow' | 'keeping' | 'inflatedBytesMax' | 'archive' | 'passing'> {

@@ -1,6 +1,6 @@
 /** The files of the log. Each is written with zeros once and then used again and again, so that appending allocates nothing. */
 import { join } from 'node:path';
-import { writeAll, type FileLayer, type LayerFile } from './file-layer.ts';
+import { writeAll, type FileLayer, type LayerFile } from './file-system.ts';
 
 /** One file, whatever it holds. */
 export interface Slot {

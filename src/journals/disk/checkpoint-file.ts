@@ -1,9 +1,9 @@
 /** What is committed, kept on disk at leisure: at once when it frees a segment, else within a second. */
 import type { Sleep } from '../../model/clock.ts';
-import type { JournalAccount } from '../account.ts';
+import type { JournalAccount } from '../journal-metrics.ts';
 import type { Position } from '../journal.ts';
 import type { Segments } from './segments.ts';
-import type { TwinFile } from './twin-file.ts';
+import type { TwinFile } from './double-buffered-file.ts';
 
 export interface MarkOptions {
   readonly file: TwinFile;
