@@ -2,16 +2,16 @@
 import type { Answer, Question } from '../../evaluators/evaluator.ts';
 import type { Till, Tokens } from '../model/budget.ts';
 import type { JsonValue } from '../model/json.ts';
-import { batchSide, type BatchingJudge } from './batch-side.ts';
-import { callRecord, type CallRecord } from './call-record.ts';
-import { type AnswerFormat, answerFormats, chatCompletions, type Completion, type Message } from './completion.ts';
-import { door, turnedAway } from './door.ts';
-import { embedder } from './embedder.ts';
-import { untilSettled, type Patience } from './patience.ts';
-import { mostOf, openingOf, ownAnswer, schemaNameOf } from './opening.ts';
-import { correctionText } from './prompt.ts';
+import { batchSide, type BatchingJudge } from './batch/batch-client.ts';
+import { callRecord, type CallRecord } from './client/call-record.ts';
+import { type AnswerFormat, answerFormats, chatCompletions, type Completion, type Message } from './client/completion.ts';
+import { door, turnedAway } from './client/request-gate.ts';
+import { embedder } from './client/embedder.ts';
+import { untilSettled, type Patience } from './client/retry.ts';
+import { mostOf, openingOf, ownAnswer, schemaNameOf } from './client/prompt-request.ts';
+import { correctionText } from './client/prompt.ts';
 import type { JudgeParts, JudgeSettings } from './settings.ts';
-import { turnstile } from './turnstile.ts';
+import { turnstile } from './client/concurrency-limiter.ts';
 
 /** Sendings of one request after the first, while the endpoint is busy. */
 const retriesDefault = 4;

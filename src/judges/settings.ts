@@ -4,8 +4,8 @@ import type { ClientTls } from '../model/client-tls.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import type { BatchSettings } from './batch-settings.ts';
-import type { TokenPrice } from './money.ts';
+import type { BatchSettings } from './batch/batch-settings.ts';
+import type { TokenPrice } from './budget/token-cost.ts';
 
 export const reasoningEfforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const;
 

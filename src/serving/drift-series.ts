@@ -1,7 +1,7 @@
 /** What a drift watch asks whom: as long as it is the same, looks can be compared. */
 import { createHash } from 'node:crypto';
 import type { Config, EvaluatorConfig } from '../config/config.ts';
-import { promptOf } from '../judges/prompt.ts';
+import { promptOf } from '../judges/client/prompt.ts';
 import type { Run } from '../model/agent-trace.ts';
 import { jsonText, member, type JsonObject, type JsonValue } from '../model/json.ts';
 import { expectedOf, type ToJudge } from '../pipeline/evaluation/evaluate.ts';

@@ -1,8 +1,8 @@
 /** What judges and evaluators may spend: what pays for questions, what is left of sample rates, and how the limits stand. */
 import type { JudgeConfig } from '../config/config.ts';
-import type { Purse } from '../judges/batch-flight.ts';
-import type { Budget } from '../judges/budgets.ts';
-import type { Ledger, LimitStanding } from '../judges/ledger.ts';
+import type { Purse } from '../judges/batch/batch-job.ts';
+import type { Budget } from '../judges/budget/budgets.ts';
+import type { Ledger, LimitStanding } from '../judges/budget/ledger.ts';
 import type { Till } from '../model/budget.ts';
 import type { Pace, PlannedEvaluator } from '../pipeline/evaluation/evaluate.ts';
 import { pacedBy } from '../pipeline/evaluation/budget-pacing.ts';

@@ -1,8 +1,8 @@
 /** In which lines pairs of run and evaluator wait in the store, and at whose cost. */
 import type { Config } from '../config/config.ts';
 import type { JudgeInForce } from '../figures/judge-agreement.ts';
-import type { Budget } from '../judges/budgets.ts';
-import { endpointParty } from '../judges/http-calls.ts';
+import type { Budget } from '../judges/budget/budgets.ts';
+import { endpointParty } from '../judges/client/http-calls.ts';
 import type { PlannedEvaluator } from '../pipeline/evaluation/evaluate.ts';
 import { judgesOf, seatsOf } from '../pipeline/jury/jury-panel.ts';
 

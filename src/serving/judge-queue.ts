@@ -1,6 +1,6 @@
 /** What waits for judges: in the store where that outlives the process, else in memory, before the judge. */
 import type { Config } from '../config/config.ts';
-import { desk, type Desk, type DeskOptions } from '../judges/desk.ts';
+import { desk, type Desk, type DeskOptions } from '../judges/queue/job-worker.ts';
 import type { ToJudge } from '../pipeline/evaluation/evaluate.ts';
 import { ofQuorum, seatsOf } from '../pipeline/jury/jury-panel.ts';
 import type { Pipeline, PipelineOptions, Queued } from '../pipeline/pipeline.ts';

@@ -1,7 +1,7 @@
 /** The same question is asked once, and anything that is another question anew. */
 import { expect, test } from 'vitest';
 import type { Answer, Question } from '../../evaluators/evaluator.ts';
-import { answerCache, type AnswerCacheOptions } from '../../src/judges/answer-cache.ts';
+import { answerCache, type AnswerCacheOptions } from '../../src/judges/client/answer-cache.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import type { JudgeAnswerStore } from '../../src/model/store/judge-store.ts';
 import { memoryAnswers } from '../../src/stores/memory-judges.ts';

@@ -1,9 +1,9 @@
 /** A room of batches with a real client, over a store, on a clock and sleeps that the test moves. */
 import { onTestFinished } from 'vitest';
 import type { Answer, Question } from '../../evaluators/evaluator.ts';
-import type { Purse } from '../../src/judges/batch-flight.ts';
-import { batchRoom, type BatchRoom } from '../../src/judges/batch-room.ts';
-import type { BatchSettings } from '../../src/judges/batch-settings.ts';
+import type { Purse } from '../../src/judges/batch/batch-job.ts';
+import { batchRoom, type BatchRoom } from '../../src/judges/batch/batch-queue.ts';
+import type { BatchSettings } from '../../src/judges/batch/batch-settings.ts';
 import { judges } from '../../src/judges/index.ts';
 import type { JudgeSettings } from '../../src/judges/settings.ts';
 import type { JudgeBatchStore } from '../../src/model/store/batch-store.ts';

@@ -1,8 +1,8 @@
 /** Questions that go together, with a real client against an endpoint that speaks the Batch API. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Answer } from '../../evaluators/evaluator.ts';
-import { isPutOff } from '../../src/judges/batch-room.ts';
-import { overBudget, overLimit } from '../../src/judges/till.ts';
+import { isPutOff } from '../../src/judges/batch/batch-queue.ts';
+import { overBudget, overLimit } from '../../src/judges/budget/budget-reservation.ts';
 import type { Till, Tokens, Used } from '../../src/model/budget.ts';
 import { runJudge } from '../../src/pipeline/jury/judge-driver.ts';
 import { batchHost, batchOf, good, question } from './batch-host.ts';

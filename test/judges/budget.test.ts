@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { Question } from '../../evaluators/evaluator.ts';
 import type { JudgeSettings } from '../../src/judges/settings.ts';
-import { overBudget } from '../../src/judges/till.ts';
+import { overBudget } from '../../src/judges/budget/budget-reservation.ts';
 import type { Till, Tokens, Used } from '../../src/model/budget.ts';
 import { mutualTls, serverTls } from '../receivers/certificates.ts';
 import { bench, benchAt } from './bench.ts';

@@ -2,8 +2,8 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Question } from '../../evaluators/evaluator.ts';
-import { batchApi } from '../../src/judges/batch-api.ts';
-import { httpCalls } from '../../src/judges/http-calls.ts';
+import { batchApi } from '../../src/judges/batch/batch-client-api.ts';
+import { httpCalls } from '../../src/judges/client/http-calls.ts';
 import type { ClientTls } from '../../src/model/client-tls.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { tlsOptions } from '../../src/receivers/tls.ts';

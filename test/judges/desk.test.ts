@@ -1,6 +1,6 @@
 /** What waits in the store, taken out of it: within places and bounds, and never forgotten before it is written. */
 import { expect, test } from 'vitest';
-import { desk, type DeskOptions } from '../../src/judges/desk.ts';
+import { desk, type DeskOptions } from '../../src/judges/queue/job-worker.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { parseTraceId } from '../../src/model/ids.ts';
 import type { AskEnd } from '../../src/pipeline/jury/judge-driver.ts';

@@ -1,7 +1,7 @@
 /** A judge that does not answer is left alone, and is found again. */
 import { expect, test } from 'vitest';
 import type { Answer } from '../../evaluators/evaluator.ts';
-import { guard, isLeftAlone } from '../../src/judges/guard.ts';
+import { guard, isLeftAlone } from '../../src/judges/queue/judge-circuit-breaker.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { manualSleep, settled } from '../builders/manual-sleep.ts';
 

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import type { HttpCall } from '../../evaluators/evaluator.ts';
-import { httpCalls, type HttpCalls } from '../../src/judges/http-calls.ts';
+import { httpCalls, type HttpCalls } from '../../src/judges/client/http-calls.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import type { ClientTls } from '../../src/model/client-tls.ts';

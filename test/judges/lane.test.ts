@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { Answer, Question } from '../../evaluators/evaluator.ts';
-import { type JudgeEnd, type JudgeJob, judgeLane, type JudgeLaneOptions } from '../../src/judges/lane.ts';
+import { type JudgeEnd, type JudgeJob, judgeLane, type JudgeLaneOptions } from '../../src/judges/queue/executor.ts';
 import { scriptedJudge } from '../../src/judges/scripted.ts';
 import type { Judge } from '../../src/judges/judge.ts';
-import { overBudget, paid } from '../../src/judges/till.ts';
+import { overBudget, paid } from '../../src/judges/budget/budget-reservation.ts';
 import { askOf } from '../../src/pipeline/jury/judge-driver.ts';
 import type { Outcome } from '../../src/model/verdict.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';

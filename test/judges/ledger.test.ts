@@ -1,8 +1,8 @@
 /** Budgets that hold, whatever calls cost and whenever the process ends. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Budget } from '../../src/judges/budgets.ts';
-import { ledger, type Ledger } from '../../src/judges/ledger.ts';
+import type { Budget } from '../../src/judges/budget/budgets.ts';
+import { ledger, type Ledger } from '../../src/judges/budget/ledger.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { noAmount, type Used } from '../../src/model/budget.ts';
 import { noSpending, type JudgeSpendStore } from '../../src/model/store/judge-store.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Question } from '../../evaluators/evaluator.ts';
-import { promptOf } from '../../src/judges/prompt.ts';
+import { promptOf } from '../../src/judges/client/prompt.ts';
 
 const limits = { nonce: 'n0nce', blockCharsMax: 100, promptCharsMax: 1000 };
 

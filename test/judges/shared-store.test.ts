@@ -1,7 +1,7 @@
 /** Several processes over one SQLite file, each with its own connection and its own desk: no job is asked twice while whoever has it lives. */
 import { expect, test } from 'vitest';
 import { join } from 'node:path';
-import { desk, type DeskOptions } from '../../src/judges/desk.ts';
+import { desk, type DeskOptions } from '../../src/judges/queue/job-worker.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { parseTraceId } from '../../src/model/ids.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';

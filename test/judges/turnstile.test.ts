@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { turnstile } from '../../src/judges/turnstile.ts';
+import { turnstile } from '../../src/judges/client/concurrency-limiter.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { manualSleep, settled } from '../builders/manual-sleep.ts';
 

@@ -1,6 +1,6 @@
 /** What each judge would cost beside what it may cost, and what it has cost. */
 import type { JudgeConfig } from '../../config/config.ts';
-import { usdOf } from '../../judges/money.ts';
+import { usdOf } from '../../judges/budget/token-cost.ts';
 import type { Store } from '../../model/store/store.ts';
 import { scarcest, type Forecast, type ScarceLimit } from './forecast-reckoning.ts';
 

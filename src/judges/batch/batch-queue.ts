@@ -1,0 +1,215 @@
+/**
+ * Where questions to a judge gather until a batch of them goes to its endpoint, and where whoever asked waits for the answer, for hours. A question whose batch does not
+ * answer it is asked by itself. What is under way is known in the store by who asks and what: one who asks the same again after a restart waits for the same batch.
+ */
+import { createHash } from 'node:crypto';
+import type { Answer, Question } from '../../../evaluators/evaluator.ts';
+import type { JudgeBatchStore } from '../../model/store/batch-store.ts';
+import type { Till } from '../../model/budget.ts';
+import { parseJson } from '../../model/json.ts';
+import type { Clock, Sleep } from '../../model/clock.ts';
+import type { NoteCall } from '../../model/judge-call.ts';
+import type { Telemetry } from '../../telemetry/telemetry.ts';
+import { questionKey, textsOf } from '../client/answer-cache.ts';
+import { batchFlights, type BatchEnd, type Flight, type Flights, type FlightParts, type Purse, type Waiting } from './batch-job.ts';
+import type { JudgeSettings } from '../settings.ts';
+import { turnstile, type Turnstile } from '../client/concurrency-limiter.ts';
+
+export interface BatchRoomOptions extends Pick<FlightParts, 'settings' | 'use' | 'till' | 'newId' | 'onFault'> {
+  /** What stays as it is as long as the judge is the same one; and how many questions may go by themselves at a time. */
+  readonly judge: Pick<JudgeSettings, 'baseUrl' | 'model' | 'concurrency'>;
+  /** Asks one question at once. */
+  readonly direct: (question: Question, note: NoteCall | undefined, purse: Till | undefined) => Promise<Answer>;
+  readonly telemetry: Telemetry;
+  readonly clock: Clock;
+  readonly sleep: Sleep;
+}
+
+export interface BatchRoom {
+  /** Batches are made from now on, and those of an earlier process looked after. Rejects when the store cannot be read. */
+  open(store: JudgeBatchStore, mayLie: (text: string) => boolean): Promise<void>;
+  /** `asker`: the same for the same run and evaluator, also in the next process. Before `open` each question goes by itself. */
+  ask(asker: string, question: Question, note?: NoteCall, purse?: Purse): Promise<Answer>;
+  /** Lets go of all who wait: their batches go on, and the next process has their answers. May be called twice. */
+  stop(): Promise<void>;
+}
+
+const putOff: Extract<Answer, { readonly kind: 'failed' }> = { kind: 'failed', error: 'judge_put_off: its batch is not back, and the service stops' };
+
+/** The pair goes on waiting. */
+export function isPutOff(answer: Answer): boolean {
+  return answer.kind === 'failed' && answer.error === putOff.error;
+}
+
+/** Of a judge that takes its questions together: of so many runs one question each may wait. */
+export function batchPlaces({ requests, inFlight }: { readonly requests: number; readonly inFlight: number }): number {
+  return requests * inFlight;
+}
+
+/** Answers that nobody has come back for; and longer than any batch takes. */
+const answersMs = 14 * 86_400_000;
+const answersMax = 100_000;
+const forgetEveryMs = 3_600_000;
+const pollDefaultMs = 30_000;
+/** Questions that may wait to be asked by themselves. */
+const directMax = 100_000;
+
+export function batchRoom(options: BatchRoomOptions): BatchRoom {
+  const { settings, use, direct, telemetry, clock, sleep, onFault } = options;
+  const pending = new Map<string, Waiting>();
+  const flights = new Set<Flight>();
+  const { baseUrl, model, concurrency } = options.judge;
+  const endpoint = createHash('sha256').update(JSON.stringify([baseUrl, model])).digest('hex');
+  /** By the evaluator with a budget of its own: what waits for that holds up no other. */
+  const gates = new Map<string, Turnstile>();
+  const ended = new AbortController();
+  let wake = new AbortController();
+  let store: JudgeBatchStore | undefined;
+  let own: Flights | undefined;
+  let working: Promise<void> | undefined;
+  let lookedMs = -Infinity;
+  let forgottenMs = -Infinity;
+
+  function tell(): void {
+    const labels = { 'tracejury.judge': settings().name };
+    telemetry.set('tracejury.judge.batch.waiting', pending.size + [...flights].reduce((sum, { waiting }) => sum + waiting.size, 0), labels);
+    telemetry.set('tracejury.judge.batch.in_flight', flights.size, labels);
+  }
+
+  function count(outcome: string): void {
+    telemetry.add('tracejury.judge.batch.questions', 1, { 'tracejury.judge': settings().name, 'tracejury.outcome': outcome });
+  }
+
+  function resolve({ resolves }: Waiting, answer: Answer): void {
+    for (const one of resolves.splice(0)) one(answer);
+  }
+
+  function finish(end: BatchEnd): void {
+    if (end.kind === 'again') return void pending.set(end.waiting.key, end.waiting);
+    pending.delete(end.waiting.key);
+    if (end.kind === 'direct') return void byItself(end);
+    if (end.answer.kind === 'answered') {
+      count('answered');
+      telemetry.add('tracejury.judge.requests', 1, { 'tracejury.judge': settings().name, 'tracejury.outcome': 'answered' });
+    }
+    resolve(end.waiting, end.answer);
+  }
+
+  function gateOf({ evaluator = '' }: Partial<Purse> = {}): Turnstile {
+    const gate = gates.get(evaluator) ?? turnstile({ concurrency, waitingMax: directMax, clock, sleep });
+    gates.set(evaluator, gate);
+    return gate;
+  }
+
+  async function byItself({ waiting, reason, tokens }: Extract<BatchEnd, { readonly kind: 'direct' }>): Promise<void> {
+    count(reason);
+    const { question, note, purse } = waiting;
+    const asked = ended.signal.aborted ? undefined : await gateOf(purse).through(() => direct(question, note, purse?.direct));
+    const answer: Answer = asked ?? putOff;
+    resolve(waiting, tokens === undefined ? answer : { ...answer, tokens: { input: tokens.input + (answer.tokens?.input ?? 0), output: tokens.output + (answer.tokens?.output ?? 0) } });
+  }
+
+  function isDue(): boolean {
+    const { batch } = settings();
+    const [first] = pending.values();
+    return batch !== undefined && first !== undefined && (pending.size >= batch.requests || clock.nowMs() - first.sinceMs >= batch.gatherMs);
+  }
+
+  async function send(to: Flights): Promise<void> {
+    while (isDue() && flights.size < (settings().batch?.inFlight ?? 0) && !ended.signal.aborted) {
+      const ends = await to.launch([...pending.values()]);
+      for (const { keys } of flights) for (const key of keys) pending.delete(key);
+      for (const end of ends) finish(end);
+      // What comes again does so at the next turn.
+      if (ends.some(({ kind }) => kind === 'again')) return;
+    }
+  }
+
+  async function turn(to: Flights): Promise<void> {
+    if (settings().batch === undefined) for (const waiting of pending.values()) finish({ kind: 'direct', waiting, reason: 'switched_off' });
+    if (clock.nowMs() - lookedMs >= (settings().batch?.pollMs ?? pollDefaultMs)) {
+      lookedMs = clock.nowMs();
+      for (const flight of flights) {
+        if (ended.signal.aborted) return;
+        for (const end of await to.tend(flight)) finish(end);
+      }
+    }
+    await send(to);
+    if (clock.nowMs() - forgottenMs < forgetEveryMs) return;
+    forgottenMs = clock.nowMs();
+    await store?.forget({ before: Math.floor((clock.nowMs() - answersMs) * 1_000), rows: answersMax });
+  }
+
+  /** Until there is something to do again: soon enough for a batch that is full, or has gathered long enough. */
+  async function rest(): Promise<void> {
+    const { pollMs = pollDefaultMs, gatherMs = pollDefaultMs } = settings().batch ?? {};
+    const signal = AbortSignal.any([ended.signal, wake.signal]);
+    await sleep(pending.size === 0 ? pollMs : Math.min(pollMs, gatherMs), signal);
+    wake = new AbortController();
+  }
+
+  async function work(to: Flights): Promise<void> {
+    while (!ended.signal.aborted) {
+      // At the end a store that is closed is no fault.
+      await turn(to).catch((error: unknown) => (ended.signal.aborted ? undefined : onFault(error)));
+      tell();
+      await rest();
+    }
+  }
+
+  async function known(key: string, question: Question): Promise<Answer | undefined> {
+    try {
+      const text = await store?.answer(key);
+      const read = text === undefined ? undefined : await use(async ({ batches }) => batches.read(question, text));
+      if (read === undefined) return undefined;
+      count('known');
+      return { kind: 'answered', ...read, model };
+    } catch (error) {
+      onFault(error);
+      return undefined;
+    }
+  }
+
+  function wait({ key, question, note, purse }: Pick<Waiting, 'key' | 'question' | 'note' | 'purse'>): Promise<Answer> {
+    return new Promise((done) => {
+      const flight = [...flights].find(({ keys }) => keys.has(key));
+      const place = flight?.waiting ?? pending;
+      const before = place.get(key);
+      if (before === undefined) place.set(key, { key, question, note, purse, sinceMs: clock.nowMs(), tries: 0, resolves: [done] });
+      else before.resolves.push(done);
+      const { requests = Infinity, inFlight = 0 } = settings().batch ?? {};
+      // Once for each batch that is full.
+      if (pending.size % requests === 0 && flights.size < inFlight) wake.abort();
+      tell();
+    });
+  }
+
+  return {
+    async open(given, mayLie) {
+      const found = await given.unfinished(settings().name);
+      store = given;
+      own = batchFlights({ ...options, store, mayLie: (text) => mayLie(text) && textsOf(parseJson(text) ?? '').every(mayLie), flights, endpoint });
+      for (const { id, remoteId, preparedAt, questions, ...batch } of found) {
+        if (batch.endpoint === endpoint) flights.add({ id, remoteId, preparedMs: preparedAt / 1_000, keys: new Set(questions), waiting: new Map(), settle: new Map(), cancelledMs: undefined });
+        // Of another endpoint or model: nobody asks for it there any more.
+        else await given.end(id, [], Math.floor(clock.nowMs() * 1_000));
+      }
+      if (settings().batch !== undefined || flights.size > 0) working ??= work(own);
+    },
+    async ask(asker, question, note, purse) {
+      if (ended.signal.aborted) return putOff;
+      if (settings().batch === undefined || own === undefined) return await direct(question, note, purse?.direct);
+      working ??= work(own);
+      const key = createHash('sha256').update(JSON.stringify([asker, questionKey(baseUrl, model, question)])).digest('hex');
+      const isUnderWay = [...flights].some(({ keys }) => keys.has(key));
+      const answer = isUnderWay ? undefined : await known(key, question);
+      return answer ?? (ended.signal.aborted ? putOff : await wait({ key, question, note, purse }));
+    },
+    async stop() {
+      ended.abort();
+      for (const gate of gates.values()) gate.close();
+      for (const waiting of [...pending.values(), ...[...flights].flatMap((flight) => [...flight.waiting.values()])]) resolve(waiting, putOff);
+      await working;
+    },
+  };
+}

@@ -1,0 +1,263 @@
+/**
+ * The budgets of judges and of evaluators. What calls may use is reserved in the store before they go, a little ahead, so that not every call waits for the disk; what they
+ * did use is noted with the next reservation. What a process that dies had reserved counts as spent: the sum may be too high by that, and is never too low.
+ */
+import { eachMeasure, isNothing, leftOf, measures, noAmount, sumOfAmounts, type Amount, type Measure, type Settle, type Till, type Tokens, type Used } from '../../model/budget.ts';
+import type { Clock, Sleep } from '../../model/clock.ts';
+import { amountOf, noSpending, sumOfSpending, type Day, type DaySpend, type JudgeSpendStore, type Spending } from '../../model/store/judge-store.ts';
+import { pacedShare, unpaced, type Paced } from '../../pipeline/evaluation/budget-pacing.ts';
+import type { Telemetry } from '../../telemetry/telemetry.ts';
+import { accountOf, amountUsed, counted, inUnit, limitName, limitsOfDay, reasonOf, type Budget } from './budgets.ts';
+import { minutes } from './rate-window.ts';
+import { overBudget } from './budget-reservation.ts';
+
+export interface LedgerOptions {
+  /** Where it stands until a store is opened. */
+  readonly store: JudgeSpendStore;
+  readonly telemetry: Telemetry;
+  readonly clock: Clock;
+  readonly sleep: Sleep;
+  /** Of this process alone: by it the store tells its reservations from those of others. */
+  readonly owner: string;
+  /** Questions that were chosen and are not answered yet; absent: none wait. */
+  readonly waiting?: (budget: Budget) => number;
+  /** Told of a store that could not be tended; it is tried again. */
+  readonly onFault?: (error: unknown) => void;
+}
+
+/** How one limit of the day stands, in its unit. */
+export interface LimitStanding {
+  readonly limit: string;
+  readonly most: number;
+  readonly spent: number;
+  readonly reserved: number;
+  /** Of sample rates, what it leaves, 0..1. */
+  readonly share: number;
+}
+
+export interface Ledger {
+  /** Goes on with what the store knows of the day, and tends it from then on. Rejects when it cannot be read. */
+  open(store: JudgeSpendStore): Promise<void>;
+  /** A till for a budget; another one of the same name takes over what is reserved. */
+  till(budget: Budget): Till;
+  /** What these budgets together leave of a sample rate, 0..1, and the reason of a decision when that is nothing: the scarcest. */
+  share(budgets: readonly Budget[]): Paced;
+  standing(budget: Budget): readonly LimitStanding[];
+  /** Notes what is spent and gives back what is reserved and was not needed. Rejects when the store cannot be written. */
+  close(): Promise<void>;
+}
+
+const dayMs = 86_400_000;
+/** Reserved ahead, as a share of each limit: so much a crash may waste. */
+const aheadShare = 0.005;
+/** Days that the store remembers. */
+const daysKept = 400;
+/** A process that has not been heard of for so long is gone. */
+const leaseMs = 60_000;
+const tendEveryMs = 20_000;
+const stopped = { refused: 'judge_stopped: the service is stopping' } as const;
+
+interface Account {
+  readonly name: string;
+  readonly day: Day;
+  /** As the store last had it. */
+  known: DaySpend;
+  /** Not noted there yet. */
+  spent: Spending;
+  /** What this process has reserved in the store; the rest is held by others, some of whom may be gone. */
+  held: Amount;
+  /** Of what is reserved in the store, what calls that are over have used; not noted there yet. */
+  used: Amount;
+  /** Of what is reserved in the store, what is not handed out. */
+  free: Amount;
+  /** Calls under way. */
+  open: number;
+  /** One question to the store after the other. */
+  last: Promise<unknown>;
+}
+
+export function ledger({ store: first, telemetry, clock, sleep, owner, waiting = () => 0, onFault = () => undefined }: LedgerOptions): Ledger {
+  let store = first;
+  const ended = new AbortController();
+  let tending: Promise<void> | undefined;
+  /** Of today and, while calls of it are under way, of yesterday. */
+  const accounts = new Map<string, Account>();
+  const pace = minutes({ store: () => store, telemetry, clock, sleep });
+  const now = (): number => Math.floor(clock.nowMs() * 1_000);
+
+  function accountNamed(name: string, known: DaySpend = { ...noSpending, reserved: noAmount }): Account {
+    const day = dayOf(clock.nowMs());
+    const key = `${name} ${day}`;
+    const found = accounts.get(key) ?? { name, day, known, spent: noSpending, held: noAmount, used: noAmount, free: noAmount, open: 0, last: Promise.resolve() };
+    accounts.set(key, found);
+    return found;
+  }
+
+  async function enter(account: Account, wanted: Amount, limits: Partial<Amount>): Promise<Measure | undefined> {
+    const { name, day, spent, used } = account;
+    const { over, spend } = await store.enter({ account: name, day, owner, at: now(), spent, released: used, wanted, limits });
+    account.known = spend;
+    account.spent = minus(account.spent, spent);
+    account.used = leftOf(account.used, used);
+    account.held = leftOf(account.held, used);
+    if (over !== undefined) return over;
+    account.free = sumOfAmounts(account.free, wanted);
+    account.held = sumOfAmounts(account.held, wanted);
+    return over;
+  }
+
+  /** Notes what is spent and gives back what is not handed out. */
+  async function settled(account: Account): Promise<void> {
+    account.used = sumOfAmounts(account.used, account.free);
+    account.free = noAmount;
+    await enter(account, noAmount, {});
+  }
+
+  /** The limit that does not let so much be handed out. */
+  async function missed(account: Account, most: Amount, limits: Partial<Amount>): Promise<Measure | undefined> {
+    const missing = leftOf(most, account.free);
+    if (isNothing(missing)) return undefined;
+    const ahead = eachMeasure((measure) => Math.max(missing[measure], Math.floor((limits[measure] ?? 0) * aheadShare)));
+    if (measures.some((measure) => ahead[measure] > missing[measure]) && (await enter(account, ahead, limits)) === undefined) return undefined;
+    return await enter(account, missing, limits);
+  }
+
+  async function taken(budget: Budget, most: Tokens): Promise<Settle | Measure> {
+    const limits = limitsOfDay(budget);
+    const account = accountNamed(accountOf(budget));
+    const bound = counted(amountUsed(most, budget.price), limits);
+    const over = await after(account, async () => {
+      const limit = await missed(account, bound, limits);
+      if (limit !== undefined) return limit;
+      account.free = leftOf(account.free, bound);
+      account.open++;
+      return undefined;
+    });
+    tell(budget);
+    if (over !== undefined) return over;
+    return (used) => {
+      const spending = spendingOf(used, most, budget);
+      const amount = counted(amountOf(spending), limits);
+      account.spent = sumOfSpending(account.spent, spending);
+      account.used = sumOfAmounts(account.used, eachMeasure((measure) => Math.min(bound[measure], amount[measure])));
+      account.free = sumOfAmounts(account.free, leftOf(bound, amount));
+      account.open--;
+      tell(budget);
+    };
+  }
+
+  function standing(budget: Budget): readonly LimitStanding[] {
+    const limits = limitsOfDay(budget);
+    const { known, spent, held: own, used } = accountNamed(accountOf(budget));
+    const sums = sumOfAmounts(amountOf(known), amountOf(spent));
+    const held = leftOf(known.reserved, used);
+    const others = leftOf(known.reserved, own);
+    const dayShare = (clock.nowMs() % dayMs) / dayMs;
+    // What waits will cost what the questions of this day have cost.
+    const expected = waiting(budget) / Math.max(1, sums.requests);
+    return measures.flatMap((measure): readonly LimitStanding[] => {
+      const most = limits[measure];
+      if (most === undefined) return [];
+      const share = most === 0 ? 0 : pacedShare({ dayShare, spentShare: (others[measure] + sums[measure] * (1 + expected)) / most });
+      return [{ limit: limitName(measure), most: inUnit(measure, most), spent: inUnit(measure, sums[measure]), reserved: inUnit(measure, held[measure]), share }];
+    });
+  }
+
+  function tell(budget: Budget): void {
+    for (const { limit, most, spent, reserved, share } of standing(budget)) {
+      const labels = { 'tracejury.judge': budget.of === 'evaluator' ? '' : budget.name, 'gen_ai.evaluation.name': budget.of === 'evaluator' ? budget.name : '', 'tracejury.budget': limit };
+      telemetry.set('tracejury.judge.spent', spent, labels);
+      telemetry.set('tracejury.judge.reserved', reserved, labels);
+      telemetry.set('tracejury.judge.left', Math.max(0, most - spent - reserved), labels);
+      telemetry.set('tracejury.judge.budget.used', most === 0 ? 1 : spent / most, labels);
+      telemetry.set('tracejury.judge.pace', share, labels);
+    }
+  }
+
+  /** An earlier day is closed when its last call is over; what other processes have spent today is heard of. */
+  async function tended(): Promise<void> {
+    await store.renew(owner, now());
+    await store.adopt({ before: now() - leaseMs * 1_000, forget: dayOf(clock.nowMs() - daysKept * dayMs) });
+    const today = dayOf(clock.nowMs());
+    for (const [key, account] of accounts) {
+      await after(account, async () => {
+        if (account.day === today) account.known = (await store.on(today)).get(account.name) ?? account.known;
+        else if (account.open === 0) await settled(account);
+      });
+      if (account.day !== today && isBalanced(account)) accounts.delete(key);
+    }
+  }
+
+  async function tend(): Promise<void> {
+    while (!ended.signal.aborted) {
+      await sleep(tendEveryMs, ended.signal);
+      if (!ended.signal.aborted) await tended().catch(onFault);
+    }
+  }
+
+  return {
+    async open(next) {
+      store = next;
+      await tended();
+      for (const [name, known] of await store.on(dayOf(clock.nowMs()))) accountNamed(name, known);
+      tending ??= tend();
+    },
+    till: (budget) => ({
+      async take(most, signal) {
+        const passed = await pace.pass(budget, most, signal);
+        if (passed === undefined) return stopped;
+        const settle = await taken(budget, most).catch((error: unknown) => {
+          passed('unsent');
+          throw error;
+        });
+        if (typeof settle === 'function')
+          return (used) => {
+            passed(used);
+            settle(used);
+          };
+        passed('unsent');
+        return overBudget(reasonOf(budget, settle));
+      },
+    }),
+    share(budgets) {
+      let scarcest = unpaced;
+      for (const budget of budgets) {
+        tell(budget);
+        const { of } = budget;
+        for (const { limit, share } of standing(budget)) if (share < scarcest.left) scarcest = { left: share, by: of === 'evaluator' ? `evaluator_${limit}` : limit };
+      }
+      return scarcest;
+    },
+    standing,
+    async close() {
+      ended.abort();
+      await tending;
+      for (const account of accounts.values()) await after(account, () => settled(account));
+    },
+  };
+}
+
+function spendingOf(used: Used, most: Tokens, { price }: Budget): Spending {
+  if (used === 'unsent') return noSpending;
+  const tokens = used === 'unknown' ? most : used === 'nothing' ? { input: 0, output: 0 } : used;
+  return { nanoUsd: amountUsed(tokens, price).nanoUsd, requests: 1, inputTokens: Math.ceil(tokens.input), outputTokens: Math.ceil(tokens.output) };
+}
+
+function isBalanced({ open, free, used, spent }: Account): boolean {
+  return open === 0 && isNothing(free) && isNothing(used) && spent.requests === 0;
+}
+
+/** One after the other for an account; a failed one does not hold up the next. */
+async function after<Result>(account: Account, work: () => Promise<Result>): Promise<Result> {
+  const done = account.last.catch(() => undefined).then(work);
+  account.last = done;
+  return await done;
+}
+
+function minus(one: Spending, other: Spending): Spending {
+  return { nanoUsd: one.nanoUsd - other.nanoUsd, requests: one.requests - other.requests, inputTokens: one.inputTokens - other.inputTokens, outputTokens: one.outputTokens - other.outputTokens };
+}
+
+function dayOf(ms: number): Day {
+  return new Date(ms).toISOString().slice(0, 10);
+}

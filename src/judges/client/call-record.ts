@@ -1,0 +1,64 @@
+/** Notes what a request to an endpoint came to, however often it is sent, so that it can be told as a span. */
+import type { Tokens } from '../../model/budget.ts';
+import type { JudgeCall, NoteCall } from '../../model/judge-call.ts';
+import type { Clock } from '../../model/clock.ts';
+import type { Busy, Patience } from './retry.ts';
+import type { JudgeSettings } from '../settings.ts';
+
+/** What an endpoint says of an answer beside it. */
+export type ResponseNote = NonNullable<JudgeCall['response']>;
+
+/** What replies have in common. */
+interface Reply {
+  readonly kind: string;
+  readonly error?: string;
+  readonly tokens?: Tokens | undefined;
+  readonly response?: ResponseNote;
+}
+
+export interface CallRecord {
+  /** One request: `work` is handed the patience to send with, and what to call before each sending. Nothing is noted of what is never sent. */
+  through<Result extends Reply>(what: Pick<JudgeCall, 'operation' | 'question'>, patience: Patience, work: (patience: Patience, sent: () => void) => Promise<Result>): Promise<Result>;
+}
+
+export function callRecord(settings: Pick<JudgeSettings, 'name' | 'baseUrl' | 'model'>, clock: Clock, note: NoteCall = () => undefined): CallRecord {
+  const place = endpointOf(settings.baseUrl);
+  return {
+    async through(what, patience, work) {
+      let startMs: number | undefined;
+      const retries: { readonly atMs: number; readonly error: string }[] = [];
+      const noting: Patience = {
+        ...patience,
+        onRetry(busy: Busy) {
+          retries.push({ atMs: clock.nowMs(), error: busy.error });
+          patience.onRetry(busy);
+        },
+      };
+      const reply = await work(noting, () => void (startMs ??= clock.nowMs()));
+      if (startMs !== undefined) {
+        const { error, tokens, response } = reply;
+        note({ judge: settings.name, ...what, ...place, model: settings.model, startMs, endMs: clock.nowMs(), retries, ...(response === undefined ? {} : { response }), ...(tokens === undefined ? {} : { tokens }), ...(error === undefined ? {} : { error }) });
+      }
+      return reply;
+    },
+  };
+}
+
+/** Hosts of which it is known who they are, by the names of the GenAI conventions. */
+const providers: readonly (readonly [host: RegExp, provider: string])[] = [
+  [/\.openai\.azure\.com$/, 'azure.ai.openai'],
+  [/^api\.anthropic\.com$/, 'anthropic'],
+  [/^generativelanguage\.googleapis\.com$/, 'gcp.gemini'],
+  [/^api\.mistral\.ai$/, 'mistral_ai'],
+  [/^api\.groq\.com$/, 'groq'],
+  [/^api\.deepseek\.com$/, 'deepseek'],
+  [/^api\.perplexity\.ai$/, 'perplexity'],
+  [/^api\.x\.ai$/, 'x_ai'],
+];
+
+/** Of any other endpoint it is known that it speaks OpenAI's protocol, which is what the conventions ask for then. */
+export function endpointOf(baseUrl: string): Pick<JudgeCall, 'provider' | 'server'> {
+  const { hostname, port, protocol } = new URL(baseUrl);
+  const provider = providers.find(([host]) => host.test(hostname))?.[1] ?? 'openai';
+  return { provider, server: { address: hostname, port: Number(port === '' ? (protocol === 'https:' ? 443 : 80) : port) } };
+}

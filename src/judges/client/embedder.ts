@@ -1,0 +1,81 @@
+/** Texts → vectors: each text is asked for once, so many in one request, and what is known already not at all. */
+import type { Answer, EmbeddingRequest } from '../../../evaluators/evaluator.ts';
+import { readVectors, type Vector } from '../../../evaluators/matching/vectors.ts';
+import type { Till, Tokens } from '../../model/budget.ts';
+import type { NoteCall } from '../../model/judge-call.ts';
+import { callRecord } from './call-record.ts';
+import type { Door } from './request-gate.ts';
+import { embeddingCache } from './embedding-cache.ts';
+import { embeddings, textsPerRequest, type Embedded } from './embeddings.ts';
+import { untilSettled, type Patience } from './retry.ts';
+import type { JudgeParts, JudgeSettings } from '../settings.ts';
+import { tokensMost } from '../budget/budget-reservation.ts';
+
+/** Of one request: each tool call of the largest run that is scored, and what they are compared with. */
+const textsMax = 2_000;
+
+export interface EmbedderOptions {
+  readonly settings: JudgeSettings;
+  readonly telemetry: JudgeParts['telemetry'];
+  readonly patience: Patience;
+  readonly through: Door['through'];
+}
+
+/** What is asked for, and what is noted of the requests for it. */
+interface Wanted {
+  readonly texts: readonly string[];
+  readonly note: NoteCall | undefined;
+  /** Of the evaluator that asks. */
+  readonly purse: Till | undefined;
+}
+
+export function embedder({ settings, telemetry, patience, through }: EmbedderOptions): (request: EmbeddingRequest, note: NoteCall | undefined, purse: Till | undefined) => Promise<Answer> {
+  const embed = embeddings(settings);
+  const cache = embeddingCache();
+
+  function count(outcome: 'cached' | 'asked', texts: number): void {
+    telemetry.add('tracejury.judge.embeddings', texts, { 'tracejury.judge': settings.name, 'tracejury.outcome': outcome });
+  }
+
+  async function asked({ texts, note, purse }: Wanted, known: ReadonlyMap<string, Vector>, missing: readonly string[]): Promise<Answer> {
+    const vectors = new Map(known);
+    let tokens: Tokens | undefined;
+    const record = callRecord(settings, patience.clock, note);
+    for (let at = 0; at < missing.length; at += textsPerRequest) {
+      const batch = missing.slice(at, at + textsPerRequest);
+      const reply = await record.through({ operation: 'embeddings' }, patience, (noting, sent) =>
+        untilSettled<Embedded>(() => through(purse, { input: tokensMost(batch), output: 0 }, () => {
+          sent();
+          return embed(batch, patience.signal);
+        }), noting),
+      );
+      if (reply.kind !== 'vectors') return { kind: 'failed', error: reply.error };
+      for (const [nth, text] of batch.entries()) vectors.set(text, reply.vectors[nth] ?? []);
+      if (reply.tokens !== undefined) tokens = { input: (tokens?.input ?? 0) + reply.tokens.input, output: 0 };
+    }
+    const answer = answered(texts, vectors, tokens);
+    // Vectors of two lengths are of two models: none of them is worth keeping.
+    if (answer.kind === 'answered') for (const text of missing) cache.keep(text, vectors.get(text) ?? []);
+    return answer;
+  }
+
+  function answered(texts: readonly string[], vectors: ReadonlyMap<string, Vector>, tokens: Tokens | undefined): Answer {
+    const read = readVectors(texts.map((text) => vectors.get(text) ?? []), texts.length);
+    if (read.kind === 'faulty') return { kind: 'failed', error: `judge_answer_invalid: ${read.fault}` };
+    return { kind: 'answered', value: read.vectors, truncated: false, model: settings.model, ...(tokens === undefined ? {} : { tokens }) };
+  }
+
+  return async ({ texts }, note, purse) => {
+    if (texts.length > textsMax) return { kind: 'failed', error: `judge_overloaded: more than ${textsMax} texts at once` };
+    const distinct = [...new Set(texts)];
+    const known = new Map(distinct.flatMap((text) => {
+      const vector = cache.of(text);
+      return vector === undefined ? [] : [[text, vector] as const];
+    }));
+    const missing = distinct.filter((text) => !known.has(text));
+    if (known.size > 0) count('cached', known.size);
+    if (missing.length === 0) return answered(texts, known, undefined);
+    count('asked', missing.length);
+    return await asked({ texts, note, purse }, known, missing);
+  };
+}

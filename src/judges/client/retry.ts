@@ -1,0 +1,43 @@
+/** Sends again while an endpoint is busy, so many times, with rests between. */
+import type { Clock, Sleep } from '../../model/clock.ts';
+import { restMs } from './backoff.ts';
+
+/** Worth another try; `retryAfter` as the endpoint wrote it. */
+export interface Busy {
+  readonly kind: 'busy';
+  readonly error: string;
+  readonly retryAfter: string | undefined;
+  /** It may have been worked on, and charged, all the same. */
+  readonly mayCost?: true;
+}
+
+export interface Patience {
+  /** Sendings of one request. */
+  readonly attemptsMax: number;
+  readonly onRetry: (busy: Busy) => void;
+  /** Ends the rests; nothing is sent after it. */
+  readonly signal: AbortSignal;
+  /** The error of a request that was not sent any more. */
+  readonly stopped: string;
+  readonly clock: Clock;
+  readonly sleep: Sleep;
+  readonly random: () => number;
+}
+
+export const busyStatuses: ReadonlySet<number> = new Set([408, 409, 425, 429, 500, 502, 503, 504, 529]);
+
+export async function untilSettled<Reply extends { readonly kind: string }>(send: () => Promise<Reply | Busy>, patience: Patience): Promise<Exclude<Reply, Busy> | { readonly kind: 'failed'; readonly error: string }> {
+  const { attemptsMax, onRetry, signal, stopped, clock, sleep, random } = patience;
+  for (let attempt = 1; ; attempt++) {
+    if (signal.aborted) return { kind: 'failed', error: stopped };
+    const reply = await send();
+    if (!isBusy(reply)) return reply as Exclude<Reply, Busy>;
+    if (attempt >= attemptsMax) return { kind: 'failed', error: reply.error };
+    onRetry(reply);
+    await sleep(restMs({ attempt, retryAfter: reply.retryAfter, clock, random }), signal);
+  }
+}
+
+function isBusy(reply: { readonly kind: string }): reply is Busy {
+  return reply.kind === 'busy';
+}

@@ -1,0 +1,188 @@
+/**
+ * Takes what waits for judges out of the store and has it asked, so many at a time, the oldest first. A row goes in the transaction that writes its verdict: what a process
+ * that dies had under way is asked again by the next one, and what is answered never is. Of several processes over one store one has a job at a time, by a lease: what it has under way is its
+ * own as long as it lives. Decision 43.
+ */
+import type { Clock, Sleep } from '../../model/clock.ts';
+import type { JudgeJobStore, WaitingJob } from '../../model/store/judge-store.ts';
+import type { AskEnd } from '../../pipeline/jury/judge-driver.ts';
+import type { ResumedJob } from '../../pipeline/pipeline.ts';
+import type { Telemetry } from '../../telemetry/telemetry.ts';
+
+export interface DeskOptions {
+  readonly store: JudgeJobStore;
+  /** Of this process, and of the one that comes after it over the same journal. */
+  readonly owner: string;
+  /** Of what waits: beyond the one nothing more is let in, beyond the other it ends as overload. */
+  readonly keep: { readonly rows: number; readonly ageMs: number };
+  /** How many jobs of a party are worked on at a time. */
+  readonly places: (party: string) => number;
+  /** How much longer than others those of a party may wait. */
+  readonly moreMs?: (party: string) => number;
+  readonly resume: (job: ResumedJob, done: (ended: boolean) => void, as?: AskEnd) => void;
+  /** Items that were offered to the store, and of these the ones that are written or given up. */
+  readonly keeping: { readonly offered: () => number; readonly settled: () => number };
+  readonly telemetry: Telemetry;
+  readonly clock: Clock;
+  readonly sleep: Sleep;
+  readonly onFault: (error: unknown) => void;
+}
+
+export interface Desk {
+  /** Whether one more may wait for a party; it then comes with the next item that is offered to the store. */
+  admits(party: string): boolean;
+  /** The questions of what waits or is worked on, so many for each of a party. */
+  waiting(questionsOf: (party: string) => number): number;
+  start(): void;
+  /** Takes nothing more. May be called twice, and without `start`. */
+  stop(): Promise<void>;
+}
+
+/** Between two looks while something waits. */
+const lookEveryMs = 50;
+/** While nothing does. */
+const idleMs = 1_000;
+const faultRestMs = 1_000;
+/** Beyond so many, rows are counted once in a while. */
+const fewRows = 1_000;
+const countEveryMs = 1_000;
+/** A process that has not been heard of for so long is gone, and what it had is taken by another one. */
+const leaseMs = 30_000;
+const renewEveryMs = 10_000;
+/** Jobs that one look takes of a party, or ends for their age. */
+const takeMax = 200;
+/** Held for one place, so that it does not stand empty until the next look. */
+const perPlace = 2;
+
+interface Taken {
+  readonly party: string;
+  /** Items that had been offered when it ended; undefined: it is under way. */
+  endedAt?: number;
+}
+
+export function desk({ store, owner, keep, places, moreMs = () => 0, resume, keeping, telemetry, clock, sleep, onFault }: DeskOptions): Desk {
+  const ended = new AbortController();
+  /** By the id of the row. */
+  const taken = new Map<number, Taken>();
+  /** Of each job that was let in and may not be written yet, which item it comes with, and for whom. */
+  let admitted: { readonly item: number; readonly party: string }[] = [];
+  let parties: Awaited<ReturnType<JudgeJobStore['counts']>> = [];
+  let rows = 0;
+  let countedMs = -Infinity;
+  let told: ReadonlySet<string> = new Set();
+  /** What found no room: anybody may take it. */
+  const released: number[] = [];
+  let renewedMs = clock.nowMs();
+  let working: Promise<void> | undefined;
+  let wake = new AbortController();
+
+  function count(outcome: 'kept' | 'refused' | 'too_old' | 'unreadable', jobs = 1): void {
+    telemetry.add('tracejury.judge.jobs', jobs, { 'tracejury.outcome': outcome });
+  }
+
+  /** Its verdict stands in the store with its row gone, or is lost with its row there: either way the rows say what is to be done. */
+  function forgetSettled(): void {
+    const settled = keeping.settled();
+    for (const [id, { endedAt }] of taken) if (endedAt !== undefined && endedAt <= settled) taken.delete(id);
+    admitted = admitted.filter(({ item }) => item > settled);
+  }
+
+  async function begin(job: WaitingJob, as?: AskEnd): Promise<void> {
+    const { run } = job;
+    if (run === undefined) {
+      count('unreadable');
+      return await store.drop([job.id]);
+    }
+    const place: Taken = { party: job.party };
+    taken.set(job.id, place);
+    resume({ ...job, run }, (isEnded) => {
+      if (isEnded) place.endedAt = keeping.offered();
+      else if (taken.delete(job.id)) released.push(job.id);
+    }, as);
+  }
+
+  const micros = (ms: number): number => Math.floor(ms * 1_000);
+  const leased = (): { readonly owner: string; readonly now: number; readonly until: number } => ({ owner, now: micros(clock.nowMs()), until: micros(clock.nowMs() + leaseMs) });
+
+  async function tendLeases(): Promise<void> {
+    if (released.length > 0) await store.release(owner, released.splice(0));
+    if (clock.nowMs() - renewedMs < renewEveryMs) return;
+    renewedMs = clock.nowMs();
+    if (taken.size > 0) await store.renew(leased());
+  }
+
+  async function look(): Promise<void> {
+    forgetSettled();
+    await tendLeases();
+    await recount();
+    await endOld();
+    for (const { party } of parties) {
+      const own = [...taken].filter(([, one]) => one.party === party);
+      const free = Math.min(takeMax, places(party) * perPlace - own.filter(([, { endedAt }]) => endedAt === undefined).length);
+      if (free <= 0) continue;
+      for (const job of await store.take({ party, limit: free, except: own.map(([id]) => id) }, leased())) if (!ended.signal.aborted) await begin(job);
+    }
+  }
+
+  /** Many are not counted at each look. */
+  async function recount(): Promise<void> {
+    if (rows > fewRows && clock.nowMs() - countedMs < countEveryMs) return;
+    parties = await store.counts();
+    countedMs = clock.nowMs();
+    rows = parties.reduce((sum, { waiting }) => sum + waiting, 0);
+    tell(parties);
+  }
+
+  async function endOld(): Promise<void> {
+    for (const { party, oldestAt } of parties) {
+      const before = Math.floor((clock.nowMs() - keep.ageMs - moreMs(party)) * 1_000);
+      if (oldestAt >= before) continue;
+      const old = await store.take({ party, before, limit: takeMax, except: [...taken.keys()] }, leased());
+      for (const job of old) await begin(job, { kind: 'overload', reason: 'too_old' });
+      if (old.length > 0) count('too_old', old.length);
+    }
+  }
+
+  function tell(counts: Awaited<ReturnType<JudgeJobStore['counts']>>): void {
+    const now = new Map(counts.map((one) => [one.party, one] as const));
+    for (const party of new Set([...told, ...now.keys()])) {
+      const { waiting = 0, oldestAt } = now.get(party) ?? {};
+      telemetry.set('tracejury.judge.jobs.waiting', waiting, { 'tracejury.judge': party });
+      telemetry.set('tracejury.judge.jobs.age', oldestAt === undefined ? 0 : Math.max(0, clock.nowMs() / 1_000 - oldestAt / 1_000_000), { 'tracejury.judge': party });
+    }
+    told = new Set(now.keys());
+  }
+
+  async function work(): Promise<void> {
+    while (!ended.signal.aborted) {
+      try {
+        await look();
+        const isIdle = rows === 0 && admitted.length === 0 && taken.size === 0;
+        await sleep(isIdle ? idleMs : lookEveryMs, isIdle ? AbortSignal.any([ended.signal, wake.signal]) : ended.signal);
+      } catch (error) {
+        onFault(error);
+        await sleep(faultRestMs, ended.signal);
+      }
+    }
+  }
+
+  return {
+    admits(party) {
+      if (rows + admitted.length >= keep.rows) {
+        count('refused');
+        return false;
+      }
+      count('kept');
+      admitted.push({ item: keeping.offered() + 1, party });
+      wake.abort();
+      wake = new AbortController();
+      return true;
+    },
+    waiting: (questionsOf) => parties.reduce((sum, { party, waiting }) => sum + waiting * questionsOf(party), 0) + admitted.reduce((sum, { party }) => sum + questionsOf(party), 0),
+    start: () => void (working ??= work()),
+    async stop() {
+      ended.abort();
+      await working;
+    },
+  };
+}

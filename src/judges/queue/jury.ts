@@ -1,0 +1,123 @@
+/** Puts one run before several judges at the same time, and before one more where their votes are not sure enough. What comes of it is one verdict, or one reason why there is none. */
+import type { Answer, Asking } from '../../../evaluators/evaluator.ts';
+import type { Tokens } from '../../model/budget.ts';
+import type { Verdict } from '../../model/verdict.ts';
+import { agrees, countOf, isVote, reasonToEscalate, type Ballot, type Count } from '../../pipeline/jury/jury-tally.ts';
+import { juryVerdict, verdictOfEscalation, type Escalated, type JuryCosts } from '../../pipeline/jury/jury-verdict.ts';
+import { seatsOf, type Panel, type Seat } from '../../pipeline/jury/jury-panel.ts';
+import type { AskEnd } from '../../pipeline/jury/judge-driver.ts';
+import { voting } from '../../pipeline/jury/jury-vote.ts';
+import type { Telemetry } from '../../telemetry/telemetry.ts';
+import { costOf, usdOf, type TokenPrice } from '../budget/token-cost.ts';
+
+export interface Jury {
+  /** Of the configured evaluator. */
+  readonly name: string;
+  readonly panel: Panel;
+  /** What stands for the model of its verdicts. */
+  readonly model: string;
+  /** Begins the evaluation, anew for each vote. */
+  readonly questions: () => Asking<Verdict>;
+  /** Puts one vote before its judge. Resolves, never rejects. */
+  readonly ask: (judge: string, questions: () => Asking<Verdict>) => Promise<AskEnd>;
+  /** The same for judges that are one model at one endpoint: what one of them answers would be the other's answer. */
+  readonly identity: (judge: string) => string;
+  readonly price: (judge: string) => TokenPrice | undefined;
+  readonly telemetry: Telemetry;
+}
+
+interface Concluded {
+  readonly ballots: readonly Ballot[];
+  readonly count: Count;
+  readonly escalated: Escalated | undefined;
+  readonly verdict: Verdict;
+}
+
+/** Resolves, never rejects. */
+export async function juryEnd(jury: Jury): Promise<AskEnd> {
+  const account = accountOf(jury);
+  const vote = voter(jury, account.heard);
+  const ballots = await Promise.all(seatsOf(jury.panel).map(vote));
+  // Nothing was to be asked: there is nobody to tell of.
+  if (!account.isBegun() && ballots[0]?.end.kind === 'judged') return ballots[0].end;
+  const count = countOf(ballots);
+  const ended = (verdict: Verdict, escalated?: Escalated): AskEnd => {
+    tell(jury, { ballots, count, escalated, verdict });
+    return { kind: 'judged', verdict: juryVerdict(verdict, { ballots, count, escalated, costs: account.costs(), model: jury.model }) };
+  };
+  if (count.kind === 'missing') return count.end.kind === 'judged' ? ended(count.end.verdict) : count.end;
+  const escalated = await escalatedOf(jury.panel, count, vote);
+  const end = escalated?.ballot.end;
+  // The next process asks it; what was answered is known then.
+  if (end?.kind === 'overload' && end.reason === 'stopping') return end;
+  return ended((escalated === undefined ? undefined : verdictOfEscalation(escalated)) ?? count.verdict, escalated);
+}
+
+type Vote = (seat: Seat) => Promise<Ballot>;
+
+/** Votes of one identity are numbered, whatever the names of the judges. */
+function voter({ panel, questions, ask, identity }: Jury, heard: (judge: string, answer: Answer) => void): Vote {
+  const given = new Map<string, number>();
+  const asksConfidence = panel.escalate?.below !== undefined;
+  return async (seat) => {
+    const same = identity(seat.judge);
+    const vote = (given.get(same) ?? 0) + 1;
+    given.set(same, vote);
+    let lowest: number | undefined;
+    const hear = (answer: Answer, confidence: number | undefined): void => {
+      heard(seat.judge, answer);
+      if (confidence !== undefined) lowest = Math.min(lowest ?? 1, confidence);
+    };
+    const end = await ask(seat.judge, () => voting(questions(), { vote, asksConfidence, heard: hear }));
+    return { ...seat, end, ...(lowest === undefined ? {} : { confidence: lowest }) };
+  };
+}
+
+async function escalatedOf({ escalate }: Panel, count: Extract<Count, { readonly kind: 'counted' }>, vote: Vote): Promise<Escalated | undefined> {
+  const because = escalate === undefined ? undefined : reasonToEscalate(escalate, count);
+  if (escalate === undefined || because === undefined) return undefined;
+  return { because, ballot: await vote({ judge: escalate.to, vote: 1 }), ...(escalate.below === undefined ? {} : { below: escalate.below }) };
+}
+
+/** What the answers to all questions have used. */
+function accountOf({ price }: Jury): { readonly heard: (judge: string, answer: Answer) => void; readonly isBegun: () => boolean; readonly costs: () => JuryCosts } {
+  const used = new Map<string, Tokens>();
+  let cached = 0;
+  return {
+    heard(judge, answer) {
+      if (answer.kind === 'answered' && answer.cached === true) cached++;
+      const { input, output } = used.get(judge) ?? { input: 0, output: 0 };
+      used.set(judge, { input: input + (answer.tokens?.input ?? 0), output: output + (answer.tokens?.output ?? 0) });
+    },
+    isBegun: () => used.size > 0,
+    costs() {
+      const all = [...used].map(([judge, tokens]) => ({ tokens, price: price(judge) }));
+      const nano = all.flatMap((one) => (one.price === undefined ? [] : [costOf(one.tokens, one.price)]));
+      return {
+        inputTokens: all.reduce((sum, { tokens }) => sum + tokens.input, 0),
+        outputTokens: all.reduce((sum, { tokens }) => sum + tokens.output, 0),
+        usd: nano.length < all.length ? undefined : usdOf(nano.reduce((sum, one) => sum + one, 0)),
+        cached,
+      };
+    },
+  };
+}
+
+function tell({ name, telemetry }: Jury, { ballots, count, escalated, verdict }: Concluded): void {
+  const labels = { 'gen_ai.evaluation.name': name };
+  telemetry.add('tracejury.jury.verdicts', 1, { ...labels, 'tracejury.outcome': wordOf(count, escalated) });
+  for (const { judge, end } of ballots) {
+    const outcome = end.kind !== 'judged' ? 'not_asked' : !isVote(end.verdict) ? 'failed' : agrees(end.verdict, verdict) ? 'agreed' : 'differed';
+    telemetry.add('tracejury.jury.votes', 1, { ...labels, 'tracejury.judge': judge, 'tracejury.outcome': outcome });
+  }
+  if (escalated === undefined) return;
+  const outcome = escalated.ballot.end.kind !== 'judged' ? 'not_asked' : verdictOfEscalation(escalated) === undefined ? 'failed' : 'decided';
+  telemetry.add('tracejury.jury.escalations', 1, { ...labels, 'tracejury.judge': escalated.ballot.judge, 'tracejury.reason': escalated.because, 'tracejury.outcome': outcome });
+}
+
+function wordOf(count: Count, escalated: Escalated | undefined): string {
+  if (count.kind === 'missing') return 'incomplete';
+  if (escalated !== undefined && verdictOfEscalation(escalated) !== undefined) return 'escalated';
+  if (count.by !== 'votes') return count.by;
+  return count.agreeing === count.answered ? 'unanimous' : 'majority';
+}
