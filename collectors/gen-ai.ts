@@ -2,7 +2,7 @@
  * The OpenTelemetry GenAI conventions. Message content stands in span attributes (versions 1.37 and later), in span events or log records
  * of one message each (1.28 to 1.36) or of one model call each, or in the attributes `gen_ai.prompt` and `gen_ai.completion` (before).
  */
-import type { Drafted } from '../src/model/drafted.ts';
+import type { Drafted } from '../src/model/mutable.ts';
 import { isJsonObject, member, type JsonObject } from '../src/model/json.ts';
 import { textAttribute, type LogRecord, type Span } from '../src/model/span.ts';
 import type { Collector, Message, Repeats, SpanFacts, ToolFacts } from './collector.ts';

@@ -1,6 +1,6 @@
 /** OpenInference: `openinference.span.kind` on every span, messages and documents flattened into attribute keys. */
 import type { RetrievedDocument, ToolDefinition } from '../src/model/agent-trace.ts';
-import type { Drafted } from '../src/model/drafted.ts';
+import type { Drafted } from '../src/model/mutable.ts';
 import { isJsonArray, isJsonObject, member, parseJson, type JsonObject, type JsonValue } from '../src/model/json.ts';
 import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, Flattened, Message, Repeats, SpanFacts, ToolFacts } from './collector.ts';

@@ -1,6 +1,6 @@
 /** What every evaluator of tool calls asks before it scores: is there anything to score, and is it small enough? */
 import type { AgentTrace, ToolCall } from '../src/model/agent-trace.ts';
-import type { Drafted } from '../src/model/drafted.ts';
+import type { Drafted } from '../src/model/mutable.ts';
 import type { SpanId } from '../src/model/ids.ts';
 import { isJsonArray, isJsonObject } from '../src/model/json.ts';
 import type { JsonObject, JsonValue } from '../src/model/json.ts';

@@ -1,5 +1,5 @@
 /** Which expected calls the calls of a run match: equal names, and arguments as the rule of the expected tool has it. */
-import { callEnd } from '../src/model/call-end.ts';
+import { callEnd } from '../src/model/tool-call-outcome.ts';
 import type { ToolCall } from '../src/model/agent-trace.ts';
 import type { ExpectedToolCall } from '../src/model/expectation.ts';
 import type { JsonObject } from '../src/model/json.ts';

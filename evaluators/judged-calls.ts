@@ -1,6 +1,6 @@
 /** Which calls failed, by what spans state and by signs in results. A call of which the spans carry neither is left out and counted. */
 import type { ToolCall } from '../src/model/agent-trace.ts';
-import { failureSign, signInResult } from '../src/model/call-end.ts';
+import { failureSign, signInResult } from '../src/model/tool-call-outcome.ts';
 import { errorMember } from '../src/model/error-objects.ts';
 import { plainText } from '../src/model/json.ts';
 import type { JsonObject, JsonValue } from '../src/model/json.ts';

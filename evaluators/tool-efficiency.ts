@@ -4,7 +4,7 @@
  */
 import { jsonEqual } from './matching/equality.ts';
 import type { JsonObject } from '../src/model/json.ts';
-import { callEnd } from '../src/model/call-end.ts';
+import { callEnd } from '../src/model/tool-call-outcome.ts';
 import { errorMember } from '../src/model/error-objects.ts';
 import type { Outcome } from '../src/model/verdict.ts';
 import { argumentsUnknown, callDetails, evidenceOf, executedCalls, noToolCalls, notCarried, namedIn, onEmptySchema, partOf, partsOf, skipped } from './calls.ts';

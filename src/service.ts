@@ -6,7 +6,7 @@ import { evaluationContext } from '../evaluators/context.ts';
 import type { Config } from './config/config.ts';
 import type { Prints } from './config/prints.ts';
 import type { ScoredRun } from './model/scored-run.ts';
-import { roughBytes } from './model/weight.ts';
+import { roughBytes } from './model/size-estimate.ts';
 import { contentNotices } from './pipeline/reporting/content-notices.ts';
 import { defaultGroupLimits } from './pipeline/gathering/group-limits.ts';
 import { pipeline } from './pipeline/pipeline.ts';

@@ -1,5 +1,5 @@
 /** What the GenAI conventions call the content and the tokens of a request to a model, for the collectors whose spans use these names too. */
-import type { Drafted } from '../../src/model/drafted.ts';
+import type { Drafted } from '../../src/model/mutable.ts';
 import { isJsonObject, member, type JsonValue } from '../../src/model/json.ts';
 import type { Attributed, Span } from '../../src/model/span.ts';
 import type { Message, Repeats, SpanFacts } from '../collector.ts';

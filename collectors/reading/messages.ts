@@ -2,7 +2,7 @@
  * Conversations as SDKs write them, in one shape. Understood: OpenAI chat and Responses items, the GenAI conventions' parts, Anthropic
  * blocks, Gemini contents, Genkit's and the AI SDK's content parts, LangChain messages and `[role, text]` pairs.
  */
-import type { Drafted } from '../../src/model/drafted.ts';
+import type { Drafted } from '../../src/model/mutable.ts';
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import type { AttributeValue } from '../../src/model/span.ts';
 import type { AskedCall, Message, ToldResult } from '../collector.ts';

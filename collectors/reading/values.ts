@@ -1,5 +1,5 @@
 /** Arguments and results as SDKs write them: JSON text, Python notation, texts in texts, and the frameworks' wrappers around them. */
-import type { Drafted } from '../../src/model/drafted.ts';
+import type { Drafted } from '../../src/model/mutable.ts';
 import { isJsonArray, isJsonObject, jsonText, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import type { AttributeValue } from '../../src/model/span.ts';
 import type { ToolFacts } from '../collector.ts';

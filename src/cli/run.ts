@@ -1,7 +1,7 @@
 /** From the words of a command line to an exit code. */
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';
 import { ConfigError } from '../config/fault.ts';
-import { nearest } from '../model/nearest.ts';
+import { nearest } from '../model/did-you-mean.ts';
 import type { Environment } from '../config/substitution.ts';
 import { JuryError } from '../model/errors.ts';
 import { UsageError, type Command, type CommandInput, type Subcommand } from './command.ts';

@@ -3,7 +3,7 @@ import type { ErrorObject } from 'ajv';
 import { isJsonObject, jsonText, type JsonValue } from '../model/json.ts';
 import { quantityExamples, quantityOf } from '../model/quantities.ts';
 import type { Path } from './fault.ts';
-import { nearest } from '../model/nearest.ts';
+import { nearest } from '../model/did-you-mean.ts';
 import { patternProblem } from './pattern.ts';
 
 interface Sentence {

@@ -9,7 +9,7 @@ import { isRule, judgeFindings } from './cross-checks-juries.ts';
 import { askable, entryName, entryOf, evaluatorEntry, placedEntries, type PlacedEntry } from './evaluator-entry.ts';
 import { pathText, type Finding, type Path } from './fault.ts';
 import { missingPrices } from './missing-prices.ts';
-import { nearest } from '../model/nearest.ts';
+import { nearest } from '../model/did-you-mean.ts';
 import { objectAt } from './reading.ts';
 import { defaultsEntry } from './sections/evaluators.ts';
 

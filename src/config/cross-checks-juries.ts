@@ -3,7 +3,7 @@ import type { AnyEvaluator, RuleEvaluator } from '../../evaluators/evaluator.ts'
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
 import { seatsMax } from '../pipeline/jury/jury-panel.ts';
 import type { Finding, Path } from './fault.ts';
-import { nearest } from '../model/nearest.ts';
+import { nearest } from '../model/did-you-mean.ts';
 import { objectAt } from './reading.ts';
 
 interface AskingEntry {

@@ -5,7 +5,7 @@ import { secretBytes } from '../exporters/webhook/webhook-signature.ts';
 import { verdictOutcomes, type WebhookSettings } from '../exporters/webhook/webhook-settings.ts';
 import { member, type JsonObject } from '../model/json.ts';
 import type { Finding, Path } from './fault.ts';
-import { nearest } from '../model/nearest.ts';
+import { nearest } from '../model/did-you-mean.ts';
 import { listAt, objectAt } from './reading.ts';
 import { webhookDefaults } from './sections/export.ts';
 

@@ -3,7 +3,7 @@ import { annotationRowsMax, type AnnotatorKind } from '../model/store/annotation
 import type { Tenant } from '../model/ids.ts';
 import type { RowPlace, RunPeriod, VerdictRow } from '../model/store/verdict-rows.ts';
 import type { Store } from '../model/store/store.ts';
-import type { Micros } from '../model/time-text.ts';
+import type { Micros } from '../model/timestamp.ts';
 import { honestRate, weightMaxOf, type HonestRate } from './honest-rate.ts';
 import { labelledRuns } from './people.ts';
 

@@ -1,7 +1,7 @@
 /** What a program says about a judge, and what is wrong with it, one sentence a fault. The bounds are those of the configuration; no message repeats a value that may be secret. */
 import type { JsonObject } from '../model/json.ts';
 import type { Sleep } from '../model/clock.ts';
-import { nearest } from '../model/nearest.ts';
+import { nearest } from '../model/did-you-mean.ts';
 import { ownBodyMembers, ownHeaders, reasoningEfforts, type JudgeSettings } from './settings.ts';
 
 export interface OpenAiCompatibleOptions {

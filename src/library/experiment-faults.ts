@@ -2,7 +2,7 @@
 import { readExpectation } from '../../evaluators/expectation.ts';
 import { writtenExpectation } from '../../evaluators/written-expectation.ts';
 import type { Expectation } from '../model/expectation.ts';
-import { nearest } from '../model/nearest.ts';
+import { nearest } from '../model/did-you-mean.ts';
 import type { Example, ExperimentOptions } from './experiment.ts';
 
 type Names<Members> = { readonly [Name in keyof Required<Members>]: true };

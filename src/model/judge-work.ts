@@ -1,5 +1,5 @@
 /** What of a scored run waits for a judge: questions about the run itself, and its turn in a session that is judged as a whole. */
-import type { Micros } from './time-text.ts';
+import type { Micros } from './timestamp.ts';
 import type { Decision, EvaluatorKind } from './verdict.ts';
 
 /** An evaluator that was chosen to be asked about a run, and is not done. It is written with the run. */

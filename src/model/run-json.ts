@@ -1,8 +1,8 @@
 /** A run in the machine-readable form: snake_case, times in RFC 3339 with microseconds; the run object of every interface, without verdicts. */
 import type { AgentTrace, Run, ToolCall } from './agent-trace.ts';
-import { callEnd } from './call-end.ts';
+import { callEnd } from './tool-call-outcome.ts';
 import type { JsonObject, JsonValue } from './json.ts';
-import { timeText } from './time-text.ts';
+import { timeText } from './timestamp.ts';
 
 /** Without a run, what only a stream of spans can tell is null. */
 export function runJson(trace: AgentTrace, run?: Run): JsonObject {

@@ -5,7 +5,7 @@ import type { ExporterConfig } from '../config/config.ts';
 import { metricsPush, type MetricsPush, type MetricsPushSettings, type PushOutcome } from '../exporters/metrics/metrics-push.ts';
 import { wire } from '../model/attributes.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
-import type { EntryStanding, MetricsStanding } from '../model/exporter-standing.ts';
+import type { EntryStanding, MetricsStanding } from '../model/exporter-status.ts';
 import { jsonText } from '../model/json.ts';
 import type { MetricFamily } from '../telemetry/registry.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';

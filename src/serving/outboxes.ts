@@ -11,7 +11,7 @@ import type { RowStore } from '../exporters/delivery/outbox-rows.ts';
 import { jsonText } from '../model/json.ts';
 import type { Sleep } from '../model/clock.ts';
 import type { NewExport } from '../model/store/export-store.ts';
-import type { EntryStanding } from '../model/exporter-standing.ts';
+import type { EntryStanding } from '../model/exporter-status.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { configuredExporter } from './configured-exporter.ts';
 import { exchangeable, type Exchangeable } from './exchangeable.ts';

@@ -1,11 +1,11 @@
 /** What stores keep of a scored run. */
 import type { ScoredRun } from '../model/scored-run.ts';
 import type { Run, RunKey, ToolCall } from '../model/agent-trace.ts';
-import { tookNano } from '../model/call-end.ts';
+import { tookNano } from '../model/tool-call-outcome.ts';
 import type { JsonObject, JsonValue } from '../model/json.ts';
 import { runTargetId, type Evaluation, type Verdict, type VerdictWord } from '../model/verdict.ts';
 import type { StoredDecision, StoredVerdict } from '../model/store/store.ts';
-import type { Micros } from '../model/time-text.ts';
+import type { Micros } from '../model/timestamp.ts';
 
 export function microsOf(unixNano: bigint): Micros {
   return Number(unixNano / 1_000n);

@@ -2,7 +2,7 @@
  * Between the pipeline and the store: gathers scored runs, writes them in batches, and lets old ones go. In memory and bounded: a store
  * that cannot be written costs the oldest items, which are counted, and never slows whoever offers.
  */
-import { roughBytes } from '../model/weight.ts';
+import { roughBytes } from '../model/size-estimate.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { NewExport } from '../model/store/export-store.ts';

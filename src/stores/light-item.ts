@@ -3,7 +3,7 @@
  * lives for so long is what the garbage collector is slowest with.
  */
 import type { AgentTrace } from '../model/agent-trace.ts';
-import { callEnd } from '../model/call-end.ts';
+import { callEnd } from '../model/tool-call-outcome.ts';
 import { contentOf } from './run-content.ts';
 import type { StoreItem } from '../model/store/store.ts';
 

@@ -3,11 +3,11 @@ import type { RunKey } from '../model/agent-trace.ts';
 import { annotationId, annotationsPerTraceMax, annotationsWaitingMax, type AnnotatedRun, type Annotation, type AnnotationFate, type AnnotationStore, type IdentifiedAnnotation, type StoredAnnotation, traceOfAnnotation } from '../model/store/annotation-store.ts';
 import type { JsonObject } from '../model/json.ts';
 import { runTargetId } from '../model/verdict.ts';
-import { roughBytes } from '../model/weight.ts';
+import { roughBytes } from '../model/size-estimate.ts';
 import { onCall } from './annotated-call.ts';
 import { detailsOf, type HeldVerdict } from './memory-verdicts.ts';
 import type { RunRow } from '../model/store/store.ts';
-import type { Micros } from '../model/time-text.ts';
+import type { Micros } from '../model/timestamp.ts';
 
 /** A run as it stands in the store. */
 export interface AnnotatableRun {

@@ -2,7 +2,7 @@
 import { itemRevision } from '../model/scored-run.ts';
 import type { RunKey } from '../model/agent-trace.ts';
 import { runTargetId } from '../model/verdict.ts';
-import { roughBytes } from '../model/weight.ts';
+import { roughBytes } from '../model/size-estimate.ts';
 import { exportItem } from './export-item.ts';
 import type { ExportRow, ExportStore, NewExport, WaitingExport } from '../model/store/export-store.ts';
 import type { Retention } from '../model/store/store.ts';

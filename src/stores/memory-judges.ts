@@ -3,7 +3,7 @@ import type { Run } from '../model/agent-trace.ts';
 import type { DueQuery, JudgeAnswerStore, JudgeJobStore, KeptAnswer, WaitingJob } from '../model/store/judge-store.ts';
 import type { NewJudgeJob } from '../model/judge-work.ts';
 import { jobBody, jobRun } from './job-body.ts';
-import type { Micros } from '../model/time-text.ts';
+import type { Micros } from '../model/timestamp.ts';
 
 export interface MemoryJobs extends JudgeJobStore {
   /** 0: there is none. `run`: its key in the store. */

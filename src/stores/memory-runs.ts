@@ -1,11 +1,11 @@
 /** Runs as a store without a file holds them, and what is told of them. */
 import type { Run } from '../model/agent-trace.ts';
 import { runTargetId } from '../model/verdict.ts';
-import { roughBytes } from '../model/weight.ts';
+import { roughBytes } from '../model/size-estimate.ts';
 import { microsOf } from './item.ts';
 import { heldBytes, wholeVerdicts, type HeldVerdict } from './memory-verdicts.ts';
 import type { ContentGone, RunFilter, RunPlace, RunRow, StoredDecision } from '../model/store/store.ts';
-import type { Micros } from '../model/time-text.ts';
+import type { Micros } from '../model/timestamp.ts';
 
 /** Of one revision. Little of it and in few pieces: what lives long in memory has the collector walk over it again and again. */
 export interface Version {

@@ -5,7 +5,7 @@ import type { NewJudgeJob, NewTurn, SessionChoice } from '../model/judge-work.ts
 import { sessionRun, sessionTurnsMax, surplusTurn, type JudgeSessionStore } from '../model/store/session-store.ts';
 import { jobBody, jobRun } from './job-body.ts';
 import { microsOf } from './item.ts';
-import type { Micros } from '../model/time-text.ts';
+import type { Micros } from '../model/timestamp.ts';
 
 export interface MemorySessions extends JudgeSessionStore {
   /** Gives how sessions end that begin with the run and are not judged. */

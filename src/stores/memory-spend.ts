@@ -1,7 +1,7 @@
 /** What judges have cost, and what is reserved for calls under way, in a store that ends with the process. */
 import { isNothing, noAmount, sumOfAmounts, leftOf, type Amount } from '../model/budget.ts';
 import { adopted, fitsMinute, minuteSeconds, noSpending, reservedAfter, sumOfSpending, type Day, type JudgeSpendStore, type Spending } from '../model/store/judge-store.ts';
-import type { Micros } from '../model/time-text.ts';
+import type { Micros } from '../model/timestamp.ts';
 
 /** Days of accounts. */
 const daysMax = 10_000;

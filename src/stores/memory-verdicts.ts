@@ -4,7 +4,7 @@
  */
 import { isJsonArray, isJsonObject, jsonText, parseJson, type JsonObject, type JsonValue } from '../model/json.ts';
 import type { Evaluation } from '../model/verdict.ts';
-import { roughBytes } from '../model/weight.ts';
+import { roughBytes } from '../model/size-estimate.ts';
 import { brief, briefText } from './compression.ts';
 import { storedVerdict } from './item.ts';
 import type { StoredVerdict } from '../model/store/store.ts';

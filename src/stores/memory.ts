@@ -1,7 +1,7 @@
 /** A store that is gone with the process, for tests and for running without a file. */
 import type { Run } from '../model/agent-trace.ts';
 import { runTargetId } from '../model/verdict.ts';
-import { callEnd } from '../model/call-end.ts';
+import { callEnd } from '../model/tool-call-outcome.ts';
 import { lasting } from './compression.ts';
 import { storedDecisions, tookMicros } from './item.ts';
 import { traceKey } from '../pipeline/gathering/trace-table.ts';

@@ -13,7 +13,7 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 import { compressedBeside } from './compression.ts';
 import { microsOf } from './item.ts';
 import type { SpanPiece, Store } from '../model/store/store.ts';
-import type { Micros } from '../model/time-text.ts';
+import type { Micros } from '../model/timestamp.ts';
 
 /** What was read back of a trace. */
 export interface TraceSpans {

@@ -1,7 +1,7 @@
 /** Spans in a store without a file: pieces by trace, as many as fit. */
 import type { Tenant, TraceId } from '../model/ids.ts';
 import { piecesPerTraceMax, type SpanPiece } from '../model/store/store.ts';
-import type { Micros } from '../model/time-text.ts';
+import type { Micros } from '../model/timestamp.ts';
 
 const traceIdChars = 32;
 

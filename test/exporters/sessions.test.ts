@@ -9,7 +9,7 @@ import { metricsExporter } from '../../src/exporters/metrics/metrics.ts';
 import { nativeScores } from '../../src/exporters/scores/score-api-score.ts';
 import { wire } from '../../src/model/attributes.ts';
 import type { JudgeCall } from '../../src/model/judge-call.ts';
-import { targetKey } from '../../src/model/target-key.ts';
+import { targetKey } from '../../src/model/evaluation-key.ts';
 import type { Verdict } from '../../src/model/verdict.ts';
 import { exportText, parsedExport } from '../../src/stores/export-item.ts';
 import { memoryStore } from '../../src/stores/memory.ts';

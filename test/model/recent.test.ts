@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { recentMap } from '../../src/model/recent.ts';
+import { recentMap } from '../../src/model/recent-map.ts';
 
 test('recent: what was set or replaced last is there, what was deleted is not, and no more than the bound is kept', () => {
   const step = fc.tuple(fc.constantFrom('set', 'delete'), fc.integer({ min: 0, max: 30 }), fc.integer());

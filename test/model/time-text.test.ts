@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { timeText } from '../../src/model/time-text.ts';
+import { timeText } from '../../src/model/timestamp.ts';
 
 const times: readonly (readonly [unixNano: bigint, text: string])[] = [
   [0n, '1970-01-01T00:00:00.000000Z'],

@@ -1,7 +1,7 @@
 import type { AnyEvaluator } from '../../../evaluators/evaluator.ts';
 import { evaluators as members } from '../../../evaluators/index.ts';
 import { snakeMembers } from '../../../evaluators/option-names.ts';
-import { nearest } from '../../model/nearest.ts';
+import { nearest } from '../../model/did-you-mean.ts';
 import { referenceRows } from '../../config/reference.ts';
 import { unreachable } from '../../model/ids.ts';
 import { isJsonObject, jsonText, member, type JsonObject, type JsonValue } from '../../model/json.ts';

@@ -1,7 +1,7 @@
 /** `tracejury init`: writes a first configuration. */
 import { writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
-import { nearest } from '../../model/nearest.ts';
+import { nearest } from '../../model/did-you-mean.ts';
 import { natives } from '../../exporters/index.ts';
 import type { NativeBackend } from '../../exporters/scores/score-api-backend.ts';
 import { UsageError, type Command, type CommandInput, type ExitCode } from '../command.ts';

@@ -1,7 +1,7 @@
 /** A fault of a dataset or an expectation in the form of the configuration's: what is wrong, and what would be right. */
 import { expectationNames, type Fault } from '../../../evaluators/expectation.ts';
 import type { ConfigFault } from '../../config/fault.ts';
-import { nearest } from '../../model/nearest.ts';
+import { nearest } from '../../model/did-you-mean.ts';
 import { isJsonArray, isJsonObject, member, type JsonValue } from '../../model/json.ts';
 
 export interface WordedFault extends Pick<ConfigFault, 'problem' | 'todo'> {

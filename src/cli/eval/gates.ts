@@ -1,5 +1,5 @@
 /** Gates: the share of an evaluator's verdicts that has to pass. */
-import { nearest } from '../../model/nearest.ts';
+import { nearest } from '../../model/did-you-mean.ts';
 import { passedShare, tallyOf, type Tally } from '../../library/tally.ts';
 import { UsageError } from '../command.ts';
 import type { EvalOutcome } from './item.ts';

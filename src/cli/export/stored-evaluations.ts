@@ -3,7 +3,7 @@ import type { EvaluatorConfig } from '../../config/config.ts';
 import type { Run, SessionSoFar } from '../../model/agent-trace.ts';
 import { parseSpanId } from '../../model/ids.ts';
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../model/json.ts';
-import { targetKey } from '../../model/target-key.ts';
+import { targetKey } from '../../model/evaluation-key.ts';
 import type { Evaluation, PartVerdict, Verdict } from '../../model/verdict.ts';
 import type { StoredVerdict } from '../../model/store/store.ts';
 

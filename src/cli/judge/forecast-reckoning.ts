@@ -12,7 +12,7 @@ import { isOfSession } from '../../pipeline/evaluation/evaluate.ts';
 import { panelModel, seatsOf, type Panel } from '../../pipeline/jury/jury-panel.ts';
 import { rateByScores } from '../../pipeline/evaluation/sample-rate-rules.ts';
 import type { RunPlace, RunRow, Store } from '../../model/store/store.ts';
-import type { Micros } from '../../model/time-text.ts';
+import type { Micros } from '../../model/timestamp.ts';
 import { givenTraces } from '../eval/given-traces.ts';
 
 export interface Traffic {

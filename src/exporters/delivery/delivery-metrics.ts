@@ -3,7 +3,7 @@ import type { Clock } from '../../model/clock.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { Circuit } from '../../runtime/circuit-breaker.ts';
 import { backendNews, type BackendNews, type NewsLogger } from './outage-log.ts';
-import type { ScoresStanding } from '../../model/exporter-standing.ts';
+import type { ScoresStanding } from '../../model/exporter-status.ts';
 import type { Lanes } from './per-run-queue.ts';
 import type { Sender } from './delivery-worker.ts';
 import type { StoredRows } from './outbox-rows.ts';

@@ -4,9 +4,9 @@
  * it costs disk and no memory, and outlives the process. Without a store the queue is bounded memory. Whoever offers is never slowed.
  */
 import type { Clock, Sleep } from '../../model/clock.ts';
-import { roughBytes } from '../../model/weight.ts';
+import { roughBytes } from '../../model/size-estimate.ts';
 import type { NewExport } from '../../model/store/export-store.ts';
-import type { ScoresStanding } from '../../model/exporter-standing.ts';
+import type { ScoresStanding } from '../../model/exporter-status.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { restMs, type BreakerOptions, type Circuit } from '../../runtime/circuit-breaker.ts';
 import type { NewsLogger } from './outage-log.ts';

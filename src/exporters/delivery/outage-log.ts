@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../model/clock.ts';
 import type { Circuit } from '../../runtime/circuit-breaker.ts';
-import type { BackendPast, ToldFailure } from '../../model/exporter-standing.ts';
+import type { BackendPast, ToldFailure } from '../../model/exporter-status.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { ExportFailure } from '../exporter.ts';
 import { faultWords } from './failure-reason.ts';

@@ -1,6 +1,6 @@
 /** Takes rows of the store into memory, to be sent: as many as are needed, and one for a probe. */
 import { itemRevision } from '../../model/scored-run.ts';
-import { roughBytes } from '../../model/weight.ts';
+import { roughBytes } from '../../model/size-estimate.ts';
 import type { WaitingExport } from '../../model/store/export-store.ts';
 import type { Lanes } from './per-run-queue.ts';
 import type { ExporterAccount } from './delivery-metrics.ts';

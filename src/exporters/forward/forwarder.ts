@@ -3,7 +3,7 @@
  * memory holds bodies as far as a bound, and a list of what waits.
  */
 import type { Clock, Sleep } from '../../model/clock.ts';
-import type { EntryStanding } from '../../model/exporter-standing.ts';
+import type { EntryStanding } from '../../model/exporter-status.ts';
 import type { LogRecord } from '../../model/span.ts';
 import { wire } from '../../model/attributes.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';

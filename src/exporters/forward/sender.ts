@@ -1,7 +1,7 @@
 /** Sends what is ready on: no two requests at a time with something of one lane, so that what belongs together stays in order; nothing while the circuit is open. */
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock, Sleep } from '../../model/clock.ts';
-import type { SpansStanding } from '../../model/exporter-standing.ts';
+import type { SpansStanding } from '../../model/exporter-status.ts';
 import { protobufOfJson } from '../../otlp/write/protobuf-of-json.ts';
 import { pieces } from '../../otlp/cut/trace-extract.ts';
 import { spliced, type Cut } from '../../otlp/cut/span-append.ts';

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { wire } from '../../model/attributes.ts';
 import { noTenant, unreachable, type Tenant } from '../../model/ids.ts';
-import { recentMap } from '../../model/recent.ts';
+import { recentMap } from '../../model/recent-map.ts';
 import { type Evaluation, evaluationKeyText, type Verdict } from '../../model/verdict.ts';
 import { attemptOf, type Attempt } from '../../pipeline/reporting/evaluability.ts';
 import type { Labels } from '../../telemetry/telemetry.ts';

@@ -7,7 +7,7 @@ import { unixNano } from '../../model/clock.ts';
 import { judgeCallSpanId, judgeTrace, type JudgeCall, type JudgeTrace } from '../../model/judge-call.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { EvaluationKey } from '../../model/verdict.ts';
-import { targetKey } from '../../model/target-key.ts';
+import { targetKey } from '../../model/evaluation-key.ts';
 import { errorType } from './error-type.ts';
 import { itemRevision, type ExportItem, type RunDecision } from '../../model/scored-run.ts';
 import { scopeName, type SentLink, type SentSpan } from '../../otlp/write/outgoing-span.ts';

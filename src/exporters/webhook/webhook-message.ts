@@ -1,7 +1,7 @@
 /** What a webhook is told of runs, as JSON for programs and as a text for a channel. Pure: the same runs give the same message. */
 import { hash } from 'node:crypto';
 import type { JsonObject, JsonValue } from '../../model/json.ts';
-import { timeText } from '../../model/time-text.ts';
+import { timeText } from '../../model/timestamp.ts';
 import { evaluationKeyText, type Evaluation, type Verdict } from '../../model/verdict.ts';
 import { cutText } from '../delivery/cut-text.ts';
 import { errorType } from '../otlp/error-type.ts';

@@ -4,7 +4,7 @@ import { chunks } from '../../model/chunks.ts';
 import type { Clock } from '../../model/clock.ts';
 import { JuryError } from '../../model/errors.ts';
 import { parseJson } from '../../model/json.ts';
-import { recentMap } from '../../model/recent.ts';
+import { recentMap } from '../../model/recent-map.ts';
 import type { Evaluation } from '../../model/verdict.ts';
 import { evaluationId } from '../otlp/evaluation-id.ts';
 import { exportOutcome, refusalNamed } from '../delivery/export-outcome.ts';

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import type { RunKey } from '../agent-trace.ts';
 import { parseTraceId, type SpanId, type Tenant, type TraceId } from '../ids.ts';
-import type { Micros } from '../time-text.ts';
+import type { Micros } from '../timestamp.ts';
 
 /** `human`: somebody who judges runs. `user`: an end user of the agent, as with a thumb. `evaluator`: another program. */
 export const annotatorKinds = ['human', 'user', 'evaluator'] as const;

@@ -1,5 +1,5 @@
 /** The part of a store that keeps which questions are in a batch at a judge's endpoint, and what came back. */
-import type { Micros } from '../time-text.ts';
+import type { Micros } from '../timestamp.ts';
 
 export interface NewBatch {
   /** Ours, not to be guessed; the batch bears it at the endpoint as well. */

@@ -1,6 +1,6 @@
 /** The part of a store that keeps what judges said of fixed sets of runs, look by look. */
 import type { VerdictWord } from '../verdict.ts';
-import type { Micros } from '../time-text.ts';
+import type { Micros } from '../timestamp.ts';
 import type { JsonObject } from '../json.ts';
 
 /** Looks of one evaluator that can be compared: all were asked the same, in the same way, about the same runs. */

@@ -1,7 +1,7 @@
 /** The part of a store that keeps what backends have not taken. */
 import type { ExportItem } from '../scored-run.ts';
 import type { RunKey } from '../agent-trace.ts';
-import type { Micros } from '../time-text.ts';
+import type { Micros } from '../timestamp.ts';
 
 /**
  * What exporters have not sent yet, or have given up. Of one exporter, run and part there is one row, that of the newest revision. Rows go with their

@@ -1,5 +1,5 @@
 /** The parts of a store that keep what judges are still to be asked, what they answered, and what they have cost. */
-import type { Micros } from '../time-text.ts';
+import type { Micros } from '../timestamp.ts';
 import type { Run } from '../agent-trace.ts';
 import { leftOf, measures, sumOfAmounts, type Amount, type Measure } from '../budget.ts';
 import type { NewJudgeJob } from '../judge-work.ts';

@@ -1,5 +1,5 @@
 /** The part of a store that gathers the turns of sessions, for evaluators that judge a session as a whole. */
-import type { Micros } from '../time-text.ts';
+import type { Micros } from '../timestamp.ts';
 import type { Run } from '../agent-trace.ts';
 
 /** A session in which nothing has happened for a while, since something had. */

@@ -7,7 +7,7 @@ import type { RunKey } from '../agent-trace.ts';
 import type { SpanId, Tenant, TraceId } from '../ids.ts';
 import type { JsonObject } from '../json.ts';
 import type { LogRecord, Span } from '../span.ts';
-import type { Micros } from '../time-text.ts';
+import type { Micros } from '../timestamp.ts';
 import type { VerdictWord } from '../verdict.ts';
 import type { AnnotationStore, IdentifiedAnnotation } from './annotation-store.ts';
 import type { ExportStore, NewExport } from './export-store.ts';

@@ -2,7 +2,7 @@
 import type { RunKey } from '../agent-trace.ts';
 import type { Tenant } from '../ids.ts';
 import type { VerdictWord } from '../verdict.ts';
-import type { Micros } from '../time-text.ts';
+import type { Micros } from '../timestamp.ts';
 
 export interface VerdictRows {
   /** Evaluators with verdicts in the store, by name; `kind` is that of the newest verdict. At most `evaluatorsMax`. */

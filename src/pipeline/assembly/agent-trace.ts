@@ -3,7 +3,7 @@ import type { Message, SpanFacts, ToolFacts } from '../../../collectors/collecto
 import { unitedDefinitions } from '../../../collectors/reading/definitions.ts';
 import { lastText, systemText } from '../../../collectors/reading/messages.ts';
 import type { AgentTrace, ModelCall, RetrievedDocument, SubAgent, ToolCall, ToolDefinition } from '../../model/agent-trace.ts';
-import type { Drafted } from '../../model/drafted.ts';
+import type { Drafted } from '../../model/mutable.ts';
 import type { JsonValue } from '../../model/json.ts';
 import type { AgentScope } from './agent-scopes.ts';
 import { toldByMessages } from './linked-runs.ts';

@@ -1,7 +1,7 @@
 /** The tool calls of one agent, told once: tool spans joined with what its models asked for and were told. */
 import type { AskedCall, ToldResult, ToolFacts } from '../../../collectors/collector.ts';
 import type { Provenance, ToolCall, ToolError } from '../../model/agent-trace.ts';
-import type { Drafted } from '../../model/drafted.ts';
+import type { Drafted } from '../../model/mutable.ts';
 import { isJsonObject, plainText } from '../../model/json.ts';
 import { askedCalls, canonical, ownTellings, toldWithoutId, type Asked, type TracedTellings } from './requested-calls.ts';
 import { executionsOf, type Execution } from './tool-executions.ts';

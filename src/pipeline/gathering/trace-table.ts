@@ -1,6 +1,6 @@
 /** The traces that are gathered: found by tenant and trace id, oldest first, remembered for a while after they are gone. */
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
-import { recentMap } from '../../model/recent.ts';
+import { recentMap } from '../../model/recent-map.ts';
 import type { Reading } from '../assembly/span-facts.ts';
 import { HeldSpans } from './held-spans.ts';
 import type { KeyPlace } from './run-identity.ts';

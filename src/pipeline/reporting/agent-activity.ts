@@ -1,7 +1,7 @@
 /** What agents did, counted for dashboards: how long runs and tool calls took, how the calls ended, and the tokens of model calls. */
 import type { ModelCall, Run, ToolCall } from '../../model/agent-trace.ts';
 import { wire } from '../../model/attributes.ts';
-import { callEnd, tookNano } from '../../model/call-end.ts';
+import { callEnd, tookNano } from '../../model/tool-call-outcome.ts';
 import type { Labels, Telemetry } from '../../telemetry/telemetry.ts';
 
 export function countActivity(run: Run, telemetry: Telemetry): void {

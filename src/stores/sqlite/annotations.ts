@@ -4,7 +4,7 @@ import { annotationId, annotationsPerTraceMax, annotationsWaitingMax, type Annot
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import { parseJson } from '../../model/json.ts';
 import { onCall } from '../annotated-call.ts';
-import type { Micros } from '../../model/time-text.ts';
+import type { Micros } from '../../model/timestamp.ts';
 import { chunks, oneOf } from './chunks.ts';
 import type { Tables } from './tables.ts';
 

@@ -7,12 +7,12 @@ import { jsonText } from '../../model/json.ts';
 import type { Evaluation } from '../../model/verdict.ts';
 import { brief } from '../compression.ts';
 import { exportText } from '../export-item.ts';
-import { callEnd } from '../../model/call-end.ts';
+import { callEnd } from '../../model/tool-call-outcome.ts';
 import { runColumns, storedVerdict, tookMicros } from '../item.ts';
 import { jobBody } from '../job-body.ts';
 import { contentOf } from '../run-content.ts';
 import type { ContentGone, StoreItem } from '../../model/store/store.ts';
-import type { Micros } from '../../model/time-text.ts';
+import type { Micros } from '../../model/timestamp.ts';
 import type { EvaluationRow } from './rows.ts';
 
 export interface Batch {

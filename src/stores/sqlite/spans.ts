@@ -2,7 +2,7 @@
 import type { Kysely } from 'kysely';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import type { KnownTrace, SpanPiece, TraceName } from '../../model/store/store.ts';
-import type { Micros } from '../../model/time-text.ts';
+import type { Micros } from '../../model/timestamp.ts';
 import type { Rows } from './rows.ts';
 import type { Tables } from './tables.ts';
 

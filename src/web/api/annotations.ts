@@ -2,7 +2,7 @@
 import { annotatorKinds, type Annotation, type AnnotatorKind } from '../../model/store/annotation-store.ts';
 import { parseSpanId, parseTraceId, tenant } from '../../model/ids.ts';
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../model/json.ts';
-import type { Micros } from '../../model/time-text.ts';
+import type { Micros } from '../../model/timestamp.ts';
 import { parsedTime } from './query.ts';
 
 /** Of one request. */

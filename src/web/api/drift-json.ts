@@ -2,7 +2,7 @@
 import { driftFigures } from '../../figures/drift.ts';
 import { driftStates, driftWords, type DriftLook, type DriftStore } from '../../model/store/drift-store.ts';
 import { member, type JsonObject } from '../../model/json.ts';
-import { timeText } from '../../model/time-text.ts';
+import { timeText } from '../../model/timestamp.ts';
 import { notEstimable } from '../../statistics/estimate.ts';
 import { estimate, estimateJson, object } from './figures-json.ts';
 

@@ -1,8 +1,8 @@
 /** What waits for backends, as the API writes it. */
 import { exportStates, type ExportCount, type ExportRow } from '../../model/store/export-store.ts';
-import type { EntryStanding, MetricsStanding, ScoresStanding, SpansStanding, ToldFailure } from '../../model/exporter-standing.ts';
+import type { EntryStanding, MetricsStanding, ScoresStanding, SpansStanding, ToldFailure } from '../../model/exporter-status.ts';
 import type { JsonObject } from '../../model/json.ts';
-import { timeText, type Micros } from '../../model/time-text.ts';
+import { timeText, type Micros } from '../../model/timestamp.ts';
 import { object } from './figures-json.ts';
 
 const text: JsonObject = { type: 'string' };

@@ -3,7 +3,7 @@ import { agreementOf, withoutLabels } from '../../figures/judge-agreement.ts';
 import { peopleKinds, rates } from '../../figures/rates.ts';
 import { annotationRowsMax, annotatorKinds, type AnnotatorKind } from '../../model/store/annotation-store.ts';
 import type { JsonObject } from '../../model/json.ts';
-import { timeText } from '../../model/time-text.ts';
+import { timeText } from '../../model/timestamp.ts';
 import { driftJson } from './drift-json.ts';
 import { budgetJson, judgeFiguresJson, object, peopleFiguresJson, rateJson } from './figures-json.ts';
 import { text } from './pages.ts';

@@ -3,7 +3,7 @@ import { wire } from '../../model/attributes.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { judgeTrace } from '../../model/judge-call.ts';
 import { runTargetId } from '../../model/verdict.ts';
-import { timeText, type Micros } from '../../model/time-text.ts';
+import { timeText, type Micros } from '../../model/timestamp.ts';
 import type { MetricFamily } from '../../telemetry/registry.ts';
 import type { IdentifiedAnnotation } from '../../model/store/annotation-store.ts';
 import type { ContentGone, RunRow, StoredDecision, StoredRun, StoredVerdict, SummaryRow, ToolRow } from '../../model/store/store.ts';

@@ -4,7 +4,7 @@ import { isJsonArray, parseJson } from '../../model/json.ts';
 import type { Tenant, TraceId } from '../../model/ids.ts';
 import type { RunFilter, RunPlace } from '../../model/store/store.ts';
 import type { VerdictWord } from '../../model/verdict.ts';
-import type { Micros } from '../../model/time-text.ts';
+import type { Micros } from '../../model/timestamp.ts';
 
 const dayMicros = 86_400_000_000;
 

@@ -3,7 +3,7 @@ import type { RunKey } from '../../model/agent-trace.ts';
 import type { JudgeInForce } from '../../figures/judge-agreement.ts';
 import type { UnrecognisedNotice } from '../../pipeline/reporting/recognition.ts';
 import type { Clock } from '../../model/clock.ts';
-import type { EntryStanding } from '../../model/exporter-standing.ts';
+import type { EntryStanding } from '../../model/exporter-status.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import type { JsonObject, JsonValue } from '../../model/json.ts';
 import type { Annotation, TakenAnnotation } from '../../model/store/annotation-store.ts';

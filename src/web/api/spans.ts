@@ -2,7 +2,7 @@
 import type { SpanId } from '../../model/ids.ts';
 import { jsonText, type JsonObject, type JsonValue } from '../../model/json.ts';
 import type { Attributed, AttributeValue, Span } from '../../model/span.ts';
-import { timeText } from '../../model/time-text.ts';
+import { timeText } from '../../model/timestamp.ts';
 import type { Unbundled } from '../../otlp/cut/bundle.ts';
 import { writeLogsJson } from '../../otlp/write/write-logs-json.ts';
 import { writeTraces } from '../../otlp/write/write.ts';
