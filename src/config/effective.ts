@@ -14,7 +14,7 @@ import type { TaskGroupSettings } from '../pipeline/reporting/task-groups.ts';
 import type { Tls } from '../receivers/tls.ts';
 import { redactionSettings } from './redaction.ts';
 import { journalAddress } from '../journals/index.ts';
-import { contentChoices } from '../stores/content.ts';
+import { contentChoices } from '../stores/content-policy.ts';
 import { storeAddress } from '../stores/index.ts';
 import { defaultTaskKey, taskPath } from '../pipeline/reporting/task-keys.ts';
 import { addressOf, type Address } from './address.ts';

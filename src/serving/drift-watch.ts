@@ -8,7 +8,7 @@ import type { Clock, Sleep } from '../model/clock.ts';
 import type { DriftAnswer, DriftLook, DriftResult, DriftSeries } from '../model/store/drift-store.ts';
 import type { AskEnd } from '../pipeline/jury/judge-driver.ts';
 import type { Redaction } from '../redaction/redaction.ts';
-import { verdictWord } from '../stores/item.ts';
+import { verdictWord } from '../stores/row-mapping.ts';
 import type { Store } from '../model/store/store.ts';
 import type { MetricRegistry } from '../telemetry/registry.ts';
 import { tellDrift } from './drift-gauges.ts';

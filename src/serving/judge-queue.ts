@@ -4,7 +4,7 @@ import { desk, type Desk, type DeskOptions } from '../judges/queue/job-worker.ts
 import type { ToJudge } from '../pipeline/evaluation/evaluate.ts';
 import { ofQuorum, seatsOf } from '../pipeline/jury/jury-panel.ts';
 import type { Pipeline, PipelineOptions, Queued } from '../pipeline/pipeline.ts';
-import type { Keeper } from '../stores/keeper.ts';
+import type { Keeper } from '../stores/run-writer.ts';
 import type { Store } from '../model/store/store.ts';
 import type { JudgeBench } from './judge-bench.ts';
 import { judgesOfParty, partyOf, questionsOf, type Payer } from './judge-parties.ts';

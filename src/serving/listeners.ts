@@ -10,7 +10,7 @@ import { otlpHttpReceiver } from '../receivers/http/otlp-http.ts';
 import type { Receiver } from '../receivers/receiver.ts';
 import type { Ingest } from '../model/ingest.ts';
 import { tlsOptions } from '../receivers/tls.ts';
-import { keptSpans } from '../stores/kept-spans.ts';
+import { keptSpans } from '../stores/span-decoder.ts';
 import type { Store } from '../model/store/store.ts';
 import { openMetricsContentType } from '../telemetry/openmetrics.ts';
 import type { MetricRegistry } from '../telemetry/registry.ts';

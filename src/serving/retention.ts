@@ -1,6 +1,6 @@
 /** How long everything is kept, by the configuration in force. */
 import type { Config } from '../config/config.ts';
-import type { Keep } from '../stores/keeper.ts';
+import type { Keep } from '../stores/run-writer.ts';
 
 /** The queue of judges ends a pair for its age within this, and its run is still there. */
 const endedWithinMs = 10 * 60_000;

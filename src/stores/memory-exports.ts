@@ -3,7 +3,7 @@ import { itemRevision } from '../model/scored-run.ts';
 import type { RunKey } from '../model/agent-trace.ts';
 import { runTargetId } from '../model/verdict.ts';
 import { roughBytes } from '../model/size-estimate.ts';
-import { exportItem } from './export-item.ts';
+import { exportItem } from './outbox-codec.ts';
 import type { ExportRow, ExportStore, NewExport, WaitingExport } from '../model/store/export-store.ts';
 import type { Retention } from '../model/store/store.ts';
 

@@ -2,7 +2,7 @@
 import type { Run } from '../model/agent-trace.ts';
 import type { DueQuery, JudgeAnswerStore, JudgeJobStore, KeptAnswer, WaitingJob } from '../model/store/judge-store.ts';
 import type { NewJudgeJob } from '../model/judge-work.ts';
-import { jobBody, jobRun } from './job-body.ts';
+import { jobBody, jobRun } from './judge-job-codec.ts';
 import type { Micros } from '../model/timestamp.ts';
 
 export interface MemoryJobs extends JudgeJobStore {

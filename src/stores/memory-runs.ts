@@ -2,7 +2,7 @@
 import type { Run } from '../model/agent-trace.ts';
 import { runTargetId } from '../model/verdict.ts';
 import { roughBytes } from '../model/size-estimate.ts';
-import { microsOf } from './item.ts';
+import { microsOf } from './row-mapping.ts';
 import { heldBytes, wholeVerdicts, type HeldVerdict } from './memory-verdicts.ts';
 import type { ContentGone, RunFilter, RunPlace, RunRow, StoredDecision } from '../model/store/store.ts';
 import type { Micros } from '../model/timestamp.ts';

@@ -3,8 +3,8 @@ import type { RunDecision } from '../model/scored-run.ts';
 import type { Run } from '../model/agent-trace.ts';
 import type { NewJudgeJob, NewTurn, SessionChoice } from '../model/judge-work.ts';
 import { sessionRun, sessionTurnsMax, surplusTurn, type JudgeSessionStore } from '../model/store/session-store.ts';
-import { jobBody, jobRun } from './job-body.ts';
-import { microsOf } from './item.ts';
+import { jobBody, jobRun } from './judge-job-codec.ts';
+import { microsOf } from './row-mapping.ts';
 import type { Micros } from '../model/timestamp.ts';
 
 export interface MemorySessions extends JudgeSessionStore {

@@ -6,7 +6,7 @@ import { isJsonArray, isJsonObject, jsonText, parseJson, type JsonObject, type J
 import type { Evaluation } from '../model/verdict.ts';
 import { roughBytes } from '../model/size-estimate.ts';
 import { brief, briefText } from './compression.ts';
-import { storedVerdict } from './item.ts';
+import { storedVerdict } from './row-mapping.ts';
 import type { StoredVerdict } from '../model/store/store.ts';
 
 type Said = Pick<StoredVerdict, 'explanation' | 'evidence' | 'details'>;

@@ -6,7 +6,7 @@ import { spanEventsExporter } from '../../src/exporters/otlp/span-events.ts';
 import { tenant } from '../../src/model/ids.ts';
 import { judgeTrace, type JudgeCall } from '../../src/model/judge-call.ts';
 import type { Decision, Verdict } from '../../src/model/verdict.ts';
-import { exportText, parsedExport } from '../../src/stores/export-item.ts';
+import { exportText, parsedExport } from '../../src/stores/outbox-codec.ts';
 import { agentTrace } from '../builders/agent-trace.ts';
 import { evaluation, failed, run, scored } from '../builders/scored-run.ts';
 import { traceRequest } from '../otlp/descriptors.ts';

@@ -11,7 +11,7 @@ import { wire } from '../../src/model/attributes.ts';
 import type { JudgeCall } from '../../src/model/judge-call.ts';
 import { targetKey } from '../../src/model/evaluation-key.ts';
 import type { Verdict } from '../../src/model/verdict.ts';
-import { exportText, parsedExport } from '../../src/stores/export-item.ts';
+import { exportText, parsedExport } from '../../src/stores/outbox-codec.ts';
 import { memoryStore } from '../../src/stores/memory.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { agentTrace, spanId } from '../builders/agent-trace.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ScoredRun } from '../../src/model/scored-run.ts';
 import { parseTraceId } from '../../src/model/ids.ts';
-import { withoutContent as chosen, type ContentChoice } from '../../src/stores/content.ts';
+import { withoutContent as chosen, type ContentChoice } from '../../src/stores/content-policy.ts';
 import { agentTrace } from '../builders/agent-trace.ts';
 import { failed, run, scored, scoredRun, skipped } from '../builders/scored-run.ts';
 

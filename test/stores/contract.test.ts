@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { Run } from '../../src/model/agent-trace.ts';
 import { noTenant } from '../../src/model/ids.ts';
 import { runJson } from '../../src/model/run-json.ts';
-import { lightItem } from '../../src/stores/light-item.ts';
+import { lightItem } from '../../src/stores/slim-item.ts';
 import { memoryStore } from '../../src/stores/memory.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import { piecesPerTraceMax, type RunQuery, type SpanPiece, type Store, type StoreItem } from '../../src/model/store/store.ts';

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { ScoredRun } from '../../src/model/scored-run.ts';
 import type { Run } from '../../src/model/agent-trace.ts';
 import { parseTraceId, tenant } from '../../src/model/ids.ts';
-import { exportItem } from '../../src/stores/export-item.ts';
+import { exportItem } from '../../src/stores/outbox-codec.ts';
 import { memoryStore } from '../../src/stores/memory.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import type { NewExport } from '../../src/model/store/export-store.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { manualClock } from '../../src/model/clock.ts';
-import { keeper, type Keeper, type KeeperOptions } from '../../src/stores/keeper.ts';
+import { keeper, type Keeper, type KeeperOptions } from '../../src/stores/run-writer.ts';
 import { memoryStore } from '../../src/stores/memory.ts';
 import type { Retention, Store } from '../../src/model/store/store.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';

@@ -3,7 +3,7 @@ import { manualClock } from '../../src/model/clock.ts';
 import { noTenant } from '../../src/model/ids.ts';
 import type { TraceName } from '../../src/pipeline/gathering/late-spans.ts';
 import { memoryStore } from '../../src/stores/memory.ts';
-import { reopener } from '../../src/stores/reopener.ts';
+import { reopener } from '../../src/stores/late-span-lookup.ts';
 import type { Store } from '../../src/model/store/store.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { manualSleep, settled } from '../builders/manual-sleep.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { FinishedTrace } from '../../src/pipeline/gathering/journal-references.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { memoryStore } from '../../src/stores/memory.ts';
-import { spanKeeper, type SpanKeeper, type SpanKeeperOptions, type TraceSpans } from '../../src/stores/span-keeper.ts';
+import { spanKeeper, type SpanKeeper, type SpanKeeperOptions, type TraceSpans } from '../../src/stores/span-archiver.ts';
 import type { SpanPiece } from '../../src/model/store/store.ts';
 import { noTenant } from '../../src/model/ids.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';

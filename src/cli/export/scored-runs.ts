@@ -8,7 +8,7 @@ import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import type { Evaluation } from '../../model/verdict.ts';
 import { evaluateRun } from '../../pipeline/evaluation/evaluate.ts';
 import { leaving } from '../../pipeline/evaluation/redacted-run.ts';
-import { keptSpans } from '../../stores/kept-spans.ts';
+import { keptSpans } from '../../stores/span-decoder.ts';
 import type { Store } from '../../model/store/store.ts';
 import { noTelemetry } from '../../telemetry/telemetry.ts';
 import { played } from '../inspect/played.ts';

@@ -5,7 +5,7 @@ import type { AnnotatedRun } from '../../model/store/annotation-store.ts';
 import type { Run } from '../../model/agent-trace.ts';
 import type { NotEstimable } from '../../statistics/estimate.ts';
 import { compareJudges, type JudgeComparison } from '../../statistics/judge-comparison.ts';
-import { verdictWord } from '../../stores/item.ts';
+import { verdictWord } from '../../stores/row-mapping.ts';
 import type { EvalItem, EvalResult } from '../eval/item.ts';
 import type { Label } from './labels.ts';
 

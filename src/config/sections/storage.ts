@@ -1,5 +1,5 @@
 /** `store` and `journal`: where data lies. */
-import { contentChoices } from '../../stores/content.ts';
+import { contentChoices } from '../../stores/content-policy.ts';
 import type { Section } from './section.ts';
 
 export const store: Section = {

@@ -4,7 +4,7 @@ import type { ExpressionBuilder, Kysely, Selectable } from 'kysely';
 import type { RunKey } from '../../model/agent-trace.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import { isJsonArray, isJsonObject, parseJson } from '../../model/json.ts';
-import { readContent } from '../run-content.ts';
+import { readContent } from '../content-codec.ts';
 import type { ContentGone, RunFilter, RunPage, RunQuery, RunRow, StoredDecision, StoredRun, StoredVerdict, SummaryQuery, SummaryRow, ToolQuery, ToolRow } from '../../model/store/store.ts';
 import type { VerdictWord } from '../../model/verdict.ts';
 import { annotationsOf } from './annotations.ts';

@@ -1,9 +1,9 @@
 /** Writing a batch of scored runs, in one transaction. */
 import type { Transaction } from 'kysely';
 import type { RunKey } from '../../model/agent-trace.ts';
-import { chosenPairs, spoken } from '../chosen-pairs.ts';
+import { chosenPairs, spoken } from '../judge-choices.ts';
 import { lasting } from '../compression.ts';
-import { storedDecisions } from '../item.ts';
+import { storedDecisions } from '../row-mapping.ts';
 import { settleAnnotations } from './annotations.ts';
 import type { Batch, BatchItem, BatchRun } from './batch.ts';
 import { chunks, oneOf } from './chunks.ts';
@@ -11,7 +11,7 @@ import { endJobs, writeChosen } from './judge-jobs.ts';
 import type { Rows } from './rows.ts';
 import { forgetTurns, writeTurns } from './sessions.ts';
 import type { Tables } from './tables.ts';
-import { writeExports } from './write-exports.ts';
+import { writeExports } from './outbox-write.ts';
 
 type Tx = Transaction<Tables>;
 

@@ -11,7 +11,7 @@ import type { FinishedTrace } from '../pipeline/gathering/journal-references.ts'
 import { traceKey } from '../pipeline/gathering/trace-table.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { compressedBeside } from './compression.ts';
-import { microsOf } from './item.ts';
+import { microsOf } from './row-mapping.ts';
 import type { SpanPiece, Store } from '../model/store/store.ts';
 import type { Micros } from '../model/timestamp.ts';
 

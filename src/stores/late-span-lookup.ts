@@ -6,7 +6,7 @@ import type { Clock, Sleep } from '../model/clock.ts';
 import type { ClosingTimes } from '../pipeline/gathering/close-policy.ts';
 import type { Reopening } from '../pipeline/gathering/late-spans.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import { keptSpans } from './kept-spans.ts';
+import { keptSpans } from './span-decoder.ts';
 import type { KeptSpans, KnownTrace, Store, TraceName } from '../model/store/store.ts';
 
 export interface ReopenerOptions {

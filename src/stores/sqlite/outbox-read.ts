@@ -3,7 +3,7 @@ import type { Kysely, Selectable } from 'kysely';
 import type { ExportItem } from '../../model/scored-run.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import { briefText } from '../compression.ts';
-import { parsedExport } from '../export-item.ts';
+import { parsedExport } from '../outbox-codec.ts';
 import type { ExportCount, ExportRow, ExportStore } from '../../model/store/export-store.ts';
 import type { Retention } from '../../model/store/store.ts';
 import { chunks } from './chunks.ts';

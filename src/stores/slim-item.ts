@@ -4,7 +4,7 @@
  */
 import type { AgentTrace } from '../model/agent-trace.ts';
 import { callEnd } from '../model/tool-call-outcome.ts';
-import { contentOf } from './run-content.ts';
+import { contentOf } from './content-codec.ts';
 import type { StoreItem } from '../model/store/store.ts';
 
 /** Its content is made at once. Whoever waits for a judge is written whole, as it is. */
