@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterEach, expect, test } from 'vitest';
-import { machineMemory } from '../../src/serving/machine.ts';
+import { machineMemory } from '../../src/service/node-runtime.ts';
 import { head, openDoor, openGrpcDoor, type Door } from '../receivers/door.ts';
 import { message } from '../receivers/grpc-client.ts';
 import { callHeaders, flags, frame, frameTypes, literal, spokenTo } from './http2-frames.ts';

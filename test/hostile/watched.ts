@@ -1,7 +1,7 @@
 /** The service in a thread of its own, with a watch over its event loop: a turn's processor time is the service's, and nobody else's. */
 import { parentPort } from 'node:worker_threads';
 import { pino } from 'pino';
-import { machineMemory } from '../../src/serving/machine.ts';
+import { machineMemory } from '../../src/service/node-runtime.ts';
 import { running } from '../service/running.ts';
 
 let longestMs = 0;

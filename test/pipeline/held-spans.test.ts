@@ -7,7 +7,7 @@ import { readTraces } from '../../src/otlp/read/read.ts';
 import { writeTraces } from '../../src/otlp/write/write.ts';
 import { HeldSpans } from '../../src/pipeline/gathering/held-spans.ts';
 import { slabs } from '../../src/pipeline/gathering/slab-allocator.ts';
-import { squeezing } from '../../src/serving/idle-packing.ts';
+import { squeezing } from '../../src/service/idle-compactor.ts';
 import { spanId as spanOf } from '../builders/agent-trace.ts';
 import { span } from '../builders/spans.ts';
 import { traceRequest } from '../otlp/descriptors.ts';

@@ -9,7 +9,7 @@ import { evaluators } from '../../evaluators/index.ts';
 import { loadConfigWithFiles } from '../../src/config/load.ts';
 import { service } from '../../src/service.ts';
 import type { FileLayer } from '../../src/journals/disk/file-system.ts';
-import type { Memory } from '../../src/serving/memory-guard.ts';
+import type { Memory } from '../../src/service/memory-guard.ts';
 
 export interface Running {
   readonly otlp: string;

@@ -4,8 +4,8 @@ import { annotationId, type Annotation } from '../../src/model/store/annotation-
 import { manualClock } from '../../src/model/clock.ts';
 import { JuryError } from '../../src/model/errors.ts';
 import { noTenant } from '../../src/model/ids.ts';
-import { annotatedIngest } from '../../src/serving/annotated-ingest.ts';
-import { annotating } from '../../src/serving/annotating.ts';
+import { annotatedIngest } from '../../src/service/annotation-ingest.ts';
+import { annotating } from '../../src/service/annotation-writer.ts';
 import { memoryStore } from '../../src/stores/memory.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { manualSleep } from '../builders/manual-sleep.ts';

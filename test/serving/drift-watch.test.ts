@@ -11,7 +11,7 @@ import type { DriftLook } from '../../src/model/store/drift-store.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import type { Run } from '../../src/model/agent-trace.ts';
 import type { AskEnd } from '../../src/pipeline/jury/judge-driver.ts';
-import { driftWatch, type DriftWatch } from '../../src/serving/drift-watch.ts';
+import { driftWatch, type DriftWatch } from '../../src/service/drift-watch.ts';
 import { memoryStore } from '../../src/stores/memory.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import type { Store } from '../../src/model/store/store.ts';

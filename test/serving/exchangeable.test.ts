@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { exchangeable } from '../../src/serving/exchangeable.ts';
+import { exchangeable } from '../../src/service/hot-swap.ts';
 
 function client(name: string, stopped: string[]) {
   return { name, stop: async () => void stopped.push(name) };

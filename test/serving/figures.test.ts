@@ -1,7 +1,7 @@
 /** Rates and agreement as gauges. */
 import { expect, test } from 'vitest';
 import { manualClock } from '../../src/model/clock.ts';
-import { figures } from '../../src/serving/figures.ts';
+import { figures } from '../../src/service/rate-gauges.ts';
 import { memoryStore } from '../../src/stores/memory.ts';
 import type { StoreItem } from '../../src/model/store/store.ts';
 import type { MetricName } from '../../src/telemetry/metrics.ts';

@@ -5,7 +5,7 @@ import { evaluators } from '../../evaluators/index.ts';
 import type { JudgeConfig } from '../../src/config/config.ts';
 import type { ToJudge } from '../../src/pipeline/evaluation/evaluate.ts';
 import type { AskEnd } from '../../src/pipeline/jury/judge-driver.ts';
-import { judgeBench } from '../../src/serving/judge-bench.ts';
+import { judgeBench } from '../../src/service/judge-pool.ts';
 import { noTelemetry } from '../../src/telemetry/telemetry.ts';
 import { agentTrace } from '../builders/agent-trace.ts';
 import { run } from '../builders/scored-run.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { configuredEvaluator } from '../../evaluators/configured.ts';
 import { evaluators } from '../../evaluators/index.ts';
 import type { PlannedEvaluator } from '../../src/pipeline/evaluation/evaluate.ts';
-import { judgeOfParty, judgesOfParty, partyOf, questionsOf, type Payer } from '../../src/serving/judge-parties.ts';
+import { judgeOfParty, judgesOfParty, partyOf, questionsOf, type Payer } from '../../src/service/queue-keys.ts';
 
 function planned(name: string, asked: Partial<PlannedEvaluator>): PlannedEvaluator {
   const result = configuredEvaluator({ use: 'task_completion', name, judge: 'main', expect: { tasks: ['find it'] } }, evaluators);

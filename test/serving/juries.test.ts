@@ -7,7 +7,7 @@ import type { JsonObject } from '../../src/model/json.ts';
 import type { AskEnd } from '../../src/pipeline/jury/judge-driver.ts';
 import type { ToJudge } from '../../src/pipeline/evaluation/evaluate.ts';
 import type { Panel } from '../../src/pipeline/jury/jury-panel.ts';
-import { judgeBench } from '../../src/serving/judge-bench.ts';
+import { judgeBench } from '../../src/service/judge-pool.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { agentTrace } from '../builders/agent-trace.ts';
 import { run } from '../builders/scored-run.ts';

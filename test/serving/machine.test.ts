@@ -1,6 +1,6 @@
 /** What the machine is asked for beside time. */
 import { expect, test } from 'vitest';
-import { machineMemory } from '../../src/serving/machine.ts';
+import { machineMemory } from '../../src/service/node-runtime.ts';
 import { eventually } from '../service/running.ts';
 
 const bytes = 200 * 1024 * 1024;

@@ -1,7 +1,7 @@
 /** What is spared follows the real memory: less when it is tight, more when there is room, and garbage is collected when it is scarce. */
 import { expect, test } from 'vitest';
 import { manualClock } from '../../src/model/clock.ts';
-import { memoryGuard } from '../../src/serving/memory-guard.ts';
+import { memoryGuard } from '../../src/service/memory-guard.ts';
 
 const mib = 1024 * 1024;
 

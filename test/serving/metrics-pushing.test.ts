@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from 'vitest';
 import type { ExporterConfig } from '../../src/config/config.ts';
 import { manualClock } from '../../src/model/clock.ts';
-import { sleep } from '../../src/serving/machine.ts';
-import { metricsPushing, type MetricsPushing } from '../../src/serving/metrics-pushing.ts';
+import { sleep } from '../../src/service/node-runtime.ts';
+import { metricsPushing, type MetricsPushing } from '../../src/service/metrics-pushing.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { manualSleep } from '../builders/manual-sleep.ts';
 import { metricsSink } from '../exporters/metrics-sink.ts';

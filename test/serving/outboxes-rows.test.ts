@@ -1,7 +1,7 @@
 /** Exporters that come and go over one store: what they have not sent stays under their name. */
 import { afterEach, expect, test } from 'vitest';
 import type { ExporterConfig } from '../../src/config/config.ts';
-import { outboxes, type Outboxes } from '../../src/serving/outboxes.ts';
+import { outboxes, type Outboxes } from '../../src/service/exporter-set.ts';
 import { noTelemetry } from '../../src/telemetry/telemetry.ts';
 import { item, shelf, type Shelf } from '../exporters/shelf.ts';
 import { otlpSink, type Sink } from '../exporters/otlp-sink.ts';

@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
 import type { ExporterConfig } from '../../src/config/config.ts';
-import { outboxes } from '../../src/serving/outboxes.ts';
+import { outboxes } from '../../src/service/exporter-set.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { spanId } from '../builders/agent-trace.ts';
 import { evaluation, run, scored } from '../builders/scored-run.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { evaluators } from '../../evaluators/index.ts';
 import { loadConfig, type LoadedConfig } from '../../src/config/load.ts';
 import { manualClock } from '../../src/model/clock.ts';
-import { reloading, type ReloadSource } from '../../src/serving/reloading.ts';
+import { reloading, type ReloadSource } from '../../src/service/reloading.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { manualSleep, settled } from '../builders/manual-sleep.ts';
 

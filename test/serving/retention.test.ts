@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
-import { keepOf } from '../../src/serving/retention.ts';
+import { keepOf } from '../../src/service/retention.ts';
 import { members } from '../config/members.ts';
 
 const [minute, hour] = [60_000, 3_600_000];

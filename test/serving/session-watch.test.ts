@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { manualClock } from '../../src/model/clock.ts';
 import type { RipeSession } from '../../src/model/store/session-store.ts';
-import { sessionWatch } from '../../src/serving/session-watch.ts';
+import { sessionWatch } from '../../src/service/session-sweeper.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { manualSleep, settled } from '../builders/manual-sleep.ts';
 import { run } from '../builders/scored-run.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { manualClock } from '../../src/model/clock.ts';
-import { storeRoom } from '../../src/serving/store-room.ts';
+import { storeRoom } from '../../src/service/store-room.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 
 test('store room: a full disk is told once and counts until nothing has failed for longer than writers rest', () => {

@@ -1,7 +1,7 @@
 /** What the watch lets through: it looks regularly, refuses with a time that grows, and counts all that is given up. */
 import { afterEach, expect, test } from 'vitest';
 import { manualClock } from '../../src/model/clock.ts';
-import { stressWatch, type Readings } from '../../src/serving/stress-watch.ts';
+import { stressWatch, type Readings } from '../../src/service/overload-monitor.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { manualSleep } from '../builders/manual-sleep.ts';
 

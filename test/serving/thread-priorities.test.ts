@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { expect, test } from 'vitest';
-import { giveWay } from '../../src/serving/thread-priorities.ts';
+import { giveWay } from '../../src/service/thread-priorities.ts';
 import { serviceFolder } from '../service/process.ts';
 import { eventually } from '../service/running.ts';
 

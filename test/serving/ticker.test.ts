@@ -2,7 +2,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { manualClock } from '../../src/model/clock.ts';
-import { tickerOf } from '../../src/serving/ticker.ts';
+import { tickerOf } from '../../src/service/close-scheduler.ts';
 import { eventually } from '../service/running.ts';
 
 /** A flow in which every step takes a millisecond, and requests that take `requestMs` of each turn of the event loop. */

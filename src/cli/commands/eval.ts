@@ -5,7 +5,7 @@ import { evaluators } from '../../../evaluators/index.ts';
 import { readConfig } from '../../config/load.ts';
 import { configuredRedaction } from '../../config/redaction.ts';
 import type { PlannedEvaluator } from '../../pipeline/evaluation/evaluate.ts';
-import { judgeBench } from '../../serving/judge-bench.ts';
+import { judgeBench } from '../../service/judge-pool.ts';
 import type { ConfigFault } from '../../config/fault.ts';
 import { noTelemetry } from '../../telemetry/telemetry.ts';
 import { UsageError, type Command, type CommandInput, type ExitCode } from '../command.ts';

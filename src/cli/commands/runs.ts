@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { evaluators } from '../../../evaluators/index.ts';
 import { readConfig } from '../../config/load.ts';
 import { jsonText } from '../../model/json.ts';
-import { sleep } from '../../serving/machine.ts';
+import { sleep } from '../../service/node-runtime.ts';
 import { openStore } from '../../stores/index.ts';
 import type { RunPlace, RunRow, Store } from '../../model/store/store.ts';
 import { runRowJson } from '../../web/api/json.ts';

@@ -8,7 +8,7 @@ import { evaluateRun, type PlannedEvaluator, type ToJudge } from '../../pipeline
 import { leaving } from '../../pipeline/evaluation/redacted-run.ts';
 import type { NamedVerdict } from '../../library/report.ts';
 import type { Redaction } from '../../redaction/redaction.ts';
-import type { JudgeBench } from '../../serving/judge-bench.ts';
+import type { JudgeBench } from '../../service/judge-pool.ts';
 import { noTelemetry, type Telemetry } from '../../telemetry/telemetry.ts';
 import type { EvalResult, MatchedItem } from './item.ts';
 

@@ -4,8 +4,8 @@ import { maskedUrl } from '../../config/secrets.ts';
 import type { ExportOutcome } from '../../exporters/exporter.ts';
 import { faultWords } from '../../exporters/delivery/failure-reason.ts';
 import { probeMetrics } from '../../exporters/metrics/metrics-push.ts';
-import { configuredExporter } from '../../serving/configured-exporter.ts';
-import { clock, sleep } from '../../serving/machine.ts';
+import { configuredExporter } from '../../service/create-exporter.ts';
+import { clock, sleep } from '../../service/node-runtime.ts';
 import { noTelemetry } from '../../telemetry/telemetry.ts';
 
 export interface Tried {

@@ -6,7 +6,7 @@ import { readConfig } from '../../config/load.ts';
 import { configuredRedaction } from '../../config/redaction.ts';
 import type { Environment } from '../../config/substitution.ts';
 import { panelModel } from '../../pipeline/jury/jury-panel.ts';
-import { judgeBench } from '../../serving/judge-bench.ts';
+import { judgeBench } from '../../service/judge-pool.ts';
 import { noTelemetry } from '../../telemetry/telemetry.ts';
 import { UsageError, type CommandInput, type ExitCode } from '../command.ts';
 import { readInputs } from '../eval/inputs.ts';

@@ -7,7 +7,7 @@ import { otlpGrpcReceiver } from '../../receivers/grpc/otlp-grpc.ts';
 import { otlpHttpReceiver } from '../../receivers/http/otlp-http.ts';
 import type { ReceiverLogger } from '../../receivers/receiver.ts';
 import type { Ingest } from '../../model/ingest.ts';
-import { clock } from '../../serving/machine.ts';
+import { clock } from '../../service/node-runtime.ts';
 import { noTelemetry, type Telemetry } from '../../telemetry/telemetry.ts';
 import { defaultByteLimits } from '../inspect/bodies.ts';
 

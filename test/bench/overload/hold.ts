@@ -10,8 +10,8 @@ import { keyShapes } from '../../../src/otlp/read/key-shapes.ts';
 import { tracesInSteps } from '../../../src/otlp/read/read.ts';
 import { atOnce } from '../../../src/otlp/read/cooperative.ts';
 import { pipeline } from '../../../src/pipeline/pipeline.ts';
-import { squeezing } from '../../../src/serving/idle-packing.ts';
-import { machineMemory } from '../../../src/serving/machine.ts';
+import { squeezing } from '../../../src/service/idle-compactor.ts';
+import { machineMemory } from '../../../src/service/node-runtime.ts';
 import { noTelemetry } from '../../../src/telemetry/telemetry.ts';
 import { freshBodies } from './fresh-bodies.ts';
 

@@ -4,7 +4,7 @@ import { forwarding, type Forwarding, type ForwardSettings } from '../../../src/
 import { manualClock } from '../../../src/model/clock.ts';
 import { noTenant } from '../../../src/model/ids.ts';
 import { writeTraces } from '../../../src/otlp/write/write.ts';
-import { sleep } from '../../../src/serving/machine.ts';
+import { sleep } from '../../../src/service/node-runtime.ts';
 import { metricRegistry } from '../../../src/telemetry/registry.ts';
 import { span } from '../../builders/spans.ts';
 import { eventually } from '../../service/running.ts';

@@ -4,7 +4,7 @@ import type { SessionSettings } from '../pipeline/evaluation/session-settings.ts
 import type { SessionCounts } from '../model/store/session-store.ts';
 import type { Store } from '../model/store/store.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import { repeating, type Repeating } from './repeating.ts';
+import { repeating, type Repeating } from './periodic-task.ts';
 
 export interface SessionWatchOptions {
   readonly store: Pick<Store, 'judgeSessions'>;

@@ -7,7 +7,7 @@ import { strainBounds } from '../pipeline/overload/pressure-thresholds.ts';
 import type { DoorLeases } from '../receivers/byte-budget.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { memoryGuard, type Memory } from './memory-guard.ts';
-import { stressWatch, type StressWatch } from './stress-watch.ts';
+import { stressWatch, type StressWatch } from './overload-monitor.ts';
 
 /** Of `limits.memory_bytes`, in bytes on the wire: what open and closed traces hold. The real size is looked at as well. */
 export const tracesShare = 0.25;

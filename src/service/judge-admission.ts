@@ -6,11 +6,11 @@ import { ofQuorum, seatsOf } from '../pipeline/jury/jury-panel.ts';
 import type { Pipeline, PipelineOptions, Queued } from '../pipeline/pipeline.ts';
 import type { Keeper } from '../stores/run-writer.ts';
 import type { Store } from '../model/store/store.ts';
-import type { JudgeBench } from './judge-bench.ts';
-import { judgesOfParty, partyOf, questionsOf, type Payer } from './judge-parties.ts';
-import { clock, sleep } from './machine.ts';
-import { sessionWatch, type SessionWatch } from './session-watch.ts';
-import type { StressWatch } from './stress-watch.ts';
+import type { JudgeBench } from './judge-pool.ts';
+import { judgesOfParty, partyOf, questionsOf, type Payer } from './queue-keys.ts';
+import { clock, sleep } from './node-runtime.ts';
+import { sessionWatch, type SessionWatch } from './session-sweeper.ts';
+import type { StressWatch } from './overload-monitor.ts';
 
 /** What is there later, or changes, is asked for each time. */
 export interface JudgeQueueOptions extends Pick<DeskOptions, 'telemetry' | 'onFault'> {

@@ -4,7 +4,7 @@ import type { Clock, Sleep } from '../model/clock.ts';
 import { noticeOf, recognition, type UnrecognisedNotice } from '../pipeline/reporting/recognition.ts';
 import type { Ingest } from '../model/ingest.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import { repeating, type Repeating } from './repeating.ts';
+import { repeating, type Repeating } from './periodic-task.ts';
 
 const lookEveryMs = 1_000;
 

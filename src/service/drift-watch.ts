@@ -12,8 +12,8 @@ import { verdictWord } from '../stores/row-mapping.ts';
 import type { Store } from '../model/store/store.ts';
 import type { MetricRegistry } from '../telemetry/registry.ts';
 import { tellDrift } from './drift-gauges.ts';
-import { differences, watchesOf, type Watch } from './drift-series.ts';
-import type { JudgeBench } from './judge-bench.ts';
+import { differences, watchesOf, type Watch } from './drift-baseline.ts';
+import type { JudgeBench } from './judge-pool.ts';
 
 export interface DriftWatchOptions {
   readonly store: Pick<Store, 'judgeDrift'>;

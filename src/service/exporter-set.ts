@@ -13,9 +13,9 @@ import type { Sleep } from '../model/clock.ts';
 import type { NewExport } from '../model/store/export-store.ts';
 import type { EntryStanding } from '../model/exporter-status.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import { configuredExporter } from './configured-exporter.ts';
-import { exchangeable, type Exchangeable } from './exchangeable.ts';
-import { clock, sleep } from './machine.ts';
+import { configuredExporter } from './create-exporter.ts';
+import { exchangeable, type Exchangeable } from './hot-swap.ts';
+import { clock, sleep } from './node-runtime.ts';
 
 export interface OutboxesOptions {
   readonly entries: readonly ExporterConfig[];

@@ -32,10 +32,10 @@ import type { AskEnd } from '../pipeline/jury/judge-driver.ts';
 import { memorySpend } from '../stores/memory-spend.ts';
 import type { Store } from '../model/store/store.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import { exchangeable, type Exchangeable } from './exchangeable.ts';
+import { exchangeable, type Exchangeable } from './hot-swap.ts';
 import { judgeBudgets, type BudgetStanding, type Planned } from './judge-budgets.ts';
-import { judgeOfParty, type Payer } from './judge-parties.ts';
-import { clock, sleep } from './machine.ts';
+import { judgeOfParty, type Payer } from './queue-keys.ts';
+import { clock, sleep } from './node-runtime.ts';
 
 export interface JudgeBench {
   readonly lane: JudgeLane;

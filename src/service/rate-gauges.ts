@@ -10,7 +10,7 @@ import type { Store } from '../model/store/store.ts';
 import type { MetricName } from '../telemetry/metrics.ts';
 import type { MetricRegistry } from '../telemetry/registry.ts';
 import type { Labels } from '../telemetry/telemetry.ts';
-import { repeating, type Repeating } from './repeating.ts';
+import { repeating, type Repeating } from './periodic-task.ts';
 
 export interface FiguresOptions {
   readonly store: Pick<Store, 'verdicts' | 'annotations'>;

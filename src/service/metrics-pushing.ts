@@ -9,7 +9,7 @@ import type { EntryStanding, MetricsStanding } from '../model/exporter-status.ts
 import { jsonText } from '../model/json.ts';
 import type { MetricFamily } from '../telemetry/registry.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import { repeating } from './repeating.ts';
+import { repeating } from './periodic-task.ts';
 
 export interface MetricsPushingOptions {
   readonly snapshot: () => readonly MetricFamily[];

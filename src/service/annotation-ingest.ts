@@ -5,7 +5,7 @@ import { JuryError } from '../model/errors.ts';
 import { isDiskFull } from '../model/full-disk.ts';
 import { annotationsOfRecords, annotationsOfSpans } from '../pipeline/evaluation/foreign-annotations.ts';
 import type { Ingest } from '../model/ingest.ts';
-import type { Annotating } from './annotating.ts';
+import type { Annotating } from './annotation-writer.ts';
 
 export interface AnnotatedIngestOptions {
   readonly ingest: Ingest;

@@ -18,11 +18,11 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 import { evaluabilityRows } from '../web/api/json.ts';
 import type { ApiParts, ExporterQueues } from '../web/api/routes.ts';
 import { consoleListener, type ConsoleOptions } from '../web/console.ts';
-import type { Annotating } from './annotating.ts';
+import type { Annotating } from './annotation-writer.ts';
 import { consoleBody } from './console-body.ts';
 import type { ConnectionShares } from './descriptors.ts';
 import { notReady, type ListenState } from './listening.ts';
-import { clock } from './machine.ts';
+import { clock } from './node-runtime.ts';
 import { grpcReserveShare } from './overload.ts';
 
 export function receiversOf(config: Config, leases: DoorLeases, connections: ConnectionShares, parts: { readonly telemetry: Telemetry; readonly logger: Logger; readonly ingest: Ingest }): { readonly http: Receiver; readonly grpc: Receiver } {

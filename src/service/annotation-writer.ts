@@ -5,7 +5,7 @@ import type { Clock, Sleep } from '../model/clock.ts';
 import type { Redaction } from '../redaction/redaction.ts';
 import type { Store } from '../model/store/store.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import { repeating } from './repeating.ts';
+import { repeating } from './periodic-task.ts';
 
 export interface AnnotatingOptions {
   readonly store: Pick<Store, 'annotations'>;

@@ -3,7 +3,7 @@ import { driftFigures } from '../figures/drift.ts';
 import type { DriftLook, DriftStore, DriftWord } from '../model/store/drift-store.ts';
 import type { MetricRegistry } from '../telemetry/registry.ts';
 import type { Labels } from '../telemetry/telemetry.ts';
-import type { Watch } from './drift-series.ts';
+import type { Watch } from './drift-baseline.ts';
 
 const directions: { readonly [word in DriftWord]: number } = { passes_more: 1, no_change_shown: 0, passes_less: -1 };
 
