@@ -31,7 +31,7 @@ const floors: readonly (readonly [folder: string, floor: Place['floor']])[] = [
   ['src/library', 4],
   ['src/config', 5],
   // What the service is put together from.
-  ['src/serving', 5],
+  ['src/service', 5],
   ['src/cli', 5],
 ];
 

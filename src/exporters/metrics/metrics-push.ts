@@ -10,7 +10,7 @@ import { faultWords } from '../delivery/failure-reason.ts';
 import type { ExportOutcome } from '../exporter.ts';
 import { httpClient } from '../delivery/http-client.ts';
 import type { Answer } from '../delivery/http-request.ts';
-import { metricsRequest } from '../../otlp/write/write-metrics-protobuf.ts';
+import { metricsRequest } from './write-metrics-protobuf.ts';
 
 export interface MetricsPushSettings {
   /** The whole URL, with the path of the metrics signal. */

@@ -11,8 +11,9 @@ const folders = {
   'evaluators/': 'rules',
   'src/stores/': 'what is stored',
   'src/exporters/': 'span events, metrics',
-  'src/serving/': 'the service around it',
+  'src/service/': 'the service around it',
   'src/telemetry/': 'the service around it',
+  'src/runtime/': 'the service around it',
 } as const satisfies { readonly [folder: string]: string };
 const around = 'Node: HTTP, streams, timers';
 const others = new Map([

@@ -4,11 +4,11 @@
  */
 import { unixNano } from '../../model/clock.ts';
 import type { JsonObject } from '../../model/json.ts';
-import { protobufWriter, type ProtobufWriter } from './protobuf-writer.ts';
+import { protobufWriter, type ProtobufWriter } from '../../otlp/write/protobuf-writer.ts';
 import type { Exemplar, MetricFamily, MetricPoint } from '../../telemetry/registry.ts';
 import type { Labels } from '../../telemetry/telemetry.ts';
-import { scopeName } from './outgoing-span.ts';
-import { writeAttributes } from './write-attributes-protobuf.ts';
+import { scopeName } from '../../otlp/write/outgoing-span.ts';
+import { writeAttributes } from '../../otlp/write/write-attributes-protobuf.ts';
 
 export interface MetricsRequest {
   readonly resource: JsonObject;
