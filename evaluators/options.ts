@@ -12,7 +12,7 @@ import { pointerSteps } from './schemas.ts';
 
 /** Every fault, at the key that is faulty. */
 export function schemaFaults(schema: JsonSchema, value: JsonValue): readonly Fault[] {
-  const ajv = new Ajv2020({ allErrors: true, strict: false, verbose: true, logger: false, meta: false, validateSchema: false, ownProperties: true, formats: { re2: isPattern, 'json-path': (text: string) => readJsonPath(text).kind === 'path' } });
+  const ajv = new Ajv2020({ allErrors: true, strict: false, verbose: true, logger: false, meta: false, validateSchema: false, ownProperties: true, code: { optimize: false }, formats: { re2: isPattern, 'json-path': (text: string) => readJsonPath(text).kind === 'path' } });
   ajv.addKeyword({ keyword: 'x-url', type: 'string', validate: (_: unknown, text: string) => isHttpUrl(text) });
   ajv.addKeyword({ keyword: 'x-quantity', type: 'string', validate: quantityFits });
   const validate = ajv.compile(schema);

@@ -37,7 +37,8 @@ export function checker(schema: JsonObject, hidden: (path: Path) => boolean): Ch
 
 /** Own properties only: `constructor` in a file is an unknown key like any other. */
 function compiled(schema: JsonObject): ValidateFunction {
-  const ajv = new Ajv2020({ allErrors: true, strict: false, verbose: true, ownProperties: true, logger: false });
+  // Optimizing the generated code takes longer than running it ever does: a configuration is checked once.
+  const ajv = new Ajv2020({ allErrors: true, strict: false, verbose: true, ownProperties: true, logger: false, code: { optimize: false } });
   for (const format of ['re2', 'regex']) ajv.addFormat(format, { type: 'string', validate: (text: string) => patternProblem(text) === undefined });
   ajv.addKeyword({ keyword: 'x-quantity', type: ['string', 'number'], validate: quantityFits });
   ajv.addKeyword({ keyword: 'x-address', type: 'string', validate: (_: unknown, text: string) => addressOf(text) !== undefined });
