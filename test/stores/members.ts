@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { memoryStore } from '../../src/stores/memory.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import type { Store } from '../../src/model/store/store.ts';
@@ -13,16 +13,9 @@ export const members = {
   'sqlite in a file': () => sqliteStore(join(folder(), 'deeper', 'tracejury.db')),
 } as const satisfies { readonly [name: string]: () => Promise<Store> };
 
-const folders: string[] = [];
-const opened: Store[] = [];
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((store) => store.stop()));
-  for (const one of folders.splice(0)) rmSync(one, { recursive: true });
-});
-
 export function folder(): string {
   const made = mkdtempSync(join(tmpdir(), 'tracejury-store-'));
-  folders.push(made);
+  onTestFinished(() => rmSync(made, { recursive: true }));
   return made;
 }
 
@@ -32,6 +25,6 @@ export async function open(member: keyof typeof members): Promise<Store> {
 
 /** A store that a test has opened by itself. */
 export function closedLater(store: Store): Store {
-  opened.push(store);
+  onTestFinished(() => store.stop());
   return store;
 }

@@ -1,23 +1,18 @@
 /** Doors and connections that are closed after each test. */
 import type { ClientHttp2Session } from 'node:http2';
-import { afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { openGrpcDoor, type Door, type DoorOptions } from '../door.ts';
 import { rawSession } from '../grpc-client.ts';
 
-const ending: (() => unknown)[] = [];
-afterEach(async () => {
-  await Promise.all(ending.splice(0).map((end) => end()));
-});
-
 export async function opened(options?: DoorOptions): Promise<Door> {
   const door = await openGrpcDoor(options);
-  ending.push(() => door.receiver.stop());
+  onTestFinished(() => door.receiver.stop());
   return door;
 }
 
 export async function connected(door: Door): Promise<ClientHttp2Session> {
   const session = rawSession(door.port);
-  ending.unshift(() => session.destroy());
+  onTestFinished(() => session.destroy());
   await new Promise((resolve) => session.once('remoteSettings', resolve));
   return session;
 }
