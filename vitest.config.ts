@@ -1,15 +1,24 @@
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
+/** Long by nature: hostile input, faults, real processes that are killed, input orders and properties at length. */
+const long = ['test/**/*.long.test.ts', 'test/hostile/**/*.test.ts', 'test/faults/**/*.test.ts'];
+
 export default defineConfig({
   // The examples import the package by its name.
   resolve: { alias: [{ find: /^tracejury\/(.*)$/, replacement: join(import.meta.dirname, 'src/library/$1.ts') }] },
   test: {
-    include: ['test/**/*.test.ts', 'examples/**/*.test.ts'],
     globals: false,
     // For what hangs. The longest tests work for seconds, and on a machine that is busy with other work for many times as long.
     testTimeout: 90_000,
     hookTimeout: 90_000,
+    maxWorkers: '100%',
+    projects: [
+      // No module has state, so test files share a process and its modules.
+      { extends: true, test: { name: 'short', include: ['test/**/*.test.ts', 'examples/**/*.test.ts'], exclude: long, isolate: false } },
+      // One file at a time: these files measure turns of the event loop, and start processes that work as hard as the machine can.
+      { extends: true, test: { name: 'long', include: long, fileParallelism: false } },
+    ],
     coverage: {
       provider: 'v8',
       reporter: ['text', 'html'],

@@ -1,6 +1,6 @@
 /**
- * The whole suite: types, lint, unused code, every test. Each static check counts as one test. The last line is
- * `N passed, M failed`; the exit code is 1 when M is not 0.
+ * `npm test`: types, lint, unused code and the short tests; each static check counts as one test. `npm run test:long`: the long tests.
+ * The last line is `N passed, M failed`; the exit code is 1 when M is not 0.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -21,6 +21,7 @@ interface VitestReport {
   readonly testResults: readonly { readonly name: string; readonly status: string; readonly assertionResults: readonly { readonly status: string }[] }[];
 }
 
+const project = process.argv[2] === 'long' ? 'long' : 'short';
 const checks: readonly { readonly name: string; readonly command: readonly string[] }[] = [
   { name: 'types', command: ['tsc', '-p', 'tsconfig.json'] },
   { name: 'types of the package', command: ['tsc', '-p', 'tsconfig.build.json', '--noEmit'] },
@@ -29,7 +30,7 @@ const checks: readonly { readonly name: string; readonly command: readonly strin
 ];
 
 const counts: Count[] = [];
-for (const { name, command } of checks) {
+for (const { name, command } of project === 'short' ? checks : []) {
   const status = await run(command);
   say(`${status === 0 ? 'ok    ' : 'FAILED'}  ${name}`);
   counts.push(status === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 });
@@ -44,7 +45,7 @@ async function tests(): Promise<Count> {
   const folder = mkdtempSync(join(tmpdir(), 'tracejury-test-'));
   const report = join(folder, 'report.json');
   try {
-    const status = await run(['vitest', 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`]);
+    const status = await run(['vitest', 'run', `--project=${project}`, '--reporter=default', '--reporter=json', `--outputFile.json=${report}`]);
     return countOf(JSON.parse(readFileSync(report, 'utf8')) as VitestReport, status);
   } catch (error) {
     say(`FAILED  tests: ${String(error)}`);
