@@ -14,6 +14,10 @@ const otherBroken: CallData = { name: 'f', arguments: '{"x": 2' };
 const [brokenCall, otherBrokenCall] = [broken, otherBroken].map(({ arguments: text }) => ({ name: 'f', arguments: null, argumentsText: String(text) })) as [Partial<ToolCall>, Partial<ToolCall>];
 const root = agentSpan({ id: 1, start: 0, end: 1_000 });
 
+/** A conversation in which each turn counts its call ids from one. */
+const conversation = [user('q'), assistant({ asks: [{ id: 'call_1', name: 'f', arguments: { x: 1 } }] }), toolMessage([{ id: 'call_1', response: 'first' }]), assistant({ text: 'done' }), user('and now?')];
+const twoAsked = [assistant({ asks: [{ id: 'call_1', name: 'f', arguments: { x: 1 } }] }), toolMessage([{ id: 'call_1', response: 'first' }]), assistant({ asks: [{ id: 'call_1', name: 'f', arguments: { x: 2 } }] })];
+
 interface Case {
   readonly name: string;
   readonly spans: readonly Span[];
@@ -67,6 +71,33 @@ const cases: readonly Case[] = [
     name: 'the next request tells the result where no span does',
     spans: [modelSpan({ id: 2, parent: 1, user: 'q', asks: [f1, g] }), modelSpan({ id: 3, parent: 1, user: 'q', history: [assistant({ asks: [f1, g] })], told: [{ id: 'c3', response: 'of g' }, { id: 'c1', response: 'of f' }], says: 'done' })],
     calls: [{ name: 'f', result: 'of f', executed: true, turn: 0 }, { name: 'g', result: 'of g', executed: true, turn: 0, provenance: { name: 'model_message', id: 'model_message', arguments: 'model_message', result: 'model_message' } }],
+  },
+  {
+    name: 'ids that each turn of a conversation counts from one lose no call of a later turn',
+    spans: [
+      modelSpan({ id: 2, parent: 1, history: conversation, asks: [{ id: 'call_1', name: 'f', arguments: { x: 2 } }] }),
+      modelSpan({ id: 3, parent: 1, history: [...conversation, assistant({ asks: [{ id: 'call_1', name: 'f', arguments: { x: 2 } }] }), toolMessage([{ id: 'call_1', response: 'second' }])], says: 'done' }),
+    ],
+    calls: [{ id: 'call_1', arguments: { x: 2 }, result: 'second', executed: true, turn: 0 }],
+  },
+  {
+    name: 'a call of a later turn that only the next request tells keeps its own id',
+    spans: [
+      modelSpan({ id: 2, parent: 1, history: conversation }),
+      modelSpan({ id: 3, parent: 1, history: [...conversation, assistant({ asks: [{ id: 'call_1', name: 'f', arguments: { x: 2 } }] }), toolMessage([{ id: 'call_1', response: 'second' }])], says: 'done' }),
+    ],
+    calls: [{ id: 'call_1', arguments: { x: 2 }, result: 'second', executed: true, turn: 0 }],
+  },
+  {
+    name: 'an id that is asked again when its result came is another call, with a result and a span of its own',
+    spans: [
+      modelSpan({ id: 2, parent: 1, start: 0, end: 10, user: 'q', asks: [{ id: 'call_1', name: 'f', arguments: { x: 1 } }] }),
+      toolSpan({ id: 3, parent: 1, start: 20, end: 30, tool: 'f', call: 'call_1' }),
+      modelSpan({ id: 4, parent: 1, start: 40, end: 50, user: 'q', history: [assistant({ asks: [{ id: 'call_1', name: 'f', arguments: { x: 1 } }] })], told: [{ id: 'call_1', response: 'first' }], asks: [{ id: 'call_1', name: 'f', arguments: { x: 2 } }] }),
+      toolSpan({ id: 5, parent: 1, start: 60, end: 70, tool: 'f', call: 'call_1' }),
+      modelSpan({ id: 6, parent: 1, start: 80, end: 90, user: 'q', history: twoAsked, told: [{ id: 'call_1', response: 'second' }], says: 'done' }),
+    ],
+    calls: [{ id: 'call_1', arguments: { x: 1 }, result: 'first', turn: 0 }, { id: 'call_1', arguments: { x: 2 }, result: 'second', turn: 1 }],
   },
   {
     name: 'the next request tells the result that the tool’s span lacks',

@@ -20,20 +20,27 @@ export interface Asked {
 export function askedCalls(models: readonly Node[]): readonly Asked[] {
   const found: Asked[] = [];
   const starts = models.map((node) => node.span.startUnixNano);
-  const known = new Map<string, number>();
+  const [known, past] = [new Map<string, number>(), new Map<string, number>()];
+  const latest = new Map<string, AskedCall>();
   const history = models[0]?.told.facts.inputMessages ?? none;
   const present = afterUser(history);
   history.forEach(({ asked }, at) => {
-    for (const call of asked) if (call.id !== undefined || at >= present) count(known, identity(call));
+    for (const call of asked) {
+      if (at >= present) count(known, identity(call));
+      else if (call.id !== undefined) count(past, call.id);
+      if (call.id !== undefined) latest.set(call.id, call);
+    }
   });
   models.forEach((node, index) => {
-    if (index > 0) addRepeated(node, index, known, found);
+    if (index > 0) addRepeated(node, index, known, past, found);
     const answeredAtUnixNano = nextAfter(models, index, starts)?.span.startUnixNano;
+    const isAskedAgain = asksAgain(node, latest);
     for (const message of node.told.facts.outputMessages ?? none) {
       for (const call of message.asked) {
         const key = identity(call);
-        if (call.id !== undefined && known.has(key)) continue;
+        if (call.id !== undefined && (known.has(key) || past.has(key)) && !isAskedAgain(call, call.id)) continue;
         count(known, key);
+        if (call.id !== undefined) latest.set(call.id, call);
         found.push({ call, turn: index, order: found.length, askedAtUnixNano: node.span.endUnixNano, answeredAtUnixNano, fromLogs: node.told.fromLogs.has('outputMessages') });
       }
     }
@@ -43,14 +50,44 @@ export function askedCalls(models: readonly Node[]): readonly Asked[] {
 
 const none: readonly never[] = [];
 
+/**
+ * Providers that count ids from one give a later turn the ids of an earlier one. A known id is a new call where the request already holds its result, unless the answer repeats
+ * the history: then it tells that result too.
+ */
+function asksAgain({ told: { facts } }: Node, latest: ReadonlyMap<string, AskedCall>): (call: AskedCall, id: string) => boolean {
+  const taken = new Set<string>();
+  let before: ReadonlySet<string> | undefined;
+  let beside: ReadonlySet<string> | undefined;
+  return (call, id) => {
+    before ??= toldIds(facts.inputMessages);
+    beside ??= toldIds(facts.outputMessages);
+    const last = latest.get(id);
+    if (taken.has(id) || !before.has(id) || (beside.has(id) && last !== undefined && isSameCall(last, call))) return false;
+    taken.add(id);
+    return true;
+  };
+}
+
+function toldIds(messages: readonly Message[] = none): ReadonlySet<string> {
+  return new Set(messages.flatMap(({ told }) => told.flatMap(({ id }) => id ?? [])));
+}
+
+function isSameCall(one: AskedCall, other: AskedCall): boolean {
+  return one.name === other.name && canonical(one) === canonical(other);
+}
+
 /** Calls that an earlier model span asked for without carrying its answer: this request repeats it. */
-function addRepeated({ told: { facts, fromLogs }, span: { startUnixNano } }: Node, index: number, known: Map<string, number>, found: Asked[]): void {
+function addRepeated({ told: { facts, fromLogs }, span: { startUnixNano } }: Node, index: number, known: Map<string, number>, past: ReadonlyMap<string, number>, found: Asked[]): void {
   const messages = facts.inputMessages ?? none;
-  const seen = new Map<string, number>();
-  for (let at = afterUser(messages); at < messages.length; at++) {
+  const from = afterUser(messages);
+  const [before, seen] = [new Map<string, number>(), new Map<string, number>()];
+  if (past.size > 0) for (let at = 0; at < from; at++) for (const { id } of messages[at]?.asked ?? none) if (id !== undefined) count(before, id);
+  for (let at = from; at < messages.length; at++) {
     for (const call of messages[at]?.asked ?? none) {
       const key = identity(call);
-      if (count(seen, key) <= (known.get(key) ?? 0)) continue;
+      // A request without a message of the user shows earlier turns as if they were the present one.
+      const pastHere = Math.max(0, (past.get(key) ?? 0) - (before.get(key) ?? 0));
+      if (count(seen, key) <= (known.get(key) ?? 0) + pastHere) continue;
       count(known, key);
       found.push({ call, turn: index - 1, order: found.length, askedAtUnixNano: startUnixNano, answeredAtUnixNano: startUnixNano, fromLogs: fromLogs.has('inputMessages') });
     }
@@ -90,6 +127,8 @@ function afterUser(messages: readonly Message[]): number {
 export interface OwnTellings {
   /** The result under an id: that of the present turn before one that its history holds. */
   of(id: string): ToldResult | undefined;
+  /** The result under an id that several calls of the run have: what the first model after this turn was told last. */
+  after(turn: number, id: string): ToldResult | undefined;
 }
 
 /** Tellings of one run. Providers that count ids from one give each turn, and each run, the same ones. */
@@ -102,7 +141,17 @@ export function ownTellings(models: readonly Node[]): OwnTellings {
     // An SDK that runs the tools by itself tells the results beside the calls.
     for (const { told } of outputMessages) addFirst(told, present);
   }
-  return { of: (id) => present.get(id) ?? past.get(id) };
+  return {
+    of: (id) => present.get(id) ?? past.get(id),
+    after(turn, id) {
+      for (let at = turn + 1; at < models.length; at++) {
+        const messages = models[at]?.told.facts.inputMessages ?? none;
+        const told = messages.slice(afterUser(messages)).findLast((message) => message.told.some((one) => one.id === id))?.told;
+        if (told !== undefined) return told.findLast((one) => one.id === id);
+      }
+      return undefined;
+    },
+  };
 }
 
 function addFirst(told: readonly ToldResult[], found: Map<string, ToldResult>): void {

@@ -26,12 +26,13 @@ export function* toolCalls(own: readonly Node[], traced: TracedTellings, enclosi
   const models = requests.some(asks) ? requests : [...requests, ...enclosing.filter(asks)];
   const asked = askedCalls(models);
   if (isLong) yield;
-  const executions = executionsOf(own.filter(isTool));
+  const repeated = idsAskedAgain(asked);
+  const executions = executionsOf(own.filter(isTool), repeated);
   if (isLong) yield;
   const { pairs, taken } = pair(asked, executions);
   const tellings = ownTellings(models);
   const toldById = (id: string): ToldResult | undefined => tellings.of(id) ?? traced.only(id);
-  const answers = answersOf(asked, toldById, models);
+  const answers = answersOf(asked, ({ call: { id = '' }, turn }) => (repeated.has(id) ? tellings.after(turn, id) : toldById(id)), models);
   const drafts: Placed[] = [];
   let unanswered = 0;
   for (const [at, execution] of executions.entries()) {
@@ -64,10 +65,17 @@ function asks(node: Node): boolean {
 }
 
 /** What the models were told about each call, in their order: by its id, else the next result of its name, or without a name, that nobody claimed yet. */
-function answersOf(asked: readonly Asked[], toldById: (id: string) => ToldResult | undefined, models: readonly Node[]): readonly (ToldResult | undefined)[] {
+function answersOf(asked: readonly Asked[], toldById: (one: Asked) => ToldResult | undefined, models: readonly Node[]): readonly (ToldResult | undefined)[] {
   const withoutId = toldWithoutId(models);
   const unclaimed = withoutId.length === 0 ? undefined : queuesOf(withoutId.map((told, place) => ({ told, place })), ({ told }) => told.name);
-  return asked.map(({ call }) => (call.id === undefined ? undefined : toldById(call.id)) ?? earlier(unclaimed?.get(call.name), unclaimed?.get(undefined))?.told);
+  return asked.map((one) => (one.call.id === undefined ? undefined : toldById(one)) ?? earlier(unclaimed?.get(one.call.name), unclaimed?.get(undefined))?.told);
+}
+
+/** Ids that several calls of the run have. */
+function idsAskedAgain(asked: readonly Asked[]): ReadonlySet<string> {
+  const [once, again] = [new Set<string>(), new Set<string>()];
+  for (const { call: { id } } of asked) if (id !== undefined) (once.has(id) ? again : once).add(id);
+  return again;
 }
 
 interface Placed {

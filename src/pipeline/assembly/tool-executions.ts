@@ -11,8 +11,8 @@ export interface Execution {
 /** A tool span looks this many spans up for an outer span of the same execution. */
 const outerSpansMax = 8;
 
-/** Two spans tell one execution: same call id, or one inside the other, or two instrumentations beside each other. */
-export function executionsOf(tools: readonly Node[]): readonly Execution[] {
+/** Two spans tell one execution: same call id, or one inside the other, or two instrumentations beside each other. Several calls may have an id of `repeated`: then only spans at the same time tell one. */
+export function executionsOf(tools: readonly Node[], repeated: ReadonlySet<string>): readonly Execution[] {
   const groups: Node[][] = [];
   const groupOf = new Map<Node, Node[]>();
   const byId = new Map<string, Node[]>();
@@ -21,7 +21,9 @@ export function executionsOf(tools: readonly Node[]): readonly Execution[] {
     const id = node.told.facts.tool?.id;
     const beside = byPlace.get(node.parent);
     const twin = beside === undefined ? undefined : twinAmong(beside, node);
-    const group = (id === undefined ? undefined : byId.get(id)) ?? outerGroup(node, groupOf) ?? (twin === undefined ? undefined : groupOf.get(twin));
+    const sameId = id === undefined ? undefined : byId.get(id);
+    const isApart = id !== undefined && repeated.has(id) && sameId !== undefined && !sameId.some((other) => overlap(other, node));
+    const group = (isApart ? undefined : sameId) ?? outerGroup(node, groupOf) ?? (twin === undefined ? undefined : groupOf.get(twin));
     const members = group ?? [node];
     if (group === undefined) groups.push(members);
     else group.push(node);
@@ -63,8 +65,11 @@ function outerGroup(node: Node, groupOf: ReadonlyMap<Node, Node[]>): Node[] | un
 
 /** Told by two instrumentations at the same place and time. */
 function isTwin(a: Node, b: Node): boolean {
-  const overlap = a.span.startUnixNano <= b.span.endUnixNano && b.span.startUnixNano <= a.span.endUnixNano;
-  return overlap && a.span.scope.name !== b.span.scope.name && canBeOne(a, b);
+  return overlap(a, b) && a.span.scope.name !== b.span.scope.name && canBeOne(a, b);
+}
+
+function overlap(a: Node, b: Node): boolean {
+  return a.span.startUnixNano <= b.span.endUnixNano && b.span.startUnixNano <= a.span.endUnixNano;
 }
 
 function canBeOne(a: Node, b: Node): boolean {
