@@ -4,10 +4,13 @@ import { failureSign, signInResult } from '../src/model/tool-call-outcome.ts';
 import { errorMember } from '../src/model/error-objects.ts';
 import { plainText } from '../src/model/json.ts';
 import type { JsonObject, JsonValue } from '../src/model/json.ts';
+import type { Outcome } from '../src/model/verdict.ts';
+import { skipped } from './calls.ts';
 import type { PlacedCall } from './calls.ts';
+import { searchedTextMax } from './context.ts';
 import type { EvaluationContext, Pattern } from './evaluator.ts';
 import { isBlank } from './failures.ts';
-import { quoted } from './wording.ts';
+import { callName, listed, quoted } from './wording.ts';
 
 export interface FailureOptions {
   readonly blankIsError: boolean;
@@ -49,6 +52,8 @@ export interface Judged extends PlacedCall {
   readonly isStated: boolean;
   /** A span states success, and the result reads as an error. */
   readonly isContradicted: boolean;
+  /** Without a failure: the patterns were searched in a part of its result only. */
+  readonly isCut: boolean;
 }
 
 export interface JudgedCalls {
@@ -67,10 +72,21 @@ export function judgedCalls(calls: readonly PlacedCall[], options: FailureOption
     const isEnded = errorsShow && call.result === undefined && call.endUnixNano !== undefined;
     if (failure === undefined && call.result === undefined && !isEnded) continue;
     const isStated = failure === undefined && (call.statedOk === true || isEnded);
-    judged.push({ index, call, failure, isStated, isContradicted: isStated && options.useErrorSigns && signInResult(call) !== undefined });
+    judged.push({ index, call, failure, isStated, isContradicted: isStated && options.useErrorSigns && signInResult(call) !== undefined, isCut: failure === undefined && patterns.length > 0 && isTooLong(call) });
   }
   return { judged, unknown: calls.length - judged.length };
 }
+
+function isTooLong({ result }: ToolCall): boolean {
+  return result !== undefined && plainText(result).length > searchedTextMax;
+}
+
+/** For calls that no pattern was found in, though not all of their results was searched. */
+export function notSearched(cut: readonly PlacedCall[]): Outcome {
+  return skipped('too_large', `The ${cut.length === 1 ? 'result' : 'results'} of ${listed(cut.slice(0, namedMax).map(callName), ', ', cut.length)} ${cut.length === 1 ? 'is' : 'are'} longer than the ${searchedTextMax} characters in which error_patterns are searched.`);
+}
+
+const namedMax = 3;
 
 /** Writing a result down costs more than most of what is asked about it. */
 function firstFound(patterns: readonly Pattern[], result: JsonValue): Pattern | undefined {

@@ -5,8 +5,9 @@
 import type { Outcome, PartVerdict } from '../src/model/verdict.ts';
 import { callDetails, evidenceOf, executedCalls, notCarried, named, noToolCalls, onEmptySchema, partOf, partsOf, resultsUnknown } from './calls.ts';
 import type { OnEmpty } from './calls.ts';
+import { searchedTextMax } from './context.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
-import { failureDefaults, failureFunctions, failureProperties, judgedCalls } from './judged-calls.ts';
+import { failureDefaults, failureFunctions, failureProperties, judgedCalls, notSearched } from './judged-calls.ts';
 import type { Failure, FailureOptions, Judged } from './judged-calls.ts';
 import { callName, count, listed } from './wording.ts';
 
@@ -46,6 +47,8 @@ function evaluate({ trace }: Subject, options: ToolErrorOptions, context: Evalua
   if (calls.length === 0 && options.onEmpty === 'skip') return noToolCalls(trace);
   const { judged, unknown } = judgedCalls(calls, options, context);
   if (calls.length > 0 && judged.length === 0) return resultsUnknown(calls, 'The spans tell neither results nor errors of tool calls; switch on the capture of tool outputs.', { unknown_outcome: unknown });
+  const cut = judged.filter(({ isCut }) => isCut);
+  if (cut.length > 0 && !judged.some(hasFailed)) return notSearched(cut);
   return verdict(judged, unknown);
 }
 
@@ -104,6 +107,6 @@ function unknownInWords(unknown: number): string {
 }
 
 function part(judged: Judged): PartVerdict {
-  const { failure, isStated } = judged;
-  return partOf(judged, failure === undefined, failure !== undefined ? `${callName(judged)} failed: ${failure.message}.` : isStated ? 'The call succeeded by its span.' : 'No sign of an error in the result.');
+  const { failure, isStated, isCut } = judged;
+  return partOf(judged, failure === undefined, failure !== undefined ? `${callName(judged)} failed: ${failure.message}.` : isStated ? 'The call succeeded by its span.' : isCut ? `No sign of an error in the first ${searchedTextMax} characters of the result.` : 'No sign of an error in the result.');
 }

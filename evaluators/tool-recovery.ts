@@ -7,7 +7,7 @@ import type { Outcome } from '../src/model/verdict.ts';
 import { argumentsUnknown, callDetails, evidenceOf, executedCalls, named, notCarried, noToolCalls, partOf, partsOf, resultsUnknown, skipped } from './calls.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
 import { argumentsOf } from './expected-calls.ts';
-import { failureDefaults, failureFunctions, failureProperties, judgedCalls } from './judged-calls.ts';
+import { failureDefaults, failureFunctions, failureProperties, judgedCalls, notSearched } from './judged-calls.ts';
 import type { Failure, FailureOptions, Judged } from './judged-calls.ts';
 import { canonicalText } from './matching/equality.ts';
 import { normalizeToolNamesSchema, underNormalizedNames } from './normalized-names.ts';
@@ -61,6 +61,8 @@ function evaluate({ trace }: Subject, options: ToolRecoveryOptions, context: Eva
   const { judged, unknown } = judgedCalls(calls, options, context);
   if (judged.length === 0) return resultsUnknown(calls, 'The spans tell neither results nor errors of tool calls; switch on the capture of tool outputs.', { unknown_outcome: unknown });
   const failed = failedCalls(judged, options.sameArguments);
+  const cut = failed.length === 0 ? judged.filter(({ isCut }) => isCut) : failed.flatMap(({ repair }) => (repair?.isCut === true ? [repair] : []));
+  if (cut.length > 0) return notSearched([...new Set(cut)]);
   if (failed.length === 0) return skipped('no_errors', `No sign of an error in ${count(judged.length, 'tool call')}, so there was nothing to put right.`);
   if (failed.some(({ changed, repair }) => options.sameArguments && repair !== undefined && changed === undefined)) return argumentsUnknown(trace, 'The spans carry no arguments for calls that are compared by arguments; switch on the capture of tool inputs.');
   const open = failed.filter(({ repair }) => repair === undefined);

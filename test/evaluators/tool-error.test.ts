@@ -104,3 +104,19 @@ test('tool_error: an empty run is skipped, or full with on_empty original', () =
   expect(score({ entry: { ...entry, on_empty: 'original' }, trace: agentTrace({ toolCallsCarried: false }) })).toMatchObject({ kind: 'skipped', reason: 'tool_calls_not_carried' });
   expect(score({ entry, trace: agentTrace({ toolCalls: [call(), call()] }), limits: { toolCallsMax: 1 } })).toMatchObject({ kind: 'scored', score: 1 });
 });
+
+const late = call({ name: 'read', result: `${'x'.repeat(100_000)} HTTP 503` });
+const cutRows = [
+  { name: 'a pattern that may stand beyond what is searched is no success', toolCalls: [late, call()], want: { kind: 'skipped', reason: 'too_large', explanation: 'The result of read (call 1) is longer than the 100000 characters in which error_patterns are searched.' } },
+  { name: 'a structured result is as long as its JSON', toolCalls: [call({ result: { text: 'x'.repeat(100_000) } })], want: { kind: 'skipped', reason: 'too_large' } },
+  { name: 'a failure that is found counts, and the part of a long result says what was searched', toolCalls: [late, call({ result: 'HTTP 500' })], want: { score: 0.5, parts: [{ index: 0, explanation: 'No sign of an error in the first 100000 characters of the result.' }, { index: 1, passed: false }] } },
+] as const;
+for (const { name, toolCalls, want } of cutRows) {
+  test(`tool_error: ${name}`, () => {
+    expect(score({ entry: { ...entry, options: { error_patterns: ['HTTP 5'] } }, trace: agentTrace({ toolCalls: [...toolCalls] }) })).toMatchObject(want);
+  });
+}
+
+test('tool_error: without patterns a long result is no larger than another', () => {
+  expect(score({ entry, trace: agentTrace({ toolCalls: [late] }) })).toMatchObject({ kind: 'scored', score: 1 });
+});

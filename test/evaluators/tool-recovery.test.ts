@@ -59,3 +59,14 @@ test('tool_recovery: takes a run of 20,000 calls, each failure before its repair
 test('tool_recovery: spans without tool data are skipped', () => {
   expect(score({ entry, trace: agentTrace({ toolCallsCarried: false }) })).toMatchObject({ kind: 'skipped', reason: 'tool_calls_not_carried' });
 });
+
+const long = call({ name: 'a', result: `${'x'.repeat(100_000)} HTTP 503` });
+for (const { name, toolCalls, want } of [
+  { name: 'a success whose result was searched in part puts nothing right for certain', toolCalls: [bad('a', 'x', 1), long], want: { kind: 'skipped', reason: 'too_large' } },
+  { name: 'without a failure a result that was searched in part is not free of errors', toolCalls: [long], want: { kind: 'skipped', reason: 'too_large' } },
+  { name: 'a long result that puts nothing right takes nothing away', toolCalls: [bad('b', 'x', 1), long], want: { kind: 'scored', score: 0 } },
+]) {
+  test(`tool_recovery: ${name}`, () => {
+    expect(score({ entry: { ...entry, options: { error_patterns: ['HTTP 5'] } }, trace: agentTrace({ toolCalls }) })).toMatchObject(want);
+  });
+}
