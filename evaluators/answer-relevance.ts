@@ -1,7 +1,6 @@
 /** The final response is about what the user asked, by the judgement of a model: as a label, or as a number where a scale is wanted. */
 import type { Outcome } from '../src/model/verdict.ts';
-import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
-import type { Fault } from './expectation.ts';
+import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject, Fault } from './evaluator.ts';
 import { finalText, inputText, lacking } from './judge-evidence.ts';
 import { readTemplate } from './judge-template.ts';
 import { labelledRun, scoredRun } from './labelled-run.ts';

@@ -5,13 +5,10 @@
 import type { AgentTrace, Run } from '../src/model/agent-trace.ts';
 import type { ClientTls } from '../src/model/client-tls.ts';
 import type { Expectation } from '../src/model/expectation.ts';
-import { isJsonArray, isJsonObject, jsonText, member } from '../src/model/json.ts';
-import type { JsonObject, JsonValue } from '../src/model/json.ts';
-import { verdictOf } from '../src/model/verdict.ts';
-import type { Outcome, Verdict } from '../src/model/verdict.ts';
-import type { AnyEvaluator, Asking, EvaluationContext, ExpectedPart, JudgeEvaluator } from './evaluator.ts';
+import { isJsonArray, isJsonObject, jsonText, member, type JsonObject, type JsonValue } from '../src/model/json.ts';
+import { verdictOf, type Outcome, type Verdict } from '../src/model/verdict.ts';
+import type { AnyEvaluator, Asking, EvaluationContext, ExpectedPart, JudgeEvaluator, Fault } from './evaluator.ts';
 import { readExpectation } from './expectation.ts';
-import type { Fault } from './expectation.ts';
 import { schemaParts } from './expected-parts.ts';
 import { withFunctions, type GivenFunction } from './option-functions.ts';
 import { filledOptions, schemaFaults } from './options.ts';
@@ -214,4 +211,4 @@ function hashText(text: string): string {
   return hash.toString(16).padStart(16, '0');
 }
 
-export type { Fault } from './expectation.ts';
+export type { Fault } from './evaluator.ts';

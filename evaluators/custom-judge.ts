@@ -1,10 +1,8 @@
 /** A judge with a question of the user's own: a template that names what of the run it is shown, and what its answer is worth. */
 import type { Outcome } from '../src/model/verdict.ts';
-import { tooLarge } from './calls.ts';
-import type { Skipped } from './calls.ts';
+import { tooLarge, type Skipped } from './calls.ts';
 import { customAnswerFaults, customAnswerSchema, customAnswerText, readCustomAnswer, type CustomAnswerOptions } from './custom-answers.ts';
-import type { Answer, EvaluationContext, ExpectedPart, JudgeEvaluator, Question, Subject } from './evaluator.ts';
-import type { Fault } from './expectation.ts';
+import type { Answer, EvaluationContext, ExpectedPart, JudgeEvaluator, Question, Subject, Fault } from './evaluator.ts';
 import { blocksOf, truncatedDetail } from './judge-blocks.ts';
 import { readTemplate } from './judge-template.ts';
 import type { RunView } from './run-view.ts';

@@ -7,6 +7,12 @@ import type { Expectation } from '../src/model/expectation.ts';
 import type { JsonObject, JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
 
+/** Where in what was read, and what is wrong there. */
+export interface Fault {
+  readonly path: readonly (string | number)[];
+  readonly problem: string;
+}
+
 /** JSON Schema (draft 2020-12) as data. */
 export type JsonSchema = JsonObject;
 

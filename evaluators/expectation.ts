@@ -1,15 +1,10 @@
 /** Reads what is expected of a run from its wire form: under `expect` in the configuration, and in the attribute `tracejury.expected`. */
+import type { Fault } from './evaluator.ts';
 import { isJsonArray, isJsonObject, member } from '../src/model/json.ts';
 import type { JsonObject, JsonValue } from '../src/model/json.ts';
 import { readCounts } from './expected-counts.ts';
 import { readExpectedMessages } from './expected-messages.ts';
 import type { Expectation, ExpectedToolCall, ExpectedToolOutput } from '../src/model/expectation.ts';
-
-/** Where in what was read, and what is wrong there. */
-export interface Fault {
-  readonly path: readonly (string | number)[];
-  readonly problem: string;
-}
 
 export interface ReadExpectation {
   /** What could be read. A member with a fault anywhere in it is left out whole: part of a list would expect something else. */

@@ -1,9 +1,7 @@
 /** How often tools are to be called, as `expect.tool_calls_count` writes it: `3`, `">=2"`, `[">=", 2]` or `{min: 1, max: 3}`. */
 import type { ExpectedCount } from '../src/model/expectation.ts';
-import { isJsonArray, isJsonObject, member } from '../src/model/json.ts';
-import type { JsonValue } from '../src/model/json.ts';
-import type { JsonSchema } from './evaluator.ts';
-import type { Fault } from './expectation.ts';
+import { isJsonArray, isJsonObject, member, type JsonValue } from '../src/model/json.ts';
+import type { JsonSchema, Fault } from './evaluator.ts';
 
 export type CountRange = Omit<ExpectedCount, 'name'>;
 

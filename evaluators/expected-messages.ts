@@ -1,10 +1,8 @@
 /** The reference conversation of `expect.messages`: roles, and the calls that each message asks for, with the results that it tells of them. Other texts play no part. */
 import type { ToolCall } from '../src/model/agent-trace.ts';
 import type { ExpectedMessage, ExpectedToolCall } from '../src/model/expectation.ts';
-import { isJsonArray, isJsonObject, member } from '../src/model/json.ts';
-import type { JsonValue } from '../src/model/json.ts';
-import type { JsonSchema } from './evaluator.ts';
-import type { Fault } from './expectation.ts';
+import { isJsonArray, isJsonObject, member, type JsonValue } from '../src/model/json.ts';
+import type { JsonSchema, Fault } from './evaluator.ts';
 import { readMessages } from './messages.ts';
 
 /** What `expect.messages` may hold. */

@@ -3,9 +3,8 @@
  * to it. Flat calls `{id, name, args}`, the older `function_call` and the role `function` are read too.
  */
 import type { ToolCall, TraceMessage } from '../src/model/agent-trace.ts';
-import { isJsonArray, isJsonObject, jsonText, member, parseJson } from '../src/model/json.ts';
-import type { JsonObject, JsonValue } from '../src/model/json.ts';
-import type { Fault } from './expectation.ts';
+import { isJsonArray, isJsonObject, jsonText, member, parseJson, type JsonObject, type JsonValue } from '../src/model/json.ts';
+import type { Fault } from './evaluator.ts';
 
 export interface ReadMessages {
   readonly messages: readonly TraceMessage[];

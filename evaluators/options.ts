@@ -1,12 +1,10 @@
 /** Checks what a user wrote against an evaluator's own schema, and fills in the rest from its defaults. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ErrorObject } from 'ajv';
-import { isJsonArray, isJsonObject, member } from '../src/model/json.ts';
-import type { JsonObject, JsonValue } from '../src/model/json.ts';
+import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../src/model/json.ts';
 import { quantityExamples, quantityOf, type QuantityKind } from '../src/model/quantities.ts';
 import { compilePattern } from './context.ts';
-import type { JsonSchema } from './evaluator.ts';
-import type { Fault } from './expectation.ts';
+import type { JsonSchema, Fault } from './evaluator.ts';
 import { readJsonPath } from './matching/json-path-reader.ts';
 import { pointerSteps } from './schemas.ts';
 

@@ -1,8 +1,7 @@
 /** Which part of an output is compared: the whole, the value at a path, or the values at several. */
-import { isJsonArray, isJsonObject, member, parseJson } from '../src/model/json.ts';
-import type { JsonValue } from '../src/model/json.ts';
+import { isJsonArray, isJsonObject, member, parseJson, type JsonValue } from '../src/model/json.ts';
 import type { Expectation } from '../src/model/expectation.ts';
-import type { Fault } from './expectation.ts';
+import type { Fault } from './evaluator.ts';
 import { withoutFence } from './matching/outputs.ts';
 import { quoted } from './wording.ts';
 

@@ -4,8 +4,6 @@ import type { Expectation } from '../src/model/expectation.ts';
 import type { JsonObject } from '../src/model/json.ts';
 import type { Outcome, Verdict } from '../src/model/verdict.ts';
 import { skipped } from './calls.ts';
-import type { ConfiguredRule } from './configured.ts';
-import type { EvaluationContext } from './evaluator.ts';
 
 /** assistant_message: every message of the assistant is a group of its own. user_turn: all that follows one message of the user. */
 export type TurnGrouping = 'assistant_message' | 'user_turn';
@@ -39,12 +37,6 @@ export function turnsOf(trace: AgentTrace, grouping: TurnGrouping = 'assistant_m
   const count = (wanted: string): number => messages.filter(({ role }) => role === wanted).length;
   const traces = places(messages, grouping).map((own) => turnTrace(trace, messages, own));
   return { turnCount: Math.min(count('user'), count('assistant')), groups: traces.map(({ toolCalls }) => toolCalls), traces };
-}
-
-/** The expectation of a turn stands at its index; further turns have none, so that evaluators that need one skip them. */
-export function verdictsByTurn(trace: AgentTrace, turns: Turns, evaluator: ConfiguredRule, given: { readonly byTurn: readonly Expectation[]; readonly flat: Expectation; readonly context: EvaluationContext }): TurnVerdicts {
-  const byTurn = turns.traces.map((turn, at) => evaluator.evaluate(turn, given.byTurn[at] ?? {}, given.context));
-  return { byTurn, flat: evaluator.evaluate(trace, given.flat, given.context), worst: worstOf(byTurn) };
 }
 
 /** Index of the lowest score, the earliest of equal ones. */

@@ -2,67 +2,19 @@
 import type { ConfiguredEvaluator } from '../../evaluators/configured.ts';
 import { evaluationContext } from '../../evaluators/context.ts';
 import { coverageOf } from '../../evaluators/coverage.ts';
-import type { EvaluationContext, ExpectedPart } from '../../evaluators/evaluator.ts';
+import type { ExpectedPart } from '../../evaluators/evaluator.ts';
 import { expectedParts, refinedPart, statedParts } from '../../evaluators/expected-parts.ts';
-import type { AgentTrace, ToolDefinition } from '../model/agent-trace.ts';
+import type { AgentTrace } from '../model/agent-trace.ts';
 import type { Expectation } from '../model/expectation.ts';
 import type { Verdict } from '../model/verdict.ts';
-import type { Call } from '../pipeline/jury/judge-driver.ts';
-import { evaluate, refuseUnanswered, type UsableEvaluator, type UsableJudge } from './evaluate.ts';
-import { exampleFaults, optionFaults } from './experiment-faults.ts';
+import { evaluate, refuseUnanswered, type UsableEvaluator } from './evaluate.ts';
+import { exampleFaults, optionFaults, type Example, type ExperimentOptions } from './experiment-options.ts';
 import { readyEvaluator } from './factory.ts';
-import { fromOpenAiTools, type OpenAiTool } from './openai-tools.ts';
+import { fromOpenAiTools } from './openai-tools.ts';
 import { switchable } from './switchable.ts';
 import { reportOf, type ExampleResult, type Report } from './report.ts';
 import { sampledPlaces } from './sampled-examples.ts';
-import { machineTimers, outOfTime, withinTime, type Timers } from './timers.ts';
-
-export interface Example<Input = string> {
-  /** Names it in the report; its place in the dataset, from 1, when left out. */
-  readonly id?: string;
-  readonly input: Input;
-  readonly expect?: Expectation;
-  /** What the agent may call, besides what its trace tells. */
-  readonly tools?: readonly (ToolDefinition | OpenAiTool)[];
-  /** What is to be done; wins over `expect.tasks`. */
-  readonly tasks?: readonly string[];
-  /** Wins over `expect.constraints`. */
-  readonly constraints?: string;
-  /** Instead of the experiment's. */
-  readonly evaluators?: readonly UsableEvaluator[];
-  /** Wins over the experiment's. */
-  readonly timeoutMs?: number;
-  /** Not looked at; for whoever keeps the dataset. */
-  readonly tags?: readonly string[];
-  readonly metadata?: unknown;
-}
-
-export interface Progress {
-  readonly done: number;
-  readonly total: number;
-  /** The example that was just finished. */
-  readonly example: ExampleResult;
-}
-
-export interface ExperimentOptions<Input> {
-  readonly dataset: readonly Example<Input>[];
-  /** Runs the agent once. The signal is aborted when its time is over. */
-  readonly task: (input: Input, run: { readonly id: string; readonly signal: AbortSignal }) => AgentTrace | Promise<AgentTrace>;
-  readonly evaluators: readonly UsableEvaluator[];
-  /** Examples at the same time; 4 when left out. */
-  readonly concurrency?: number;
-  /** Of one example, the agent's run and its evaluation together; 30 s when left out. An example that is not done by then has failed. */
-  readonly timeoutMs?: number;
-  /** No further example is begun after the first that failed. */
-  readonly failFast?: boolean;
-  /** Runs this share of the examples, at least one, the same ones each time; a larger share holds all of a smaller one. All when left out. */
-  readonly samplePercentage?: number;
-  readonly judge?: UsableJudge;
-  readonly call?: Call;
-  readonly context?: EvaluationContext;
-  readonly onProgress?: (progress: Progress) => void;
-  readonly timers?: Timers;
-}
+import { machineTimers, outOfTime, withinTime } from './timers.ts';
 
 export interface Experiment {
   /** Resolves with the report, whatever the agent does. Rejects only for what is wrong with the experiment itself. */

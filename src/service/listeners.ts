@@ -16,7 +16,7 @@ import { openMetricsContentType } from '../telemetry/openmetrics.ts';
 import type { MetricRegistry } from '../telemetry/registry.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { evaluabilityRows } from '../web/api/json.ts';
-import type { ApiParts, ExporterQueues } from '../web/api/routes.ts';
+import type { ApiParts, ExporterQueues } from '../web/api/route.ts';
 import { consoleListener, type ConsoleOptions } from '../web/console.ts';
 import type { Annotating } from './annotation-writer.ts';
 import { consoleBody } from './console-body.ts';

@@ -1,5 +1,5 @@
 /** Runs whose `tracestate` claims a smaller probability than is believed: counted for the API, and told in the log once. */
-import type { ApiParts } from '../web/api/routes.ts';
+import type { ApiParts } from '../web/api/route.ts';
 
 export interface RaisedProbabilities extends Readonly<ApiParts['upstream']> {
   /** Such a run has come. */

@@ -6,7 +6,7 @@ import { fastify, type FastifyError } from 'fastify';
 import { isDiskFull } from '../model/full-disk.ts';
 import { accessControl, tenantsSeen, type AccessOptions } from './access.ts';
 import { apiPrefix, failure, serveApi } from './api/serve-api.ts';
-import type { ApiParts } from './api/routes.ts';
+import type { ApiParts } from './api/route.ts';
 import { consoleServer } from './console-server.ts';
 import { firstPage, isOtlpPath, otlpText, reachable, type OtlpAddresses } from './first-page.ts';
 import { inPieces } from './in-pieces.ts';

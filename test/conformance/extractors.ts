@@ -4,7 +4,7 @@ import { evaluationContext } from '../../evaluators/context.ts';
 import { readExpectation } from '../../evaluators/expectation.ts';
 import { evaluators } from '../../evaluators/index.ts';
 import { normalizedName } from '../../evaluators/matching/names.ts';
-import { turnsOf, verdictsByTurn } from '../../evaluators/turns.ts';
+import { turnsOf } from '../../evaluators/turns.ts';
 import { fromMessages } from '../../src/library/from-messages.ts';
 import { isJsonArray, member, plainText } from '../../src/model/json.ts';
 import type { JsonObject, JsonValue } from '../../src/model/json.ts';
@@ -51,7 +51,8 @@ function scores(one: Case): JsonObject {
   const configuration = configuredEvaluator(entryOf({ ...one, config, expected: {} }, evaluator, namesOf(evaluator.id)), evaluators);
   if (configuration.kind === 'faulty' || configuration.evaluator.kind !== 'rule') return {};
   const byTurn = list(member(one.expected, 'by_turn')).map((calls) => readExpectation({ tool_calls: calls }).expectation);
-  const verdicts = verdictsByTurn(trace, found, configuration.evaluator, { byTurn, flat: {}, context: evaluationContext() }).byTurn;
+  const { evaluator: rule } = configuration;
+  const verdicts = found.traces.map((turn, at) => rule.evaluate(turn, byTurn[at] ?? {}, evaluationContext()));
   return { scores_by_turn: verdicts.map((verdict) => (verdict.kind === 'scored' ? verdict.score : verdict.kind)) };
 }
 

@@ -1,7 +1,7 @@
 import { openApiDocument } from '../../src/web/api/openapi.ts';
-import { routes, type Route } from '../../src/web/api/routes.ts';
-import type { JsonObject, JsonValue } from '../../src/model/json.ts';
-import { jsonText } from '../../src/model/json.ts';
+import { routes } from '../../src/web/api/routes.ts';
+import type { Route } from '../../src/web/api/route.ts';
+import { type JsonObject, type JsonValue, jsonText } from '../../src/model/json.ts';
 
 export function apiPage(): string {
   const document = openApiDocument(routes);

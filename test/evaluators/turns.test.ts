@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { evaluationContext } from '../../evaluators/context.ts';
-import { turnsOf, verdictsByTurn } from '../../evaluators/turns.ts';
+import { turnsOf } from '../../evaluators/turns.ts';
 import { fromMessages } from '../../src/library/from-messages.ts';
 import type { JsonValue } from '../../src/model/json.ts';
 import { agentTrace } from '../builders/agent-trace.ts';
@@ -8,7 +7,7 @@ import { configuredEvaluator } from '../../evaluators/configured.ts';
 import type { EvaluatorEntry } from '../../evaluators/configured.ts';
 import { evaluators } from '../../evaluators/index.ts';
 import { evaluateTurns, toolCorrectness, toolError, toolPermission } from '../../src/library/evaluators.ts';
-import { rule, score } from './score.ts';
+import { score } from './score.ts';
 
 const user: JsonValue = { role: 'user', content: 'u' };
 const assistant = (...names: readonly string[]): JsonValue => ({ role: 'assistant', content: 'a', tool_calls: names.map((name) => ({ name, args: {} })) });
@@ -35,17 +34,16 @@ test('turns: they are unknown without messages', () => {
   expect(turnsOf(agentTrace())).toBeUndefined();
 });
 
-test('turns: every turn is scored against its own expectation, and the whole against all', () => {
+test('turns: every turn is scored against its own expectation, and the whole against all', async () => {
   const run = trace(user, assistant('a'), user, assistant('b'), user, assistant('c'));
-  const turns = turnsOf(run) ?? { turnCount: 0, groups: [], traces: [] };
-  const expected = { byTurn: [{ toolCalls: [{ name: 'a' }] }, { toolCalls: [{ name: 'x' }] }], flat: { toolCalls: [{ name: 'a' }, { name: 'x' }] } };
-  const found = verdictsByTurn(run, turns, rule({ use: 'tool_correctness' }), { ...expected, context: evaluationContext() });
+  const expected = { byTurn: [{ toolCalls: [{ name: 'a' }] }, { toolCalls: [{ name: 'x' }] }], expect: { toolCalls: [{ name: 'a' }, { name: 'x' }] } };
+  const [found] = await evaluateTurns(run, expected, [toolCorrectness()], { grouping: 'assistant_message' });
   expect(found).toMatchObject({ byTurn: [{ score: 1 }, { score: 0 }, { kind: 'skipped', reason: 'no_expectation' }], flat: { score: 0.4 }, worst: 1 });
 });
 
-test('turns: without a scored turn none is the worst', () => {
-  const run = trace(user, assistant());
-  expect(verdictsByTurn(run, turnsOf(run) ?? { turnCount: 0, groups: [], traces: [] }, rule({ use: 'tool_error' }), { byTurn: [], flat: {}, context: evaluationContext() }).worst).toBeUndefined();
+test('turns: without a scored turn none is the worst', async () => {
+  const [found] = await evaluateTurns(trace(user, assistant()), {}, [toolError()]);
+  expect(found).toMatchObject({ byTurn: [{ kind: 'skipped' }], worst: undefined });
 });
 
 const said = (content: string): JsonValue => ({ role: 'user', content });

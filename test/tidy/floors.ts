@@ -71,6 +71,29 @@ export const importsGoDown: Rule = (files) => {
   });
 };
 
+/** No file reaches itself over its imports; each circle is named once, by its files. */
+export const importsFormNoCircle: Rule = (files) => {
+  const product = new Map(files.filter((file) => isProduct(file)).map((file) => [file.path, file]));
+  const done = new Set<string>();
+  const way: string[] = [];
+  const circles: string[] = [];
+  const follow = (path: string): void => {
+    const file = product.get(path);
+    if (file === undefined || done.has(path)) return;
+    const before = way.indexOf(path);
+    if (before >= 0) {
+      circles.push(`${[...way.slice(before), path].join(' → ')}: a circle`);
+      return;
+    }
+    way.push(path);
+    for (const { target } of importsOf(file)) if (target?.startsWith('.') === true) follow(posix.join(posix.dirname(path), target));
+    way.pop();
+    done.add(path);
+  };
+  for (const path of product.keys()) follow(path);
+  return circles;
+};
+
 interface Import {
   readonly node: Node;
   readonly target: string | undefined;

@@ -1,6 +1,6 @@
 /** The rules of the house, by name. `tidy.test.ts` applies them; `planted.test.ts` proves that each finds its fault. */
 import { documentsNameWhatExists } from './documents.ts';
-import { importsGoDown } from './floors.ts';
+import { importsFormNoCircle, importsGoDown } from './floors.ts';
 import { dialectsAreNamedAtHome, membersAreDocumented, membersAreInTheirTable, membersAreNamedAsTheirFile, membersAreTested } from './members.ts';
 import { importingDoesNothing, lowFloorsArePure, noModuleState } from './purity.ts';
 import { exportsAreNamed, filesAreShort, functionsAreShort, indexIsATable, namesSayWhatIsInside, typesAreHonest } from './shape.ts';
@@ -9,6 +9,7 @@ import { noBannedWords } from './words.ts';
 
 export const rules = {
   'imports go down the floors': importsGoDown,
+  'imports form no circle': importsFormNoCircle,
   'floors 0 to 3 are pure': lowFloorsArePure,
   'importing a file does nothing': importingDoesNothing,
   'there is no module state': noModuleState,

@@ -1,7 +1,8 @@
 /** Spans of a simulated run, as the SDK of its agent would send them. Ids come from outside: real ones by chance, in tests by count. */
 import type { SpanId, TraceId } from '../../model/ids.ts';
 import type { Attributed, AttributeValue, Resource, Span, SpanEvent, SpanKind, SpanStatus } from '../../model/span.ts';
-import { sdks, type Attributes, type Sdk, type SpanData } from './sdks.ts';
+import { sdks } from './sdks.ts';
+import type { SpanData, Attributes, Sdk } from './sdk.ts';
 import { callMs, edgeMs, tookMs, type SimulatedCall, type SimulatedRun } from './simulated.ts';
 
 export interface Ids {

@@ -1,8 +1,8 @@
 /** A dataset: YAML, JSON or JSON lines; a list of examples, or an object with one. All faults come at once. */
 import { readFileSync, statSync } from 'node:fs';
 import { configuredEvaluator } from '../../../evaluators/configured.ts';
-import type { AnyEvaluator } from '../../../evaluators/evaluator.ts';
-import { readExpectation, type Fault } from '../../../evaluators/expectation.ts';
+import type { AnyEvaluator, Fault } from '../../../evaluators/evaluator.ts';
+import { readExpectation } from '../../../evaluators/expectation.ts';
 import { refinedPart } from '../../../evaluators/expected-parts.ts';
 import { schemaFaults } from '../../../evaluators/options.ts';
 import type { EvaluatorConfig } from '../../config/config.ts';

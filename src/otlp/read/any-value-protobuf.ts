@@ -8,6 +8,7 @@
  *
  * Of repeated members of one AnyValue, and of equal keys, the last one counts.
  */
+import type { Scanned } from './decode-state.ts';
 import type { Attributed, AttributeMap, AttributeValue, KeyShape, WrittenAttributes, WrittenText } from '../../model/span.ts';
 import { addRanges, pushRange, type AttributeRanges, type AttributeTable } from './attribute-table.ts';
 import { emptyMap } from './attributes.ts';
@@ -42,12 +43,6 @@ export function scanAnyValue(cursor: Cursor, depth: number, scan: Scan): void {
       skip(cursor, tag);
     }
   }
-}
-
-/** What all items of one request share. */
-export interface Scanned {
-  readonly table: AttributeTable;
-  readonly shapes: KeyShapes;
 }
 
 /** Values are decoded when they are asked for and not kept: spans are held for long, and each is read once. */

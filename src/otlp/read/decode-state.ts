@@ -1,8 +1,14 @@
 /** What a walk over one request keeps: what is left of its limits, the first fault of the span at hand, and what was rejected. */
-import type { Scanned } from './any-value-protobuf.ts';
-import { attributeRanges, type AttributeRanges } from './attribute-table.ts';
+import type { KeyShapes } from './key-shapes.ts';
+import { attributeRanges, type AttributeRanges, type AttributeTable } from './attribute-table.ts';
 import type { OtlpLimits } from './limits.ts';
 import { malformed, type KnownHex } from './protobuf.ts';
+
+/** What all items of one request share. */
+export interface Scanned {
+  readonly table: AttributeTable;
+  readonly shapes: KeyShapes;
+}
 
 /** Why a span or a log record was rejected by itself. Machine readable: it is a metric label and part of the answer. */
 export type RejectionReason =

@@ -13,11 +13,11 @@
  */
 import { JuryError } from '../../model/errors.ts';
 import type { Resource, Scope } from '../../model/span.ts';
-import { ProtobufAttributes, scanAttribute, type Scanned } from './any-value-protobuf.ts';
+import { ProtobufAttributes, scanAttribute } from './any-value-protobuf.ts';
+import { type Scanned, note, reject, takeBlock, takeFault, type Fault, type Scan } from './decode-state.ts';
 import { closeTable, emptied, type AttributeRanges } from './attribute-table.ts';
 import { noAttributes } from './attributes.ts';
 import { cursorAt, enter, leave, readTag, readText, skip, type Cursor } from './protobuf.ts';
-import { note, reject, takeBlock, takeFault, type Fault, type Scan } from './decode-state.ts';
 import { isPauseDue, newPace, type Steps } from './cooperative.ts';
 
 /** Reads one item; the cursor has entered it. Undefined: it is not wanted, or it has a fault, which `scan.fault` tells. */

@@ -1,7 +1,8 @@
 /** Spans, events and links whose attributes lie in a protobuf body. */
 import type { SpanId, TraceId } from '../../model/ids.ts';
 import type { Resource, Scope, Span, SpanEvent, SpanKind, SpanLink, SpanStatus } from '../../model/span.ts';
-import { ProtobufAttributes, type Scanned } from './any-value-protobuf.ts';
+import { ProtobufAttributes } from './any-value-protobuf.ts';
+import type { Scanned } from './decode-state.ts';
 import type { AttributeRanges } from './attribute-table.ts';
 
 /** Everything of a span but its attributes. */

@@ -1,12 +1,12 @@
 /** Log records out of protobuf bodies. As with spans, structure is checked in the walk and values are decoded later. */
 import type { SpanId, TraceId } from '../../model/ids.ts';
 import type { AttributeValue, LogRecord, Resource, Scope } from '../../model/span.ts';
-import { anyValueAt, ProtobufAttributes, scanAnyValue, scanAttribute, type Scanned } from './any-value-protobuf.ts';
+import { anyValueAt, ProtobufAttributes, scanAnyValue, scanAttribute } from './any-value-protobuf.ts';
+import type { Scanned, Scan } from './decode-state.ts';
 import { emptied, type AttributeRanges } from './attribute-table.ts';
 import { readEnvelope } from './envelope-protobuf.ts';
 import { eventNameIn, optionalSpanId, recordTraceId } from './span-ids.ts';
 import { enter, leave, readFixed64, readHex, readTag, readText, skip, type Cursor } from './protobuf.ts';
-import type { Scan } from './decode-state.ts';
 import type { Steps } from './cooperative.ts';
 
 /** Records without a trace id are left out and counted in `ignored`. */

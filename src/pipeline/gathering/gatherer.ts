@@ -27,7 +27,7 @@ import { noPosition } from './held-spans.ts';
 import { idleTraces } from './idle-compaction.ts';
 import { joining } from './trace-joining.ts';
 import { withLastingKeys, type Lasting } from './run-identity.ts';
-import { looks, type Look, type Looked, type Pending } from './scan-planner.ts';
+import { looks, type Look, type Looked, type Pending, type Course } from './scan-planner.ts';
 import { offeredTools } from '../assembly/configured-tools.ts';
 import { relief } from './eviction.ts';
 import { reopening } from './late-spans.ts';
@@ -39,7 +39,7 @@ import { ended, spansPerStep, type Steps } from '../../runtime/cooperative.ts';
 import { telling } from './role-detection.ts';
 import { traceTable, type Trace } from './trace-table.ts';
 import { isRoot } from '../assembly/span-tree.ts';
-import { underWay, type Course } from './scan-scheduler.ts';
+import { underWay } from './scan-scheduler.ts';
 
 const noRun = { 'tracejury.reason': 'no_agent_model_or_tool_span' } as const;
 const noRunEvicted = { 'tracejury.reason': 'evicted_without_a_run' } as const;

@@ -1,7 +1,6 @@
 /** Traces that were looked at and wait for those that are due with them: one of these may show that it holds other parts of one of their runs. */
-import type { Looked } from './scan-planner.ts';
+import type { Looked, Course } from './scan-planner.ts';
 import type { Trace } from './trace-table.ts';
-import type { Course } from './scan-scheduler.ts';
 
 /** Traces that are due within so short a time may hold parts of one run: none of them closes before all were looked at. */
 const togetherMs = 50;

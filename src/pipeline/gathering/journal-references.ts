@@ -1,4 +1,5 @@
 /** Where the traces stand in the journal: what a restart would have to read again for them. */
+import { inOrder } from './trace-table.ts';
 import type { Trace, TraceTable } from './trace-table.ts';
 
 /** A trace whose runs are all closed. */
@@ -74,9 +75,3 @@ export function standing(traces: TraceTable, settled: (keys: readonly string[]) 
   };
 }
 
-/** Adds a position, once, where it belongs: mostly at the end, and mostly it is there already. */
-export function inOrder(positions: number[], position: number): void {
-  let at = positions.length;
-  while (at > 0 && (positions[at - 1] ?? 0) > position) at--;
-  if (positions[at - 1] !== position) positions.splice(at, 0, position);
-}

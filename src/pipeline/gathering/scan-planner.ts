@@ -13,7 +13,18 @@ import type { Lasting } from './run-identity.ts';
 import { traceParts, type Part, type Parts } from './connected-spans.ts';
 import { sortedBy } from '../../model/nano-time.ts';
 import type { Trace } from './trace-table.ts';
-import type { Course } from './scan-scheduler.ts';
+
+/** One look, from its beginning until what is due has closed. */
+export interface Course {
+  /** When the trace was to be looked at. */
+  readonly dueMs: number;
+  /** When the last span came that it looks at. */
+  readonly lastMs: number;
+  /** It took more than one piece so far. */
+  isLong: boolean;
+  /** When the first span came that it does not look at. */
+  newsMs: number | undefined;
+}
 
 /** A trace that goes quiet is looked at after so long for each span: at most a tenth of the time goes into that. */
 const lookMsPerSpan = 0.1;

@@ -3,6 +3,7 @@
  * on with what was there when it began: were it begun again for every span that comes, a trace that never goes quiet would never be looked at. It
  * closes what it would have closed just before they came, and they are news for the next look.
  */
+import type { Course } from './scan-planner.ts';
 import type { Clock } from '../../model/clock.ts';
 import type { Deadlines } from '../../runtime/deadline-queue.ts';
 import type { Looked } from './scan-planner.ts';
@@ -10,18 +11,6 @@ import type { Steps } from '../../runtime/cooperative.ts';
 import { earlier } from '../../model/nano-time.ts';
 import { together } from './join-window.ts';
 import type { Trace } from './trace-table.ts';
-
-/** One look, from its beginning until what is due has closed. */
-export interface Course {
-  /** When the trace was to be looked at. */
-  readonly dueMs: number;
-  /** When the last span came that it looks at. */
-  readonly lastMs: number;
-  /** It took more than one piece so far. */
-  isLong: boolean;
-  /** When the first span came that it does not look at. */
-  newsMs: number | undefined;
-}
 
 export interface UnderWay {
   /** Does so many pieces of looking at most, and as many of closing. */

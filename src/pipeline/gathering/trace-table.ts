@@ -5,8 +5,14 @@ import type { Reading } from '../assembly/span-facts.ts';
 import { HeldSpans } from './held-spans.ts';
 import type { KeyPlace } from './run-identity.ts';
 import { HeldRecords } from './held-records.ts';
-import { inOrder } from './journal-references.ts';
 import type { Parts } from './connected-spans.ts';
+
+/** Adds a position, once, where it belongs: mostly at the end, and mostly it is there already. */
+export function inOrder(positions: number[], position: number): void {
+  let at = positions.length;
+  while (at > 0 && (positions[at - 1] ?? 0) > position) at--;
+  if (positions[at - 1] !== position) positions.splice(at, 0, position);
+}
 
 /** A run that closed, by its key's span. */
 export interface Closed extends KeyPlace {

@@ -1,33 +1,11 @@
 /** The socket side of the gRPC door: HTTP/2 sessions within bounds, and their orderly end. */
+import type { GrpcBounds } from './grpc-session.ts';
 import { createSecureServer, createServer, type Http2Server, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream, type ServerOptions } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
 import type { Clock } from '../../model/clock.ts';
 import type { Connections } from '../connection-tracker.ts';
 import { boundedSession, type SessionEnd } from './grpc-session.ts';
 import { handshakeEnd, renewTls, tlsOptions, type HandshakeEnd, type Tls } from '../tls.ts';
-
-export interface GrpcBounds {
-  /** An exporter keeps one connection. */
-  readonly connectionsMax: number;
-  /** Requests under way on one connection; exporters have one or two, a Collector ten. */
-  readonly streamsMax: number;
-  /** Until a new connection has said its first HTTP/2 words. */
-  readonly handshakeMs: number;
-  /** Without a request. Also what ends connections whose client is gone without a word. */
-  readonly idleMs: number;
-  /** Then a connection is ended in order, so that clients spread over new replicas. */
-  readonly ageMs: number;
-  /** Between the first word about the end and the last: requests that are on the way still arrive. */
-  readonly farewellMs: number;
-  /** Pings between two requests within a minute. */
-  readonly pingsMax: number;
-  /** From the first byte of a request to its last: twice what exporters give it. */
-  readonly requestMs: number;
-  /** For an answer to be taken off our hands. */
-  readonly answerMs: number;
-  /** For requests under way when the service stops. */
-  readonly stopMs: number;
-}
 
 export const defaultGrpcBounds: GrpcBounds = {
   connectionsMax: 1_024,

@@ -1,7 +1,29 @@
 /** One HTTP/2 session: it must begin, must not idle or grow old, and must not ping without end. */
 import { constants, type ServerHttp2Session } from 'node:http2';
 import type { Clock } from '../../model/clock.ts';
-import type { GrpcBounds } from './grpc-server.ts';
+
+export interface GrpcBounds {
+  /** An exporter keeps one connection. */
+  readonly connectionsMax: number;
+  /** Requests under way on one connection; exporters have one or two, a Collector ten. */
+  readonly streamsMax: number;
+  /** Until a new connection has said its first HTTP/2 words. */
+  readonly handshakeMs: number;
+  /** Without a request. Also what ends connections whose client is gone without a word. */
+  readonly idleMs: number;
+  /** Then a connection is ended in order, so that clients spread over new replicas. */
+  readonly ageMs: number;
+  /** Between the first word about the end and the last: requests that are on the way still arrive. */
+  readonly farewellMs: number;
+  /** Pings between two requests within a minute. */
+  readonly pingsMax: number;
+  /** From the first byte of a request to its last: twice what exporters give it. */
+  readonly requestMs: number;
+  /** For an answer to be taken off our hands. */
+  readonly answerMs: number;
+  /** For requests under way when the service stops. */
+  readonly stopMs: number;
+}
 
 /** Why a session was ended by us. */
 export type SessionEnd = 'no_handshake' | 'not_http2' | 'protocol_error' | 'pings' | 'idle' | 'age';

@@ -2,7 +2,7 @@
 import type { AnnotationFate, TakenAnnotation } from '../../model/store/annotation-store.ts';
 import { isJsonObject, member, type JsonObject, type JsonValue } from '../../model/json.ts';
 import { annotationEntries, annotationsAtOnceMax, annotationsBytesMax, annotationSchema, readAnnotation, type AnnotationFault } from './annotations.ts';
-import type { Route } from './routes.ts';
+import type { Route } from './route.ts';
 
 const refusals: { readonly [fate in Extract<AnnotationFate, 'too_many' | 'full'>]: AnnotationFault & { readonly code: string } } = {
   too_many: { code: 'too_many', message: 'The trace has as many annotations as it may have.', todo: 'Give fewer names, or fewer annotators, for one trace.' },

@@ -3,7 +3,7 @@ import { exportStates } from '../../model/store/export-store.ts';
 import { entryJson, exportJson, strangerJson } from './exports-json.ts';
 import { limitDefault, list, pages, text } from './pages.ts';
 import { cursorText, named, placeOf } from './query.ts';
-import type { Route } from './routes.ts';
+import type { Route } from './route.ts';
 
 const exporter = { ...text, description: 'Name of an entry of `export`.' } as const;
 /** Dead letters of one request: a second of work at most. */

@@ -8,7 +8,7 @@ import { driftJson } from './drift-json.ts';
 import { budgetJson, judgeFiguresJson, object, peopleFiguresJson, rateJson } from './figures-json.ts';
 import { text } from './pages.ts';
 import { named, periodOf, tenantOf, type Parameters } from './query.ts';
-import type { Route } from './routes.ts';
+import type { Route } from './route.ts';
 
 /** Of one answer: some tenths of a second of work. */
 const runsMax = 50_000;

@@ -1,5 +1,5 @@
 /** Rates and agreement, as the API writes them: a figure has an interval, or the reason why there is none. */
-import type { BudgetRow } from './routes.ts';
+import type { BudgetRow } from './route.ts';
 import type { JudgeAgreement, PeopleAgreement } from '../../figures/judge-agreement.ts';
 import type { EvaluatorRate } from '../../figures/rates.ts';
 import type { JsonObject } from '../../model/json.ts';

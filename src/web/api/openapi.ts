@@ -6,7 +6,7 @@ import { verdictWords } from '../../model/verdict.ts';
 import { driftSchemas } from './drift-json.ts';
 import { exportSchemas } from './exports-json.ts';
 import { figureSchemas } from './figures-json.ts';
-import type { Route } from './routes.ts';
+import type { Route } from './route.ts';
 
 const orNull = (type: string, description?: string): JsonObject => ({ type: [type, 'null'], ...(description === undefined ? {} : { description }) });
 const time: JsonObject = { type: 'string', format: 'date-time' };

@@ -4,7 +4,8 @@ import type { Tenant } from '../../model/ids.ts';
 import { isJsonObject, jsonText, type JsonObject, type JsonValue } from '../../model/json.ts';
 import { openApiDocument } from './openapi.ts';
 import { NotKept, QueryFault, type Parameters } from './query.ts';
-import { routes, type ApiParts, type Route } from './routes.ts';
+import { routes } from './routes.ts';
+import type { ApiParts, Route } from './route.ts';
 
 export const apiPrefix = '/api/v1';
 

@@ -1,6 +1,6 @@
 /** The Vercel AI SDK, version 5. */
 import { jsonText, parseJson, type JsonObject } from '../../../model/json.ts';
-import type { Attributes, Sdk } from '../sdks.ts';
+import type { Attributes, Sdk } from '../sdk.ts';
 import type { SimulatedRun } from '../simulated.ts';
 import { historyBefore, outcomeText, replyIn, tokensIn, type SimulatedMessage } from './messages.ts';
 

@@ -1,6 +1,6 @@
 /** The OpenTelemetry GenAI conventions, with content on the spans. */
 import { jsonText, parseJson, type JsonObject } from '../../../model/json.ts';
-import type { Attributes, Sdk } from '../sdks.ts';
+import type { Attributes, Sdk } from '../sdk.ts';
 import { historyBefore, outcomeText, replyIn, tokensIn, type SimulatedMessage } from './messages.ts';
 
 export const conventions: Sdk = {

@@ -1,6 +1,6 @@
 /** OpenInference: messages flattened into attribute keys. */
 import { jsonText, type JsonObject } from '../../../model/json.ts';
-import type { Attributes, Sdk } from '../sdks.ts';
+import type { Attributes, Sdk } from '../sdk.ts';
 import { historyBefore, outcomeText, replyIn, tokensIn, type SimulatedMessage } from './messages.ts';
 
 export const flattened: Sdk = {

@@ -1,6 +1,6 @@
 /** The conversation between an agent and its model, as far as it has come before a model call. */
 import { jsonText, plainText } from '../../../model/json.ts';
-import type { CallId } from '../sdks.ts';
+import type { CallId } from '../sdk.ts';
 import type { CallOutcome, SimulatedCall, SimulatedRun } from '../simulated.ts';
 
 export type SimulatedMessage =

@@ -1,6 +1,6 @@
 /** Spans made by hand: a name, what went in, what came out. Model calls and tool schemas are not told. */
 import { jsonText } from '../../../model/json.ts';
-import type { Sdk } from '../sdks.ts';
+import type { Sdk } from '../sdk.ts';
 import { outcomeText } from './messages.ts';
 
 export const plain: Sdk = {

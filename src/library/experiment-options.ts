@@ -1,9 +1,62 @@
 /** What is wrong with an experiment as it was written, one sentence a fault. Types find most of it; programs without types, and data from files, have none. */
+import type { ExampleResult } from './report.ts';
+import type { Call } from '../pipeline/jury/judge-driver.ts';
+import type { EvaluationContext } from '../../evaluators/evaluator.ts';
+import type { AgentTrace, ToolDefinition } from '../model/agent-trace.ts';
+import type { OpenAiTool } from './openai-tools.ts';
+import type { Timers } from './timers.ts';
+import type { UsableJudge, UsableEvaluator } from './evaluate.ts';
 import { readExpectation } from '../../evaluators/expectation.ts';
 import { writtenExpectation } from '../../evaluators/written-expectation.ts';
 import type { Expectation } from '../model/expectation.ts';
 import { nearest } from '../model/did-you-mean.ts';
-import type { Example, ExperimentOptions } from './experiment.ts';
+
+export interface Example<Input = string> {
+  /** Names it in the report; its place in the dataset, from 1, when left out. */
+  readonly id?: string;
+  readonly input: Input;
+  readonly expect?: Expectation;
+  /** What the agent may call, besides what its trace tells. */
+  readonly tools?: readonly (ToolDefinition | OpenAiTool)[];
+  /** What is to be done; wins over `expect.tasks`. */
+  readonly tasks?: readonly string[];
+  /** Wins over `expect.constraints`. */
+  readonly constraints?: string;
+  /** Instead of the experiment's. */
+  readonly evaluators?: readonly UsableEvaluator[];
+  /** Wins over the experiment's. */
+  readonly timeoutMs?: number;
+  /** Not looked at; for whoever keeps the dataset. */
+  readonly tags?: readonly string[];
+  readonly metadata?: unknown;
+}
+
+export interface Progress {
+  readonly done: number;
+  readonly total: number;
+  /** The example that was just finished. */
+  readonly example: ExampleResult;
+}
+
+export interface ExperimentOptions<Input> {
+  readonly dataset: readonly Example<Input>[];
+  /** Runs the agent once. The signal is aborted when its time is over. */
+  readonly task: (input: Input, run: { readonly id: string; readonly signal: AbortSignal }) => AgentTrace | Promise<AgentTrace>;
+  readonly evaluators: readonly UsableEvaluator[];
+  /** Examples at the same time; 4 when left out. */
+  readonly concurrency?: number;
+  /** Of one example, the agent's run and its evaluation together; 30 s when left out. An example that is not done by then has failed. */
+  readonly timeoutMs?: number;
+  /** No further example is begun after the first that failed. */
+  readonly failFast?: boolean;
+  /** Runs this share of the examples, at least one, the same ones each time; a larger share holds all of a smaller one. All when left out. */
+  readonly samplePercentage?: number;
+  readonly judge?: UsableJudge;
+  readonly call?: Call;
+  readonly context?: EvaluationContext;
+  readonly onProgress?: (progress: Progress) => void;
+  readonly timers?: Timers;
+}
 
 type Names<Members> = { readonly [Name in keyof Required<Members>]: true };
 
