@@ -57,8 +57,8 @@ const answers: readonly { readonly name: string; readonly script: readonly Play[
   { name: 'what is no JSON is failed', script: [sends('<html>')], requests: 1, want: { kind: 'failed', error: 'http_answer_invalid: the endpoint did not send JSON' } },
   { name: 'JSON too deep for anybody is failed', script: [sends('['.repeat(5_000) + ']'.repeat(5_000))], requests: 1, want: { kind: 'failed', error: 'http_answer_invalid: the endpoint did not send JSON' } },
   { name: 'an answer too large is given up', script: [sends(Buffer.alloc(1024 * 1024 + 1, 32)), good], requests: 1, want: { kind: 'failed', error: 'http_answer_too_large: more than 1048576 bytes' } },
-  { name: 'an endpoint that hangs times out, and is left alone', script: [() => {}], requests: 1, want: { kind: 'failed', error: 'http_timed_out: no whole answer in time' }, timeoutMs: 30 },
-  { name: 'an answer that never ends times out', script: [(response) => void response.write('{"status":')], requests: 1, want: { kind: 'failed', error: 'http_timed_out: no whole answer in time' }, timeoutMs: 30 },
+  { name: 'an endpoint that hangs times out, and is left alone', script: [() => {}], requests: 1, want: { kind: 'failed', error: 'http_timed_out: no whole answer in time' }, timeoutMs: 500 },
+  { name: 'an answer that never ends times out', script: [(response) => void response.write('{"status":')], requests: 1, want: { kind: 'failed', error: 'http_timed_out: no whole answer in time' }, timeoutMs: 500 },
   { name: 'a connection that breaks is tried again', script: [(response) => void response.destroy(), good], requests: 2, want: { kind: 'answered', value } },
 ];
 const ways = { 'HTTP': bench, 'HTTPS with certificates': async (...script: readonly Play[]) => benchAt(await tlsChatServer(tlsOptions(mutualTls), ...script), knownClient) };

@@ -17,6 +17,7 @@ import { agentSpan, choiceRecord, modelSpan, modelSpanWithRecords } from '../bui
 import { largeRun, spansPerHelper } from '../builders/large-run.ts';
 import { seeded } from '../builders/seeded.ts';
 import { span } from '../builders/spans.ts';
+import { propertyRuns } from '../builders/property-runs.ts';
 
 const toolError = configuredEvaluator({ use: 'tool_error' }, evaluators);
 if (toolError.kind === 'faulty') throw new Error('tool_error cannot be configured');
@@ -173,7 +174,7 @@ describe('under way', () => {
         }
         expect(byPieces.revisions()).toEqual(atOnce.revisions());
       }),
-      { numRuns: 40 },
+      { numRuns: propertyRuns({ short: 4, long: 40 }) },
     );
   });
 
@@ -194,7 +195,7 @@ describe('under way', () => {
         to.pass(1_200_000);
         expect(to.last()).toEqual(whole.last());
       }),
-      { numRuns: 40 },
+      { numRuns: propertyRuns({ short: 4, long: 40 }) },
     );
   });
 

@@ -12,11 +12,12 @@ import { noTenant } from '../../src/model/ids.ts';
 import type { LogRecord, Span } from '../../src/model/span.ts';
 import { gathering } from '../../src/pipeline/gathering/gatherer.ts';
 import { noTelemetry } from '../../src/telemetry/telemetry.ts';
+import { propertyRuns } from '../builders/property-runs.ts';
 import { seeded, type Chance } from '../builders/seeded.ts';
 import { contentsOf, recordingsIn } from './read.ts';
 
 const recordings = recordingsIn(fileURLToPath(new URL('../fixtures/recordings', import.meta.url)));
-const ordersPerRecording = Number(process.env['TRACEJURY_ORDERS'] ?? 4);
+const ordersPerRecording = Number(process.env['TRACEJURY_ORDERS'] ?? propertyRuns({ short: 1, long: 4 }));
 
 /** Around every closing time: at once, within `settle`, within `quiet`, after the close; all before `abandon`. */
 const delaysMs = [0, 0, 0, 30, 300, 900, 4_000, 7_000, 61_000, 400_000] as const;

@@ -10,6 +10,7 @@ import type { Store, StoreItem } from '../../src/model/store/store.ts';
 import { agentTrace, spanId } from '../builders/agent-trace.ts';
 import { retention } from '../builders/retention.ts';
 import { run, scored, scoredRun } from '../builders/scored-run.ts';
+import { propertyRuns } from '../builders/property-runs.ts';
 import { closedLater, folder, members, open } from './members.ts';
 
 const second = 1_000_000;
@@ -230,6 +231,6 @@ test('annotations: all members tell the same after the same steps', async () => 
       }));
       expect(told[1]).toEqual(told[0]);
     }),
-    { numRuns: 200 },
+    { numRuns: propertyRuns({ short: 20, long: 200 }) },
   );
 });

@@ -11,6 +11,7 @@ import { piecesPerTraceMax, type RunQuery, type SpanPiece, type Store, type Stor
 import { agentTrace, call, spanId } from '../builders/agent-trace.ts';
 import { retention } from '../builders/retention.ts';
 import { failed, scored, scoredRun, skipped } from '../builders/scored-run.ts';
+import { propertyRuns } from '../builders/property-runs.ts';
 import { members, open } from './members.ts';
 import { base, nth, numbers, piece, secondMicros, traceId } from './numbered.ts';
 
@@ -224,6 +225,6 @@ test('stores: all members tell the same after the same writes, also of items tha
       expect(await told(other)).toEqual(await told(one));
       await other.stop();
     }),
-    { numRuns: 30 },
+    { numRuns: propertyRuns({ short: 3, long: 30 }) },
   );
 }, 60_000);

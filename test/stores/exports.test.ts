@@ -13,6 +13,7 @@ import type { Store } from '../../src/model/store/store.ts';
 import { agentTrace, call, spanId } from '../builders/agent-trace.ts';
 import { retention } from '../builders/retention.ts';
 import { evaluation, failed, run, scored, scoredRun, skipped } from '../builders/scored-run.ts';
+import { propertyRuns } from '../builders/property-runs.ts';
 import { closedLater, folder, members, open } from './members.ts';
 
 /** The run of that number. */
@@ -217,6 +218,6 @@ test('stores: all members tell the same of exports after the same steps', async 
       }));
       expect(told[1]).toEqual(told[0]);
     }),
-    { numRuns: 30 },
+    { numRuns: propertyRuns({ short: 3, long: 30 }) },
   );
 }, 60_000);

@@ -6,6 +6,7 @@ import { diskJournal } from '../../../src/journals/disk.ts';
 import type { Journal, Position } from '../../../src/journals/journal.ts';
 import { appended, entriesIn, idOf, idsIn, recordOf, smallSettings, testParts, type TestParts } from '../parts.ts';
 import { simulatedDisk, type SimulatedDisk } from '../simulated-disk.ts';
+import { propertyRuns } from '../../builders/property-runs.ts';
 
 /** A start begins a new segment: there is room for some. */
 const settings = { ...smallSettings, bytesMax: 2 * smallSettings.bytesMax };
@@ -261,7 +262,7 @@ describe('journal disk, damage', () => {
         await journal.stop();
         expect((await idsIn((await reopened(disk)).journal)).at(-1)).toBe(100);
       }),
-      { numRuns: 200 },
+      { numRuns: propertyRuns({ short: 30, long: 200 }) },
     );
   });
 });
