@@ -1,10 +1,10 @@
 /** The final response is an analysis that its reader can follow, by the judgement of a model. Whether it is right is not asked. */
 import type { Outcome } from '../src/model/verdict.ts';
-import { labelSchema } from './answer-schemas.ts';
+import { labelSchema } from './judging/answer-schemas.ts';
 import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
-import { blocksOf, lacking, truncatedDetail } from './judge-blocks.ts';
-import { finalText } from './judge-evidence.ts';
-import { readLabel, strictly } from './strict-answers.ts';
+import { blocksOf, lacking, truncatedDetail } from './judging/judge-blocks.ts';
+import { finalText } from './judging/judge-evidence.ts';
+import { readLabel, strictly } from './judging/strict-answers.ts';
 
 export type AnalysisClarityOptions = { readonly [option: string]: never };
 

@@ -1,10 +1,10 @@
 /** The final response is about what the user asked, by the judgement of a model: as a label, or as a number where a scale is wanted. */
 import type { Outcome } from '../src/model/verdict.ts';
 import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject, Fault } from './evaluator.ts';
-import { finalText, inputText, lacking } from './judge-evidence.ts';
-import { readTemplate } from './judge-template.ts';
-import { labelledRun, scoredRun } from './labelled-run.ts';
-import { shown, shownHistory } from './shown.ts';
+import { finalText, inputText, lacking } from './judging/judge-evidence.ts';
+import { readTemplate } from './judging/judge-template.ts';
+import { labelledRun, scoredRun } from './judging/labelled-run.ts';
+import { shown, shownHistory } from './judging/judge-input.ts';
 
 export interface AnswerRelevanceOptions {
   readonly scale: 'label' | 'score';

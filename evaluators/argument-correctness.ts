@@ -1,10 +1,10 @@
 /** The arguments of every tool call are the right ones for what the user wants, by the judgement of a model that sees what was known before each call. */
 import type { Outcome } from '../src/model/verdict.ts';
-import { argumentsUnknown, hasArguments, placedCalls } from './calls.ts';
+import { argumentsUnknown, hasArguments, placedCalls } from './evidence/calls.ts';
 import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
-import { inputText, lacking, notAsked, sourcesCut } from './judge-evidence.ts';
-import { callItems, labelledItems } from './labelled-items.ts';
-import { shown, shownBefore, shownCalls } from './shown.ts';
+import { inputText, lacking, notAsked, sourcesCut } from './judging/judge-evidence.ts';
+import { callItems, labelledItems } from './judging/labelled-items.ts';
+import { shown, shownBefore, shownCalls } from './judging/judge-input.ts';
 
 export interface ArgumentCorrectnessOptions {}
 

@@ -1,11 +1,11 @@
 /** The values in the arguments of each call stand in the input, the system prompt or an earlier result. What does not may be made up, or derived. */
 import type { JsonObject } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { argumentsUnknown, callDetails, cutShort, evidenceOf, notCarried, noToolCalls, namedIn, partOf, partsOf, placedCalls, skipped } from './calls.ts';
+import { argumentsUnknown, callDetails, cutShort, evidenceOf, notCarried, noToolCalls, namedIn, partOf, partsOf, placedCalls, skipped } from './evidence/calls.ts';
 import type { RuleEvaluator, Subject } from './evaluator.ts';
-import { lacksSources, tracedCalls } from './provenance.ts';
-import type { Traced } from './provenance.ts';
-import { callName, count, listed, listedMax, quoted } from './wording.ts';
+import { lacksSources, tracedCalls } from './evidence/provenance.ts';
+import type { Traced } from './evidence/provenance.ts';
+import { callName, count, listed, listedMax, quoted } from './explain/explanation.ts';
 
 export interface ArgumentProvenanceOptions {
   /** Tools whose arguments a model is meant to make up. */

@@ -1,16 +1,16 @@
 /** The fenced code blocks of the output are correct in syntax. They are read, never run. */
 import type { Outcome } from '../src/model/verdict.ts';
-import { skipped } from './calls.ts';
-import type { Skipped } from './calls.ts';
-import { blocksMax, firstCodeBlocks, type CodeBlock } from './code-blocks.ts';
+import { skipped } from './evidence/calls.ts';
+import type { Skipped } from './evidence/calls.ts';
+import { blocksMax, firstCodeBlocks, type CodeBlock } from './evidence/code-blocks.ts';
 import type { RuleEvaluator, Subject } from './evaluator.ts';
 import { searchedText } from './matching/texts.ts';
-import { rational } from './rational.ts';
+import { rational } from './matching/rational.ts';
 import { languages as known } from './syntax/languages.ts';
 import type { CodeLanguage } from './syntax/languages.ts';
-import { checked, targetDefaults, targetSchema } from './target.ts';
-import type { Finding, TargetOptions } from './target.ts';
-import { count, listed } from './wording.ts';
+import { checked, targetDefaults, targetSchema } from './evidence/target.ts';
+import type { Finding, TargetOptions } from './evidence/target.ts';
+import { count, listed } from './explain/explanation.ts';
 
 export interface CodeParseableOptions extends TargetOptions {
   readonly languages: readonly CodeLanguage[];

@@ -1,11 +1,11 @@
 /** The code in the final response can be read by a person, by the judgement of a model: one label a block, and the worst block counts. */
 import type { Outcome } from '../src/model/verdict.ts';
-import { skipped } from './calls.ts';
-import { blocksMax, codeBlocks } from './code-blocks.ts';
+import { skipped } from './evidence/calls.ts';
+import { blocksMax, codeBlocks } from './evidence/code-blocks.ts';
 import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
-import { finalText, inputText, lacking, notAsked } from './judge-evidence.ts';
-import { labelledItems } from './labelled-items.ts';
-import { named, shown, shownPieces } from './shown.ts';
+import { finalText, inputText, lacking, notAsked } from './judging/judge-evidence.ts';
+import { labelledItems } from './judging/labelled-items.ts';
+import { named, shown, shownPieces } from './judging/judge-input.ts';
 
 export interface CodeReadabilityOptions {}
 

@@ -1,19 +1,19 @@
 /** The output contains a text, or all, any or none of several; whole or line by line. */
 import type { JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { noExpectation } from './calls.ts';
-import type { Skipped } from './calls.ts';
+import { noExpectation } from './evidence/calls.ts';
+import type { Skipped } from './evidence/calls.ts';
 import type { RuleEvaluator, Subject } from './evaluator.ts';
-import { lineProperties, linesFinding, linesOf } from './lines.ts';
+import { lineProperties, linesFinding, linesOf } from './matching/lines.ts';
 import { searchOutcome } from './matching/search.ts';
 import type { SearchMode } from './matching/search.ts';
 import { searchedText } from './matching/texts.ts';
-import { outputKeySchema, picked } from './output-key.ts';
-import type { OutputKey } from './output-key.ts';
-import { rational } from './rational.ts';
-import { checked, targetDefaults, targetSchema } from './target.ts';
-import type { Finding, TargetOptions } from './target.ts';
-import { listed, quoted } from './wording.ts';
+import { outputKeySchema, picked } from './matching/output-key.ts';
+import type { OutputKey } from './matching/output-key.ts';
+import { rational } from './matching/rational.ts';
+import { checked, targetDefaults, targetSchema } from './evidence/target.ts';
+import type { Finding, TargetOptions } from './evidence/target.ts';
+import { listed, quoted } from './explain/explanation.ts';
 
 export interface ContainsOptions extends TargetOptions {
   readonly targetOutputKey: OutputKey;

@@ -1,13 +1,13 @@
 /** The output is a vector that points where the expected one does. Both are given as numbers: nothing is embedded here. */
 import type { Outcome } from '../src/model/verdict.ts';
-import { noExpectation, skipped } from './calls.ts';
+import { noExpectation, skipped } from './evidence/calls.ts';
 import type { RuleEvaluator, Subject } from './evaluator.ts';
 import { cosine, vectorOf } from './matching/vectors.ts';
-import { outputKeyFaults, outputKeySchema, picked, pickedExpectation } from './output-key.ts';
-import { rational } from './rational.ts';
-import { checked, targetDefaults, targetSchema } from './target.ts';
-import type { Finding, TargetOptions } from './target.ts';
-import { quoted } from './wording.ts';
+import { outputKeyFaults, outputKeySchema, picked, pickedExpectation } from './matching/output-key.ts';
+import { rational } from './matching/rational.ts';
+import { checked, targetDefaults, targetSchema } from './evidence/target.ts';
+import type { Finding, TargetOptions } from './evidence/target.ts';
+import { quoted } from './explain/explanation.ts';
 
 export interface CosineSimilarityOptions extends TargetOptions {
   readonly targetOutputKey: string;

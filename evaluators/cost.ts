@@ -2,14 +2,14 @@
 import type { AgentTrace } from '../src/model/agent-trace.ts';
 import type { JsonObject } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { budgetShare } from './budget.ts';
-import { skipped } from './calls.ts';
+import { budgetShare } from './pricing/budget.ts';
+import { skipped } from './evidence/calls.ts';
 import type { RuleEvaluator, Subject } from './evaluator.ts';
-import { listPrices } from './list-prices.ts';
-import { callCosts, hasTokens, priceTableSchema } from './prices.ts';
-import type { CallCost, PriceTable } from './prices.ts';
-import { numberOf, rational, sum } from './rational.ts';
-import { count, listed, listedMax, quoted } from './wording.ts';
+import { listPrices } from './pricing/list-prices.ts';
+import { callCosts, hasTokens, priceTableSchema } from './pricing/prices.ts';
+import type { CallCost, PriceTable } from './pricing/prices.ts';
+import { numberOf, rational, sum } from './matching/rational.ts';
+import { count, listed, listedMax, quoted } from './explain/explanation.ts';
 
 export interface CostOptions {
   readonly prices: PriceTable;

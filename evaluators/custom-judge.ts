@@ -1,13 +1,13 @@
 /** A judge with a question of the user's own: a template that names what of the run it is shown, and what its answer is worth. */
 import type { Outcome } from '../src/model/verdict.ts';
-import { tooLarge, type Skipped } from './calls.ts';
-import { customAnswerFaults, customAnswerSchema, customAnswerText, readCustomAnswer, type CustomAnswerOptions } from './custom-answers.ts';
+import { tooLarge, type Skipped } from './evidence/calls.ts';
+import { customAnswerFaults, customAnswerSchema, customAnswerText, readCustomAnswer, type CustomAnswerOptions } from './judging/custom-answers.ts';
 import type { Answer, EvaluationContext, ExpectedPart, JudgeEvaluator, Question, Subject, Fault } from './evaluator.ts';
-import { blocksOf, truncatedDetail } from './judge-blocks.ts';
-import { readTemplate } from './judge-template.ts';
-import type { RunView } from './run-view.ts';
-import { strictly } from './strict-answers.ts';
-import { templateNames, templateValue } from './template-values.ts';
+import { blocksOf, truncatedDetail } from './judging/judge-blocks.ts';
+import { readTemplate } from './judging/judge-template.ts';
+import type { RunView } from './judging/run-view.ts';
+import { strictly } from './judging/strict-answers.ts';
+import { templateNames, templateValue } from './judging/template-values.ts';
 
 export interface CustomJudgeOptions extends CustomAnswerOptions {
   readonly template: string;

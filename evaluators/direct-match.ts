@@ -2,13 +2,13 @@
 import { isJsonArray, plainText } from '../src/model/json.ts';
 import type { JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { noExpectation } from './calls.ts';
+import { noExpectation } from './evidence/calls.ts';
 import type { RuleEvaluator, Subject } from './evaluator.ts';
 import { lowered, searchedText } from './matching/texts.ts';
-import { rational } from './rational.ts';
-import { checked, targetDefaults, targetSchema } from './target.ts';
-import type { TargetOptions } from './target.ts';
-import { listed, quoted } from './wording.ts';
+import { rational } from './matching/rational.ts';
+import { checked, targetDefaults, targetSchema } from './evidence/target.ts';
+import type { TargetOptions } from './evidence/target.ts';
+import { listed, quoted } from './explain/explanation.ts';
 
 export interface DirectMatchOptions extends TargetOptions {
   readonly ignoreCase: boolean;

@@ -7,16 +7,16 @@ import type { Expectation } from '../src/model/expectation.ts';
 import { isJsonObject, member, plainText } from '../src/model/json.ts';
 import type { JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { labelListSchema } from './answer-schemas.ts';
-import { executedCalls, noToolCalls, notCarried, resultsUnknown, skipped } from './calls.ts';
-import type { Skipped } from './calls.ts';
+import { labelListSchema } from './judging/answer-schemas.ts';
+import { executedCalls, noToolCalls, notCarried, resultsUnknown, skipped } from './evidence/calls.ts';
+import type { Skipped } from './evidence/calls.ts';
 import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
-import { blocksOf, lacking, numbered, truncatedDetail } from './judge-blocks.ts';
-import { finalText, notAsked } from './judge-evidence.ts';
-import { listIn, upTo } from './numbered-verdicts.ts';
-import { runView } from './run-view.ts';
-import { faulty, readLabels, strictly, type Labelled, type Reading } from './strict-answers.ts';
-import { count, listed, quoted } from './wording.ts';
+import { blocksOf, lacking, numbered, truncatedDetail } from './judging/judge-blocks.ts';
+import { finalText, notAsked } from './judging/judge-evidence.ts';
+import { listIn, upTo } from './judging/numbered-verdicts.ts';
+import { runView } from './judging/run-view.ts';
+import { faulty, readLabels, strictly, type Labelled, type Reading } from './judging/strict-answers.ts';
+import { count, listed, quoted } from './explain/explanation.ts';
 
 export type EntityCorrectnessOptions = { readonly [option: string]: never };
 

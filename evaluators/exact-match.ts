@@ -2,17 +2,17 @@
 import type { JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
 import { plainText } from '../src/model/json.ts';
-import { noExpectation, skipped } from './calls.ts';
-import type { Skipped } from './calls.ts';
+import { noExpectation, skipped } from './evidence/calls.ts';
+import type { Skipped } from './evidence/calls.ts';
 import type { RuleEvaluator, Subject } from './evaluator.ts';
-import { lineProperties, linesFinding, linesOf } from './lines.ts';
+import { lineProperties, linesFinding, linesOf } from './matching/lines.ts';
 import { lowered, searchedText, writtenEqual } from './matching/texts.ts';
-import { outputKeyFaults, outputKeySchema, picked, pickedExpectation } from './output-key.ts';
-import type { OutputKey } from './output-key.ts';
-import { rational } from './rational.ts';
-import { checked, targetDefaults, targetSchema } from './target.ts';
-import type { Finding, TargetOptions } from './target.ts';
-import { listed, quoted } from './wording.ts';
+import { outputKeyFaults, outputKeySchema, picked, pickedExpectation } from './matching/output-key.ts';
+import type { OutputKey } from './matching/output-key.ts';
+import { rational } from './matching/rational.ts';
+import { checked, targetDefaults, targetSchema } from './evidence/target.ts';
+import type { Finding, TargetOptions } from './evidence/target.ts';
+import { listed, quoted } from './explain/explanation.ts';
 
 export interface ExactMatchOptions extends TargetOptions {
   readonly targetOutputKey: OutputKey;

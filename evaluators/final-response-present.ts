@@ -3,10 +3,10 @@ import { isJsonArray, isJsonObject } from '../src/model/json.ts';
 import type { JsonValue } from '../src/model/json.ts';
 import type { AgentTrace } from '../src/model/agent-trace.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { cutShort, skipped } from './calls.ts';
+import { cutShort, skipped } from './evidence/calls.ts';
 import type { RuleEvaluator, Subject } from './evaluator.ts';
-import { isBlank } from './failures.ts';
-import { quoted } from './wording.ts';
+import { isBlank } from './evidence/failures.ts';
+import { quoted } from './explain/explanation.ts';
 
 export interface FinalResponsePresentOptions {
   readonly emptyContainers: boolean;

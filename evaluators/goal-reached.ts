@@ -1,12 +1,12 @@
 /** By the end of a session the user has got what they came for, by the judgement of a model that sees the whole conversation. */
 import type { AgentTrace } from '../src/model/agent-trace.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { conversationOf } from './conversation.ts';
+import { conversationOf } from './evidence/conversation.ts';
 import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
-import { expectedText, lacking } from './judge-blocks.ts';
-import { labelledRun } from './labelled-run.ts';
-import { runView } from './run-view.ts';
-import { shown } from './shown.ts';
+import { expectedText, lacking } from './judging/judge-blocks.ts';
+import { labelledRun } from './judging/labelled-run.ts';
+import { runView } from './judging/run-view.ts';
+import { shown } from './judging/judge-input.ts';
 
 export type GoalReachedOptions = { readonly [option: string]: never };
 

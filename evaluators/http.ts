@@ -4,11 +4,11 @@ import type { JsonObject, JsonValue } from '../src/model/json.ts';
 import { quantityOf } from '../src/model/quantities.ts';
 import { runJson } from '../src/model/run-json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { skipped } from './calls.ts';
+import { skipped } from './evidence/calls.ts';
 import type { Asking, EvaluationContext, HttpEvaluator, JsonSchema, Subject } from './evaluator.ts';
-import { schemaFaults } from './options.ts';
-import { remoteOutcome } from './remote-outcome.ts';
-import { writtenExpectation } from './written-expectation.ts';
+import { schemaFaults } from './configuration/options.ts';
+import { remoteOutcome } from './configuration/remote-outcome.ts';
+import { writtenExpectation } from './expectation/written-expectation.ts';
 
 export interface HttpOptions {
   readonly url: string;

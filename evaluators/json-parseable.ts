@@ -2,14 +2,14 @@
 import { isJsonArray, isJsonObject, parseJson } from '../src/model/json.ts';
 import type { JsonObject, JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { skipped } from './calls.ts';
+import { skipped } from './evidence/calls.ts';
 import type { EvaluationContext, RuleEvaluator, SchemaProblem, Subject } from './evaluator.ts';
 import { withoutFence } from './matching/outputs.ts';
-import { rational } from './rational.ts';
-import { isSizeGap } from './schemas.ts';
-import { checked, targetDefaults, targetSchema } from './target.ts';
-import type { Finding, TargetOptions } from './target.ts';
-import { listed } from './wording.ts';
+import { rational } from './matching/rational.ts';
+import { isSizeGap } from './schema/schemas.ts';
+import { checked, targetDefaults, targetSchema } from './evidence/target.ts';
+import type { Finding, TargetOptions } from './evidence/target.ts';
+import { listed } from './explain/explanation.ts';
 
 export interface JsonParseableOptions extends TargetOptions {
   /** Undefined: any JSON. */

@@ -2,18 +2,18 @@
 import { isJsonArray, isJsonObject } from '../src/model/json.ts';
 import type { JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { noExpectation, skipped } from './calls.ts';
-import type { Skipped } from './calls.ts';
+import { noExpectation, skipped } from './evidence/calls.ts';
+import type { Skipped } from './evidence/calls.ts';
 import type { RuleEvaluator, Subject } from './evaluator.ts';
 import { matchedLeaves, similarityDefaults } from './matching/similarity.ts';
 import type { SimilarityOptions } from './matching/similarity.ts';
 import { editTextMax } from './matching/text.ts';
-import { outputKeyFaults, outputKeySchema, picked, pickedExpectation } from './output-key.ts';
-import type { OutputKey } from './output-key.ts';
-import { rational } from './rational.ts';
-import { checked, targetDefaults, targetSchema } from './target.ts';
-import type { Finding, TargetOptions } from './target.ts';
-import { listed, quoted } from './wording.ts';
+import { outputKeyFaults, outputKeySchema, picked, pickedExpectation } from './matching/output-key.ts';
+import type { OutputKey } from './matching/output-key.ts';
+import { rational } from './matching/rational.ts';
+import { checked, targetDefaults, targetSchema } from './evidence/target.ts';
+import type { Finding, TargetOptions } from './evidence/target.ts';
+import { listed, quoted } from './explain/explanation.ts';
 
 export interface JsonSimilarityOptions extends TargetOptions, SimilarityOptions {
   readonly targetOutputKey: OutputKey;

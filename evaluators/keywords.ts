@@ -4,8 +4,8 @@ import type { RuleEvaluator, Subject } from './evaluator.ts';
 import { tallied } from './matching/search.ts';
 import type { SearchMode } from './matching/search.ts';
 import { lowered, searchedText } from './matching/texts.ts';
-import { checked, targetDefaults, targetSchema } from './target.ts';
-import type { TargetOptions } from './target.ts';
+import { checked, targetDefaults, targetSchema } from './evidence/target.ts';
+import type { TargetOptions } from './evidence/target.ts';
 
 export interface KeywordsOptions extends TargetOptions {
   readonly keywords: readonly string[];

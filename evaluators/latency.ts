@@ -1,11 +1,11 @@
 /** The run, or its slowest tool call, kept within a budget of time. */
 import type { AgentTrace } from '../src/model/agent-trace.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { budgetShare } from './budget.ts';
-import { callDetails, evidenceOf, executedCalls, notCarried, noToolCalls, skipped } from './calls.ts';
-import type { PlacedCall } from './calls.ts';
+import { budgetShare } from './pricing/budget.ts';
+import { callDetails, evidenceOf, executedCalls, notCarried, noToolCalls, skipped } from './evidence/calls.ts';
+import type { PlacedCall } from './evidence/calls.ts';
 import type { RuleEvaluator, Subject } from './evaluator.ts';
-import { callName } from './wording.ts';
+import { callName } from './explain/explanation.ts';
 
 export interface LatencyOptions {
   readonly of: 'run' | 'slowest_tool_call';

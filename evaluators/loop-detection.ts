@@ -5,15 +5,15 @@
  */
 import type { JsonObject } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { argumentsUnknown, callDetails, evidenceOf, executedCalls, notCarried, noToolCalls, partOf, partsOf, resultsUnknown } from './calls.ts';
-import type { PlacedCall } from './calls.ts';
-import { repeatedCycles } from './cycles.ts';
-import type { Cycle } from './cycles.ts';
+import { argumentsUnknown, callDetails, evidenceOf, executedCalls, notCarried, noToolCalls, partOf, partsOf, resultsUnknown } from './evidence/calls.ts';
+import type { PlacedCall } from './evidence/calls.ts';
+import { repeatedCycles } from './evidence/cycles.ts';
+import type { Cycle } from './evidence/cycles.ts';
 import type { RuleEvaluator, Subject } from './evaluator.ts';
-import { argumentsOf } from './expected-calls.ts';
+import { argumentsOf } from './matching/expected-calls.ts';
 import { canonicalText } from './matching/equality.ts';
-import { normalizeToolNamesSchema, underNormalizedNames } from './normalized-names.ts';
-import { callName, count, listed, toolName } from './wording.ts';
+import { normalizeToolNamesSchema, underNormalizedNames } from './matching/normalized-names.ts';
+import { callName, count, listed, toolName } from './explain/explanation.ts';
 
 export interface LoopDetectionOptions {
   readonly minRepeats: number;

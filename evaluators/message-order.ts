@@ -6,18 +6,18 @@ import type { AgentTrace } from '../src/model/agent-trace.ts';
 import { isJsonObject, member, plainText } from '../src/model/json.ts';
 import type { JsonObject, JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { argumentsUnknown, callDetails, evidenceOf, notCarried, skipped, tooLarge } from './calls.ts';
-import type { PlacedCall } from './calls.ts';
-import { searchedTextMax } from './context.ts';
-import { conversationOf } from './conversation.ts';
+import { argumentsUnknown, callDetails, evidenceOf, notCarried, skipped, tooLarge } from './evidence/calls.ts';
+import type { PlacedCall } from './evidence/calls.ts';
+import { searchedTextMax } from './configuration/context.ts';
+import { conversationOf } from './evidence/conversation.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
-import { callMatching, equalNames } from './expected-calls.ts';
-import type { CallMatching } from './expected-calls.ts';
+import { callMatching, equalNames } from './matching/expected-calls.ts';
+import type { CallMatching } from './matching/expected-calls.ts';
 import { argumentDefaults, argumentOptionsSchema, matcherPaths } from './matching/arguments.ts';
 import type { ArgumentOptions } from './matching/arguments.ts';
 import { longestCommonSubsequence } from './matching/sequences.ts';
-import { normalizeToolNamesSchema, underNormalizedNames } from './normalized-names.ts';
-import { callName, count, quoted } from './wording.ts';
+import { normalizeToolNamesSchema, underNormalizedNames } from './matching/normalized-names.ts';
+import { callName, count, quoted } from './explain/explanation.ts';
 
 export interface MessageOrderOptions {
   readonly sequence: readonly JsonObject[];

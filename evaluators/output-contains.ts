@@ -3,8 +3,8 @@ import type { Outcome } from '../src/model/verdict.ts';
 import type { RuleEvaluator, Subject } from './evaluator.ts';
 import { searchOutcome } from './matching/search.ts';
 import { searchedText } from './matching/texts.ts';
-import { checked, targetDefaults, targetSchema } from './target.ts';
-import type { TargetOptions } from './target.ts';
+import { checked, targetDefaults, targetSchema } from './evidence/target.ts';
+import type { TargetOptions } from './evidence/target.ts';
 
 export interface OutputContainsOptions extends TargetOptions {
   readonly text: string;

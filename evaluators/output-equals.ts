@@ -4,10 +4,10 @@ import type { JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
 import type { RuleEvaluator, Subject } from './evaluator.ts';
 import { valueEqual } from './matching/texts.ts';
-import { rational } from './rational.ts';
-import { checked, targetDefaults, targetSchema } from './target.ts';
-import type { TargetOptions } from './target.ts';
-import { quoted } from './wording.ts';
+import { rational } from './matching/rational.ts';
+import { checked, targetDefaults, targetSchema } from './evidence/target.ts';
+import type { TargetOptions } from './evidence/target.ts';
+import { quoted } from './explain/explanation.ts';
 
 export interface OutputEqualsOptions extends TargetOptions {
   readonly value: JsonValue;

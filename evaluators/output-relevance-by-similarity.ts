@@ -1,10 +1,10 @@
 /** The output is about what was asked: the cosine of the vectors that an embedding model gives the output and the input. */
 import type { Outcome } from '../src/model/verdict.ts';
-import { cutShort, noInput } from './calls.ts';
-import { embeddedSimilarity, embeddedSimilarityDefaults, embeddedSimilarityProperties, isBlank } from './embedded-similarity.ts';
-import type { EmbeddedSimilarityOptions } from './embedded-similarity.ts';
+import { cutShort, noInput } from './evidence/calls.ts';
+import { embeddedSimilarity, embeddedSimilarityDefaults, embeddedSimilarityProperties, isBlank } from './judging/embedded-similarity.ts';
+import type { EmbeddedSimilarityOptions } from './judging/embedded-similarity.ts';
 import type { Asking, EvaluationContext, JudgeEvaluator, Subject } from './evaluator.ts';
-import { targetSchema } from './target.ts';
+import { targetSchema } from './evidence/target.ts';
 
 export type OutputRelevanceBySimilarityOptions = EmbeddedSimilarityOptions;
 

@@ -1,13 +1,13 @@
 /** The output means what the expected one does: the cosine of the vectors that an embedding model gives them. */
 import type { Outcome } from '../src/model/verdict.ts';
-import { noExpectation, skipped } from './calls.ts';
-import { embeddedSimilarity, embeddedSimilarityDefaults, embeddedSimilarityProperties, isBlank } from './embedded-similarity.ts';
-import type { EmbeddedSimilarityOptions } from './embedded-similarity.ts';
+import { noExpectation, skipped } from './evidence/calls.ts';
+import { embeddedSimilarity, embeddedSimilarityDefaults, embeddedSimilarityProperties, isBlank } from './judging/embedded-similarity.ts';
+import type { EmbeddedSimilarityOptions } from './judging/embedded-similarity.ts';
 import type { Asking, EvaluationContext, JudgeEvaluator, Subject } from './evaluator.ts';
 import { searchedText } from './matching/texts.ts';
-import { outputKeyFaults, outputKeySchema, picked, pickedExpectation } from './output-key.ts';
-import { targetSchema } from './target.ts';
-import { quoted } from './wording.ts';
+import { outputKeyFaults, outputKeySchema, picked, pickedExpectation } from './matching/output-key.ts';
+import { targetSchema } from './evidence/target.ts';
+import { quoted } from './explain/explanation.ts';
 
 export interface OutputSimilarityOptions extends EmbeddedSimilarityOptions {
   readonly targetOutputKey: string;

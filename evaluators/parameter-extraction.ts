@@ -1,12 +1,12 @@
 /** The arguments of each tool call are what the conversation says, in the form that the tool's schema asks for, by the judgement of a model that names the wrong ones. */
 import type { AgentTrace } from '../src/model/agent-trace.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { argumentsUnknown, cutShort, hasArguments, placedCalls, skipped } from './calls.ts';
-import type { Skipped } from './calls.ts';
+import { argumentsUnknown, cutShort, hasArguments, placedCalls, skipped } from './evidence/calls.ts';
+import type { Skipped } from './evidence/calls.ts';
 import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
-import { inputText, lacking, notAsked, sourcesCut } from './judge-evidence.ts';
-import { callItems, labelledItems } from './labelled-items.ts';
-import { shown, shownBefore, shownCalls, shownDefinitions } from './shown.ts';
+import { inputText, lacking, notAsked, sourcesCut } from './judging/judge-evidence.ts';
+import { callItems, labelledItems } from './judging/labelled-items.ts';
+import { shown, shownBefore, shownCalls, shownDefinitions } from './judging/judge-input.ts';
 
 export interface ParameterExtractionOptions {}
 

@@ -2,12 +2,12 @@
 import { isJsonArray, member } from '../src/model/json.ts';
 import type { JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { labelSchema } from './answer-schemas.ts';
+import { labelSchema } from './judging/answer-schemas.ts';
 import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
-import { blocksOf, definitionsText, lacking, numbered, truncatedDetail } from './judge-blocks.ts';
-import { planExpectation, planOf } from './plan.ts';
-import { faulty, readLabel, strictly, type Reading } from './strict-answers.ts';
-import { count, listed } from './wording.ts';
+import { blocksOf, definitionsText, lacking, numbered, truncatedDetail } from './judging/judge-blocks.ts';
+import { planExpectation, planOf } from './evidence/plan.ts';
+import { faulty, readLabel, strictly, type Reading } from './judging/strict-answers.ts';
+import { count, listed } from './explain/explanation.ts';
 
 export type PlanQualityOptions = { readonly [option: string]: never };
 

@@ -6,11 +6,11 @@ import { isJsonArray, isJsonObject, jsonDepthMax, parseJsonContainer } from '../
 import type { JsonObject, JsonValue } from '../src/model/json.ts';
 import type { ToolCall } from '../src/model/agent-trace.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { callDetails, evidenceOf, executedCalls, named, noToolCalls, notCarried, partOf, partsOf, resultsUnknown, skipped } from './calls.ts';
-import type { PlacedCall } from './calls.ts';
+import { callDetails, evidenceOf, executedCalls, named, noToolCalls, notCarried, partOf, partsOf, resultsUnknown, skipped } from './evidence/calls.ts';
+import type { PlacedCall } from './evidence/calls.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
-import { injectionSigns, signMeanings, type FoundSign } from './injection-signs.ts';
-import { callName, count, listed, quoted } from './wording.ts';
+import { injectionSigns, signMeanings, type FoundSign } from './evidence/injection-signs.ts';
+import { callName, count, listed, quoted } from './explain/explanation.ts';
 
 export interface PromptInjectionInToolResultOptions {
   readonly ignoreTools: readonly string[];

@@ -3,13 +3,13 @@ import type { AgentTrace } from '../src/model/agent-trace.ts';
 import type { Expectation } from '../src/model/expectation.ts';
 import { plainText } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { skipped } from './calls.ts';
+import { skipped } from './evidence/calls.ts';
 import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
-import { contextForms, finalText, inputText, lacking, notAsked } from './judge-evidence.ts';
-import { labelledRun } from './labelled-run.ts';
-import { retrievedIn } from './retrieved.ts';
-import { shown, shownHistory, shownList } from './shown.ts';
-import type { Shown } from './shown.ts';
+import { contextForms, finalText, inputText, lacking, notAsked } from './judging/judge-evidence.ts';
+import { labelledRun } from './judging/labelled-run.ts';
+import { retrievedIn } from './evidence/retrieved.ts';
+import { shown, shownHistory, shownList } from './judging/judge-input.ts';
+import type { Shown } from './judging/judge-input.ts';
 
 export interface QaCorrectnessOptions {}
 

@@ -1,13 +1,13 @@
 /** A regular expression is found in the output, or is not. */
 import type { Outcome } from '../src/model/verdict.ts';
-import { skipped } from './calls.ts';
-import { searchedTextMax } from './context.ts';
+import { skipped } from './evidence/calls.ts';
+import { searchedTextMax } from './configuration/context.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
 import { searchedText } from './matching/texts.ts';
-import { rational } from './rational.ts';
-import { checked, targetDefaults, targetSchema } from './target.ts';
-import type { TargetOptions } from './target.ts';
-import { quoted } from './wording.ts';
+import { rational } from './matching/rational.ts';
+import { checked, targetDefaults, targetSchema } from './evidence/target.ts';
+import type { TargetOptions } from './evidence/target.ts';
+import { quoted } from './explain/explanation.ts';
 
 export interface RegexMatchOptions extends TargetOptions {
   readonly pattern: string;

@@ -1,10 +1,10 @@
 /** Each document that was retrieved is relevant to what the user asked, by the judgement of a model. */
 import type { Outcome } from '../src/model/verdict.ts';
 import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
-import { inputText, lacking, notAsked } from './judge-evidence.ts';
-import { labelledItems } from './labelled-items.ts';
-import { retrievedIn } from './retrieved.ts';
-import { shown, shownHistory, shownList } from './shown.ts';
+import { inputText, lacking, notAsked } from './judging/judge-evidence.ts';
+import { labelledItems } from './judging/labelled-items.ts';
+import { retrievedIn } from './evidence/retrieved.ts';
+import { shown, shownHistory, shownList } from './judging/judge-input.ts';
 
 export interface RelevanceOptions {
   readonly tools: readonly string[];

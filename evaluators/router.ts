@@ -1,13 +1,13 @@
 /** Each tool call was the right one to make, by the judgement of a model: the right function among those that are defined, called with what was known. */
 import type { AgentTrace } from '../src/model/agent-trace.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { noToolCalls, notCarried, placedCalls } from './calls.ts';
+import { noToolCalls, notCarried, placedCalls } from './evidence/calls.ts';
 import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
-import { inputText, lacking, notAsked, sourcesCut } from './judge-evidence.ts';
-import { callItems, labelledItems } from './labelled-items.ts';
-import { labelledRun } from './labelled-run.ts';
-import { shown, shownBefore, shownCalls, shownDefinitions } from './shown.ts';
-import type { Shown } from './shown.ts';
+import { inputText, lacking, notAsked, sourcesCut } from './judging/judge-evidence.ts';
+import { callItems, labelledItems } from './judging/labelled-items.ts';
+import { labelledRun } from './judging/labelled-run.ts';
+import { shown, shownBefore, shownCalls, shownDefinitions } from './judging/judge-input.ts';
+import type { Shown } from './judging/judge-input.ts';
 
 export interface RouterOptions {
   readonly judgeNoCall: boolean;

@@ -1,8 +1,8 @@
 /** The run kept to its budget of steps. Steps are the tool calls that ran and, where asked, the requests to models. */
 import type { Outcome } from '../src/model/verdict.ts';
-import { evidenceOf, executedCalls, notCarried } from './calls.ts';
+import { evidenceOf, executedCalls, notCarried } from './evidence/calls.ts';
 import type { RuleEvaluator, Subject } from './evaluator.ts';
-import { callName, count } from './wording.ts';
+import { callName, count } from './explain/explanation.ts';
 
 export interface StepCountOptions {
   readonly max: number;

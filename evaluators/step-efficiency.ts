@@ -5,15 +5,15 @@
 import type { AgentTrace } from '../src/model/agent-trace.ts';
 import { chunks } from '../src/model/chunks.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { labelListSchema } from './answer-schemas.ts';
-import { callDetails, evidenceOf, executedCalls, partOf, skipped } from './calls.ts';
-import type { PlacedCall } from './calls.ts';
+import { labelListSchema } from './judging/answer-schemas.ts';
+import { callDetails, evidenceOf, executedCalls, partOf, skipped } from './evidence/calls.ts';
+import type { PlacedCall } from './evidence/calls.ts';
 import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
-import { blocksOf, lacking, truncatedDetail } from './judge-blocks.ts';
-import { finalText, notAsked } from './judge-evidence.ts';
-import { outlineText, runView, type RunView } from './run-view.ts';
-import { readLabels, strictly, type Labelled } from './strict-answers.ts';
-import { callName, count, listed } from './wording.ts';
+import { blocksOf, lacking, truncatedDetail } from './judging/judge-blocks.ts';
+import { finalText, notAsked } from './judging/judge-evidence.ts';
+import { outlineText, runView, type RunView } from './judging/run-view.ts';
+import { readLabels, strictly, type Labelled } from './judging/strict-answers.ts';
+import { callName, count, listed } from './explain/explanation.ts';
 
 export type StepEfficiencyOptions = { readonly [option: string]: never };
 

@@ -2,14 +2,14 @@
 import type { AgentTrace } from '../src/model/agent-trace.ts';
 import type { Expectation } from '../src/model/expectation.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { cutShort, executedCalls, noToolCalls, notCarried, resultsUnknown, skipped } from './calls.ts';
-import type { Skipped } from './calls.ts';
+import { cutShort, executedCalls, noToolCalls, notCarried, resultsUnknown, skipped } from './evidence/calls.ts';
+import type { Skipped } from './evidence/calls.ts';
 import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
-import { contextForms, finalText, inputText, lacking, notAsked } from './judge-evidence.ts';
-import { labelledRun } from './labelled-run.ts';
-import { retrievedIn } from './retrieved.ts';
-import { shown, shownCalls, shownList } from './shown.ts';
-import type { Shown } from './shown.ts';
+import { contextForms, finalText, inputText, lacking, notAsked } from './judging/judge-evidence.ts';
+import { labelledRun } from './judging/labelled-run.ts';
+import { retrievedIn } from './evidence/retrieved.ts';
+import { shown, shownCalls, shownList } from './judging/judge-input.ts';
+import type { Shown } from './judging/judge-input.ts';
 
 type Source = 'input' | 'context' | 'documents' | 'tool_results';
 

@@ -7,14 +7,14 @@ import type { Expectation } from '../src/model/expectation.ts';
 import { isJsonObject, member, plainText } from '../src/model/json.ts';
 import type { JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { verdictListSchema } from './answer-schemas.ts';
-import { cutShort, noInput, skipped, tooLarge } from './calls.ts';
+import { verdictListSchema } from './judging/answer-schemas.ts';
+import { cutShort, noInput, skipped, tooLarge } from './evidence/calls.ts';
 import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
-import { blocksOf, numbered } from './judge-blocks.ts';
-import { callsText } from './judge-data.ts';
-import { notAsked } from './judge-evidence.ts';
-import { explanationOf, isYes, judgeFailed, listIn, upTo, verdictsFault, verdictsOn } from './numbered-verdicts.ts';
-import { count, listed, quoted } from './wording.ts';
+import { blocksOf, numbered } from './judging/judge-blocks.ts';
+import { callsText } from './judging/truncate.ts';
+import { notAsked } from './judging/judge-evidence.ts';
+import { explanationOf, isYes, judgeFailed, listIn, upTo, verdictsFault, verdictsOn } from './judging/numbered-verdicts.ts';
+import { count, listed, quoted } from './explain/explanation.ts';
 
 export interface TaskCompletionOptions {
   readonly deriveTasks: boolean;

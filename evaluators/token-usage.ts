@@ -3,11 +3,11 @@ import type { AgentTrace } from '../src/model/agent-trace.ts';
 import type { JsonObject } from '../src/model/json.ts';
 import type { SpanId } from '../src/model/ids.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { budgetShare } from './budget.ts';
-import { skipped } from './calls.ts';
+import { budgetShare } from './pricing/budget.ts';
+import { skipped } from './evidence/calls.ts';
 import type { RuleEvaluator, Subject } from './evaluator.ts';
-import { hasTokens } from './prices.ts';
-import { count, listed } from './wording.ts';
+import { hasTokens } from './pricing/prices.ts';
+import { count, listed } from './explain/explanation.ts';
 
 export interface TokenUsageOptions {
   readonly inputBudget: number | undefined;

@@ -5,16 +5,16 @@
 import type { AgentTrace } from '../src/model/agent-trace.ts';
 import type { JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { verdictListSchema } from './answer-schemas.ts';
-import { argumentsUnknown, callDetails, cutShort, evidenceOf, hasArguments, noInput, notCarried, noToolCalls, onEmptySchema, partOf, placedCalls, tooLarge } from './calls.ts';
-import type { OnEmpty, PlacedCall } from './calls.ts';
+import { verdictListSchema } from './judging/answer-schemas.ts';
+import { argumentsUnknown, callDetails, cutShort, evidenceOf, hasArguments, noInput, notCarried, noToolCalls, onEmptySchema, partOf, placedCalls, tooLarge } from './evidence/calls.ts';
+import type { OnEmpty, PlacedCall } from './evidence/calls.ts';
 import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
-import { blocksOf } from './judge-blocks.ts';
-import { callsText } from './judge-data.ts';
-import { notAsked } from './judge-evidence.ts';
-import { explanationOf, isYes, judgeFailed, listIn, verdictsFault, verdictsOn } from './numbered-verdicts.ts';
-import { lacksSources, tracedCalls } from './provenance.ts';
-import { callName, count, listed } from './wording.ts';
+import { blocksOf } from './judging/judge-blocks.ts';
+import { callsText } from './judging/truncate.ts';
+import { notAsked } from './judging/judge-evidence.ts';
+import { explanationOf, isYes, judgeFailed, listIn, verdictsFault, verdictsOn } from './judging/numbered-verdicts.ts';
+import { lacksSources, tracedCalls } from './evidence/provenance.ts';
+import { callName, count, listed } from './explain/explanation.ts';
 
 export interface ToolArgumentHallucinationOptions {
   readonly precheck: boolean;

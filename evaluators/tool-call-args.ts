@@ -5,21 +5,21 @@
 import type { ExpectedToolCall } from '../src/model/expectation.ts';
 import type { JsonObject } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { argumentsUnknown, callDetails, evidenceOf, noExpectation, notCarried, partOf, placedCalls, tooManyPairs } from './calls.ts';
-import type { PlacedCall } from './calls.ts';
+import { argumentsUnknown, callDetails, evidenceOf, noExpectation, notCarried, partOf, placedCalls, tooManyPairs } from './evidence/calls.ts';
+import type { PlacedCall } from './evidence/calls.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
-import { argumentsOf, callMatching, countedCalls, equalTools, expectedToolCallsSchema, missingCalls, missingDetails, partneredOf } from './expected-calls.ts';
-import type { CallMatching } from './expected-calls.ts';
+import { argumentsOf, callMatching, countedCalls, equalTools, expectedToolCallsSchema, missingCalls, missingDetails, partneredOf } from './matching/expected-calls.ts';
+import type { CallMatching } from './matching/expected-calls.ts';
 import { agreement, agreementWeight, disagreement, preparedSelection } from './matching/agreement.ts';
 import type { PreparedValue } from './matching/agreement.ts';
 import { argumentDefaults, argumentOptionsSchema, argumentRule, matcherPaths } from './matching/arguments.ts';
 import type { ArgumentOptions } from './matching/arguments.ts';
 import { heaviestPairing, maximumPairing } from './matching/pairing.ts';
 import type { Pair } from './matching/sequences.ts';
-import { normalizeToolNamesSchema, underNormalizedNames } from './normalized-names.ts';
-import { numberOf, quotient, rational, sum } from './rational.ts';
-import type { Rational } from './rational.ts';
-import { callName, count, listed, listedCalls } from './wording.ts';
+import { normalizeToolNamesSchema, underNormalizedNames } from './matching/normalized-names.ts';
+import { numberOf, quotient, rational, sum } from './matching/rational.ts';
+import type { Rational } from './matching/rational.ts';
+import { callName, count, listed, listedCalls } from './explain/explanation.ts';
 
 export interface ToolCallArgsOptions {
   readonly arguments: ArgumentOptions;

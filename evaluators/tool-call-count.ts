@@ -2,14 +2,14 @@
 import type { ExpectedCount } from '../src/model/expectation.ts';
 import type { JsonObject } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { evidenceOf, noExpectation, notCarried, placedCalls } from './calls.ts';
-import type { PlacedCall } from './calls.ts';
+import { evidenceOf, noExpectation, notCarried, placedCalls } from './evidence/calls.ts';
+import type { PlacedCall } from './evidence/calls.ts';
 import type { RuleEvaluator, Subject } from './evaluator.ts';
-import { countedCalls } from './expected-calls.ts';
-import { countSchema, isWithin, rangeText } from './expected-counts.ts';
+import { countedCalls } from './matching/expected-calls.ts';
+import { countSchema, isWithin, rangeText } from './expectation/expected-counts.ts';
 import { byToolName } from './matching/names.ts';
-import { normalizeToolNamesSchema, underNormalizedNames } from './normalized-names.ts';
-import { count, listed } from './wording.ts';
+import { normalizeToolNamesSchema, underNormalizedNames } from './matching/normalized-names.ts';
+import { count, listed } from './explain/explanation.ts';
 
 export interface ToolCallCountOptions {
   readonly strict: boolean;

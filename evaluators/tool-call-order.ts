@@ -4,15 +4,15 @@
  */
 import type { JsonObject } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { callDetails, evidenceOf, noExpectation, notCarried, placedCalls, tooManyPairs } from './calls.ts';
-import type { PlacedCall } from './calls.ts';
+import { callDetails, evidenceOf, noExpectation, notCarried, placedCalls, tooManyPairs } from './evidence/calls.ts';
+import type { PlacedCall } from './evidence/calls.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
-import { countedCalls, extraDetails, isCalled } from './expected-calls.ts';
+import { countedCalls, extraDetails, isCalled } from './matching/expected-calls.ts';
 import { maximumPairing } from './matching/pairing.ts';
 import { longestCommonSubsequence } from './matching/sequences.ts';
 import type { Pair } from './matching/sequences.ts';
-import { normalizeToolNamesSchema, underNormalizedNames } from './normalized-names.ts';
-import { callName, count, listed, listedCalls } from './wording.ts';
+import { normalizeToolNamesSchema, underNormalizedNames } from './matching/normalized-names.ts';
+import { callName, count, listed, listedCalls } from './explain/explanation.ts';
 
 export interface ToolCallOrderOptions {
   readonly strict: boolean;

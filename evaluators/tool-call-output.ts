@@ -6,16 +6,16 @@ import type { ExpectedToolOutput } from '../src/model/expectation.ts';
 import { plainText } from '../src/model/json.ts';
 import type { JsonObject, JsonValue } from '../src/model/json.ts';
 import type { Outcome, PartVerdict } from '../src/model/verdict.ts';
-import { callDetails, cutShort, evidenceOf, executedCalls, noExpectation, notCarried, partOf, resultsUnknown, tooManyPairs } from './calls.ts';
-import type { PlacedCall } from './calls.ts';
+import { callDetails, cutShort, evidenceOf, executedCalls, noExpectation, notCarried, partOf, resultsUnknown, tooManyPairs } from './evidence/calls.ts';
+import type { PlacedCall } from './evidence/calls.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
-import { equalTools, partneredOf, toolRows } from './expected-calls.ts';
+import { equalTools, partneredOf, toolRows } from './matching/expected-calls.ts';
 import { outputEqual } from './matching/outputs.ts';
 import { heaviestPairing, maximumPairing } from './matching/pairing.ts';
 import type { Pair } from './matching/sequences.ts';
 import { similarity } from './matching/similarity.ts';
-import { normalizeToolNamesSchema, underNormalizedNames } from './normalized-names.ts';
-import { callName, count, listed, quoted } from './wording.ts';
+import { normalizeToolNamesSchema, underNormalizedNames } from './matching/normalized-names.ts';
+import { callName, count, listed, quoted } from './explain/explanation.ts';
 
 export interface ToolCallOutputOptions {
   readonly mode: 'exact' | 'similarity';

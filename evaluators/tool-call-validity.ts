@@ -7,15 +7,15 @@ import type { AgentTrace, ToolDefinition } from '../src/model/agent-trace.ts';
 import { isJsonObject } from '../src/model/json.ts';
 import type { JsonObject, JsonValue } from '../src/model/json.ts';
 import type { Outcome, PartVerdict, SkipReason } from '../src/model/verdict.ts';
-import { argumentsUnknown, callDetails, cutShort, evidenceOf, hasArguments, lightestFirst, notCarried, noToolCalls, onEmptySchema, partOf, placedCalls, skipped } from './calls.ts';
-import type { OnEmpty, PlacedCall } from './calls.ts';
+import { argumentsUnknown, callDetails, cutShort, evidenceOf, hasArguments, lightestFirst, notCarried, noToolCalls, onEmptySchema, partOf, placedCalls, skipped } from './evidence/calls.ts';
+import type { OnEmpty, PlacedCall } from './evidence/calls.ts';
 import type { CompiledSchema, EvaluationContext, RuleEvaluator, SchemaProblem, Subject, Work } from './evaluator.ts';
-import { closedSchema } from './schema-closing.ts';
-import { outlineProblems } from './schema-outline.ts';
-import { tooMuchWork } from './schema-rule.ts';
-import { isSurelyLonger } from './schema-size.ts';
-import { isSizeGap, schemaTextMax } from './schemas.ts';
-import { callName, count, listed } from './wording.ts';
+import { closedSchema } from './schema/closing.ts';
+import { outlineProblems } from './schema/outline.ts';
+import { tooMuchWork } from './schema/rule.ts';
+import { isSurelyLonger } from './schema/size.ts';
+import { isSizeGap, schemaTextMax } from './schema/schemas.ts';
+import { callName, count, listed } from './explain/explanation.ts';
 
 export interface ToolCallValidityOptions {
   readonly strict: boolean;

@@ -1,15 +1,15 @@
 /** One tool was called, at least once or as often as asked. Every call that the model asked for counts, whether it ran or not. */
 import type { JsonObject, JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { argumentsUnknown, callDetails, evidenceOf, notCarried, namedIn, placedCalls } from './calls.ts';
-import type { PlacedCall } from './calls.ts';
+import { argumentsUnknown, callDetails, evidenceOf, notCarried, namedIn, placedCalls } from './evidence/calls.ts';
+import type { PlacedCall } from './evidence/calls.ts';
 import type { RuleEvaluator, Subject } from './evaluator.ts';
-import { callMatching, countedCalls, equalNames } from './expected-calls.ts';
-import { isWithin, rangeText, readCount, timesSchema } from './expected-counts.ts';
+import { callMatching, countedCalls, equalNames } from './matching/expected-calls.ts';
+import { isWithin, rangeText, readCount, timesSchema } from './expectation/expected-counts.ts';
 import { argumentDefaults, argumentOptionsSchema, matcherPaths } from './matching/arguments.ts';
 import type { ArgumentOptions } from './matching/arguments.ts';
-import { normalizeToolNamesSchema, underNormalizedNames } from './normalized-names.ts';
-import { callName, count, listed, listedMax } from './wording.ts';
+import { normalizeToolNamesSchema, underNormalizedNames } from './matching/normalized-names.ts';
+import { callName, count, listed, listedMax } from './explain/explanation.ts';
 
 export interface ToolCalledOptions {
   readonly name: string;

@@ -3,9 +3,9 @@ import type { ToolDefinition } from '../src/model/agent-trace.ts';
 import { isJsonArray, isJsonObject, jsonText, member } from '../src/model/json.ts';
 import type { JsonObject, JsonValue } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import type { OnEmpty } from './calls.ts';
-import { byRules, byRulesAndJudge, onEmptyDefinitionsSchema } from './definition-checks.ts';
-import type { DefinitionChecks, RuleChecks } from './definition-checks.ts';
+import type { OnEmpty } from './evidence/calls.ts';
+import { byRules, byRulesAndJudge, onEmptyDefinitionsSchema } from './judging/definition-checks.ts';
+import type { DefinitionChecks, RuleChecks } from './judging/definition-checks.ts';
 import type { Answer, EvaluationContext, Question, RuleEvaluator, Subject } from './evaluator.ts';
 
 export interface ToolDescriptionReliabilityOptions {

@@ -7,17 +7,17 @@ import type { JsonObject } from '../src/model/json.ts';
 import { callEnd } from '../src/model/tool-call-outcome.ts';
 import { errorMember } from '../src/model/error-objects.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { argumentsUnknown, callDetails, evidenceOf, executedCalls, noToolCalls, notCarried, namedIn, onEmptySchema, partOf, partsOf, skipped } from './calls.ts';
-import type { OnEmpty, PlacedCall } from './calls.ts';
-import { longestCycle } from './cycles.ts';
-import type { Cycle } from './cycles.ts';
+import { argumentsUnknown, callDetails, evidenceOf, executedCalls, noToolCalls, notCarried, namedIn, onEmptySchema, partOf, partsOf, skipped } from './evidence/calls.ts';
+import type { OnEmpty, PlacedCall } from './evidence/calls.ts';
+import { longestCycle } from './evidence/cycles.ts';
+import type { Cycle } from './evidence/cycles.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
-import { argumentsOf } from './expected-calls.ts';
-import { isBlank } from './failures.ts';
+import { argumentsOf } from './matching/expected-calls.ts';
+import { isBlank } from './evidence/failures.ts';
 import { argumentDefaults, argumentOptionsSchema, argumentRule, argumentsAgree, argumentsMatch, matcherPaths, preparedArguments } from './matching/arguments.ts';
 import type { ArgumentOptions, ArgumentRule, PreparedArguments } from './matching/arguments.ts';
-import { normalizeToolNamesSchema, underNormalizedNames } from './normalized-names.ts';
-import { callName, count, listed, listedMax } from './wording.ts';
+import { normalizeToolNamesSchema, underNormalizedNames } from './matching/normalized-names.ts';
+import { callName, count, listed, listedMax } from './explain/explanation.ts';
 
 export interface ToolEfficiencyOptions {
   readonly arguments: ArgumentOptions;

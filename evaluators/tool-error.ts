@@ -3,13 +3,13 @@
  * are left out, and so are calls of which the spans carry neither a result nor an error.
  */
 import type { Outcome, PartVerdict } from '../src/model/verdict.ts';
-import { callDetails, evidenceOf, executedCalls, notCarried, named, noToolCalls, onEmptySchema, partOf, partsOf, resultsUnknown } from './calls.ts';
-import type { OnEmpty } from './calls.ts';
-import { searchedTextMax } from './context.ts';
+import { callDetails, evidenceOf, executedCalls, notCarried, named, noToolCalls, onEmptySchema, partOf, partsOf, resultsUnknown } from './evidence/calls.ts';
+import type { OnEmpty } from './evidence/calls.ts';
+import { searchedTextMax } from './configuration/context.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
-import { failureDefaults, failureFunctions, failureProperties, judgedCalls, notSearched } from './judged-calls.ts';
-import type { Failure, FailureOptions, Judged } from './judged-calls.ts';
-import { callName, count, listed } from './wording.ts';
+import { failureDefaults, failureFunctions, failureProperties, judgedCalls, notSearched } from './evidence/failed-calls.ts';
+import type { Failure, FailureOptions, Judged } from './evidence/failed-calls.ts';
+import { callName, count, listed } from './explain/explanation.ts';
 
 export interface ToolErrorOptions extends FailureOptions {
   readonly onEmpty: OnEmpty;

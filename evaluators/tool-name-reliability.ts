@@ -1,9 +1,9 @@
 /** The names of the tools are ones that a model can rely on: written in one style, short, and about what a tool does, not how. */
 import type { ToolDefinition } from '../src/model/agent-trace.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import type { OnEmpty } from './calls.ts';
-import { byRules, byRulesAndJudge, onEmptyDefinitionsSchema } from './definition-checks.ts';
-import type { DefinitionChecks, RuleChecks } from './definition-checks.ts';
+import type { OnEmpty } from './evidence/calls.ts';
+import { byRules, byRulesAndJudge, onEmptyDefinitionsSchema } from './judging/definition-checks.ts';
+import type { DefinitionChecks, RuleChecks } from './judging/definition-checks.ts';
 import type { Answer, EvaluationContext, Question, RuleEvaluator, Subject } from './evaluator.ts';
 
 export type NameStyle = 'snake_case' | 'camel_case' | 'kebab_case' | 'any';

@@ -1,11 +1,11 @@
 /** Only permitted tools were called. Every call that the model asked for counts, whether it ran or not. */
 import type { JsonObject } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { callDetails, cutShort, evidenceOf, named, noExpectation, noToolCalls, notCarried, partOf, partsOf, placedCalls, skipped } from './calls.ts';
-import type { PlacedCall } from './calls.ts';
+import { callDetails, cutShort, evidenceOf, named, noExpectation, noToolCalls, notCarried, partOf, partsOf, placedCalls, skipped } from './evidence/calls.ts';
+import type { PlacedCall } from './evidence/calls.ts';
 import type { RuleEvaluator, Subject } from './evaluator.ts';
-import { normalizeToolNamesSchema, underNormalizedNames } from './normalized-names.ts';
-import { callName, count, listed, quoted } from './wording.ts';
+import { normalizeToolNamesSchema, underNormalizedNames } from './matching/normalized-names.ts';
+import { callName, count, listed, quoted } from './explain/explanation.ts';
 
 export interface ToolPermissionOptions {
   /** Absent: all that are not denied. */

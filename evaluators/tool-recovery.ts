@@ -4,14 +4,14 @@
  */
 import type { JsonObject } from '../src/model/json.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { argumentsUnknown, callDetails, evidenceOf, executedCalls, named, notCarried, noToolCalls, partOf, partsOf, resultsUnknown, skipped } from './calls.ts';
+import { argumentsUnknown, callDetails, evidenceOf, executedCalls, named, notCarried, noToolCalls, partOf, partsOf, resultsUnknown, skipped } from './evidence/calls.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
-import { argumentsOf } from './expected-calls.ts';
-import { failureDefaults, failureFunctions, failureProperties, judgedCalls, notSearched } from './judged-calls.ts';
-import type { Failure, FailureOptions, Judged } from './judged-calls.ts';
+import { argumentsOf } from './matching/expected-calls.ts';
+import { failureDefaults, failureFunctions, failureProperties, judgedCalls, notSearched } from './evidence/failed-calls.ts';
+import type { Failure, FailureOptions, Judged } from './evidence/failed-calls.ts';
 import { canonicalText } from './matching/equality.ts';
-import { normalizeToolNamesSchema, underNormalizedNames } from './normalized-names.ts';
-import { callName, count, listed } from './wording.ts';
+import { normalizeToolNamesSchema, underNormalizedNames } from './matching/normalized-names.ts';
+import { callName, count, listed } from './explain/explanation.ts';
 
 export interface ToolRecoveryOptions extends FailureOptions {
   readonly sameArguments: boolean;

@@ -1,10 +1,10 @@
 /** The tools that the agent called were the right ones to choose among those that it had, by the judgement of a model, on a scale of five steps. */
 import type { Outcome } from '../src/model/verdict.ts';
-import { evidenceOf, placedCalls } from './calls.ts';
+import { evidenceOf, placedCalls } from './evidence/calls.ts';
 import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
-import { lacking } from './judge-evidence.ts';
-import { scoredRun } from './labelled-run.ts';
-import { selectionInstruction, selectionShown, selectionSteps } from './selection-question.ts';
+import { lacking } from './judging/judge-evidence.ts';
+import { scoredRun } from './judging/labelled-run.ts';
+import { selectionInstruction, selectionShown, selectionSteps } from './judging/selection-question.ts';
 
 export interface ToolSelectionOptions {}
 

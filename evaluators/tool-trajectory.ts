@@ -5,18 +5,18 @@
 import type { ExpectedToolCall } from '../src/model/expectation.ts';
 import { unreachable } from '../src/model/ids.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { argumentsUnknown, evidenceOf, noExpectation, notCarried, placedCalls, tooManyPairs } from './calls.ts';
-import type { PlacedCall } from './calls.ts';
+import { argumentsUnknown, evidenceOf, noExpectation, notCarried, placedCalls, tooManyPairs } from './evidence/calls.ts';
+import type { PlacedCall } from './evidence/calls.ts';
 import type { EvaluationContext, RuleEvaluator, Subject } from './evaluator.ts';
-import { callMatching, countedCalls, expectedToolCallsSchema, extraCalls, extraDetails, missingCalls, missingDetails } from './expected-calls.ts';
-import type { CallMatching } from './expected-calls.ts';
+import { callMatching, countedCalls, expectedToolCallsSchema, extraCalls, extraDetails, missingCalls, missingDetails } from './matching/expected-calls.ts';
+import type { CallMatching } from './matching/expected-calls.ts';
 import { argumentDefaults, argumentOptionsSchema, matcherPaths } from './matching/arguments.ts';
 import type { ArgumentOptions } from './matching/arguments.ts';
 import { maximumPairing } from './matching/pairing.ts';
 import { longestCommonSubsequence } from './matching/sequences.ts';
 import type { Pair } from './matching/sequences.ts';
-import { normalizeToolNamesSchema, underNormalizedNames } from './normalized-names.ts';
-import { count, listed, listedCalls } from './wording.ts';
+import { normalizeToolNamesSchema, underNormalizedNames } from './matching/normalized-names.ts';
+import { count, listed, listedCalls } from './explain/explanation.ts';
 
 export type TrajectoryMode = 'strict' | 'in_order' | 'contains_in_order' | 'any_order' | 'superset' | 'subset' | 'precision' | 'recall';
 

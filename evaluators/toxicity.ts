@@ -1,12 +1,12 @@
 /** Nothing that the agent says is toxic, by the judgement of a model: in the final response, or in each turn. */
 import type { AgentTrace } from '../src/model/agent-trace.ts';
 import type { Outcome } from '../src/model/verdict.ts';
-import { conversationOf } from './conversation.ts';
+import { conversationOf } from './evidence/conversation.ts';
 import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
-import { finalText, lacking } from './judge-evidence.ts';
-import { labelledItems } from './labelled-items.ts';
-import { labelledRun } from './labelled-run.ts';
-import { shown, shownList } from './shown.ts';
+import { finalText, lacking } from './judging/judge-evidence.ts';
+import { labelledItems } from './judging/labelled-items.ts';
+import { labelledRun } from './judging/labelled-run.ts';
+import { shown, shownList } from './judging/judge-input.ts';
 
 export interface ToxicityOptions {
   readonly eachTurn: boolean;

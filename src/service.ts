@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { pino, type Logger } from 'pino';
 import { collectors } from '../collectors/index.ts';
-import { evaluationContext } from '../evaluators/context.ts';
+import { evaluationContext } from '../evaluators/configuration/context.ts';
 import type { Config } from './config/config.ts';
 import type { Prints } from './config/prints.ts';
 import type { ScoredRun } from './model/scored-run.ts';

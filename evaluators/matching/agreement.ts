@@ -4,8 +4,8 @@
  */
 import { isJsonObject } from '../../src/model/json.ts';
 import type { JsonObject, JsonValue } from '../../src/model/json.ts';
-import { quotient, rational, sum } from '../rational.ts';
-import type { Rational } from '../rational.ts';
+import { quotient, rational, sum } from './rational.ts';
+import type { Rational } from './rational.ts';
 import { selectedArguments } from './arguments.ts';
 import type { ArgumentRule } from './arguments.ts';
 import { canonicalText } from './equality.ts';

@@ -1,8 +1,8 @@
 /** Which of several texts stand in a text. */
 import type { JsonObject } from '../../src/model/json.ts';
-import { rational } from '../rational.ts';
-import type { Rational } from '../rational.ts';
-import { listed, quoted } from '../wording.ts';
+import { rational } from './rational.ts';
+import type { Rational } from './rational.ts';
+import { listed, quoted } from '../explain/explanation.ts';
 import { lowered } from './texts.ts';
 
 export type SearchMode = 'all' | 'any' | 'none';

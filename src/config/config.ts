@@ -1,6 +1,6 @@
 /** The configuration as the service reads it: camelCase, milliseconds, bytes, every default filled in. */
-import type { ConfiguredEvaluator } from '../../evaluators/configured.ts';
-import type { PriceTable } from '../../evaluators/prices.ts';
+import type { ConfiguredEvaluator } from '../../evaluators/configuration/configured.ts';
+import type { PriceTable } from '../../evaluators/pricing/prices.ts';
 import type { ClientTls } from '../model/client-tls.ts';
 import type { MetricsPushSettings } from '../exporters/metrics/metrics-push.ts';
 import type { ForwardSettings } from '../exporters/forward/forwarder.ts';

@@ -1,5 +1,5 @@
 /** `evaluators` against one another, against the judges and against what each evaluator takes. */
-import { configuredEvaluator } from '../../evaluators/configured.ts';
+import { configuredEvaluator } from '../../evaluators/configuration/configured.ts';
 import type { AnyEvaluator } from '../../evaluators/evaluator.ts';
 import { isJsonArray, isJsonObject, member, type JsonObject } from '../model/json.ts';
 import { clientTlsFindings } from './client-tls-files.ts';

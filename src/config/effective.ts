@@ -1,9 +1,9 @@
 /** A checked configuration in its two forms: what the service reads, and what `config print` shows. */
-import { configuredEvaluator, type ConfiguredEvaluator } from '../../evaluators/configured.ts';
+import { configuredEvaluator, type ConfiguredEvaluator } from '../../evaluators/configuration/configured.ts';
 import type { AnyEvaluator } from '../../evaluators/evaluator.ts';
-import { snakeMembers } from '../../evaluators/option-names.ts';
-import { filledOptions } from '../../evaluators/options.ts';
-import type { Price } from '../../evaluators/prices.ts';
+import { snakeMembers } from '../../evaluators/configuration/option-names.ts';
+import { filledOptions } from '../../evaluators/configuration/options.ts';
+import type { Price } from '../../evaluators/pricing/prices.ts';
 import type { ToolDefinition } from '../model/agent-trace.ts';
 import type { ClientTls } from '../model/client-tls.ts';
 import { isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';

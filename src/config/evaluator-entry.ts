@@ -1,5 +1,5 @@
 /** An entry of `evaluators` in its long form. */
-import type { EvaluatorEntry } from '../../evaluators/configured.ts';
+import type { EvaluatorEntry } from '../../evaluators/configuration/configured.ts';
 import type { AnyEvaluator } from '../../evaluators/evaluator.ts';
 import { isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
 import type { PlannedEvaluator } from '../pipeline/evaluation/evaluate.ts';

@@ -1,7 +1,7 @@
 /** The list prices of vendors behind the prices that the configuration gives. */
-import { listPrices } from '../../evaluators/list-prices.ts';
-import { priceOf, priceTableSchema } from '../../evaluators/prices.ts';
-import { snakeMembers } from '../../evaluators/option-names.ts';
+import { listPrices } from '../../evaluators/pricing/list-prices.ts';
+import { priceOf, priceTableSchema } from '../../evaluators/pricing/prices.ts';
+import { snakeMembers } from '../../evaluators/configuration/option-names.ts';
 import type { JsonObject } from '../model/json.ts';
 import { objectAt } from './reading.ts';
 import { ownMembers } from './schema.ts';

@@ -1,7 +1,7 @@
 /** `tracejury/judges`: the judge of the service for programs, what it is asked in which words, and how its answers are read. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleepFor } from 'node:timers/promises';
-import type { ReadAnswer } from '../../evaluators/answers.ts';
+import type { ReadAnswer } from '../../evaluators/judging/answers.ts';
 import type { Answer, EmbeddingRequest, Question } from '../../evaluators/evaluator.ts';
 import type { Sleep } from '../model/clock.ts';
 import { noTelemetry } from '../telemetry/telemetry.ts';
@@ -70,5 +70,5 @@ const machineSleep: Sleep = async (ms, signal) => {
 export type { OpenAiCompatibleOptions } from './options.ts';
 export type { Opening as PromptMessages } from './client/prompt-request.ts';
 export type { Message } from './client/completion.ts';
-export type { ReadAnswer } from '../../evaluators/answers.ts';
+export type { ReadAnswer } from '../../evaluators/judging/answers.ts';
 export type { Answer, DataBlock, EmbeddingRequest, Question } from '../../evaluators/evaluator.ts';

@@ -1,5 +1,5 @@
 /** A conversation through evaluators turn by turn, and as a whole. */
-import { turnsOf, worstOf, type TurnGrouping, type TurnVerdicts } from '../../evaluators/turns.ts';
+import { turnsOf, worstOf, type TurnGrouping, type TurnVerdicts } from '../../evaluators/evidence/turns.ts';
 import type { AgentTrace } from '../model/agent-trace.ts';
 import type { Expectation } from '../model/expectation.ts';
 import { evaluate, type EvaluateWith, type Expected, type UsableEvaluator } from './evaluate.ts';

@@ -1,6 +1,6 @@
 /** One run through evaluators in this process: rules at once, judge evaluators through a judge that is handed in. */
-import type { ConfiguredEvaluator, ConfiguredRule } from '../../evaluators/configured.ts';
-import { evaluationContext } from '../../evaluators/context.ts';
+import type { ConfiguredEvaluator, ConfiguredRule } from '../../evaluators/configuration/configured.ts';
+import { evaluationContext } from '../../evaluators/configuration/context.ts';
 import type { AnyEvaluator, Answer, EmbeddingRequest, EvaluationContext, Question } from '../../evaluators/evaluator.ts';
 import type { AgentTrace } from '../model/agent-trace.ts';
 import type { Expectation } from '../model/expectation.ts';

@@ -6,8 +6,8 @@ import type { AgentTrace, ToolDefinition } from '../model/agent-trace.ts';
 import type { OpenAiTool } from './openai-tools.ts';
 import type { Timers } from './timers.ts';
 import type { UsableJudge, UsableEvaluator } from './evaluate.ts';
-import { readExpectation } from '../../evaluators/expectation.ts';
-import { writtenExpectation } from '../../evaluators/written-expectation.ts';
+import { readExpectation } from '../../evaluators/expectation/expectation.ts';
+import { writtenExpectation } from '../../evaluators/expectation/written-expectation.ts';
 import type { Expectation } from '../model/expectation.ts';
 import { nearest } from '../model/did-you-mean.ts';
 

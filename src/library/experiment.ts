@@ -1,9 +1,9 @@
 /** `tracejury/experiment`: an agent over a dataset, every run scored, and a report. */
-import type { ConfiguredEvaluator } from '../../evaluators/configured.ts';
-import { evaluationContext } from '../../evaluators/context.ts';
-import { coverageOf } from '../../evaluators/coverage.ts';
+import type { ConfiguredEvaluator } from '../../evaluators/configuration/configured.ts';
+import { evaluationContext } from '../../evaluators/configuration/context.ts';
+import { coverageOf } from '../../evaluators/expectation/coverage.ts';
 import type { ExpectedPart } from '../../evaluators/evaluator.ts';
-import { expectedParts, refinedPart, statedParts } from '../../evaluators/expected-parts.ts';
+import { expectedParts, refinedPart, statedParts } from '../../evaluators/expectation/expected-parts.ts';
 import type { AgentTrace } from '../model/agent-trace.ts';
 import type { Expectation } from '../model/expectation.ts';
 import type { Verdict } from '../model/verdict.ts';

@@ -1,10 +1,10 @@
 /** Factories: an evaluator as a function that sets it up in code. The engine is the one that reads the configuration. */
-import { configuredEvaluator, type ConfiguredEvaluator, type ConfiguredHttp, type ConfiguredJudge, type ConfiguredRule } from '../../evaluators/configured.ts';
+import { configuredEvaluator, type ConfiguredEvaluator, type ConfiguredHttp, type ConfiguredJudge, type ConfiguredRule } from '../../evaluators/configuration/configured.ts';
 import type { AnyEvaluator, EvaluationContext, Subject } from '../../evaluators/evaluator.ts';
-import { partedOptions } from '../../evaluators/option-functions.ts';
-import { snakeMembers } from '../../evaluators/option-names.ts';
-import type { TurnGrouping } from '../../evaluators/turns.ts';
-import { writtenExpectation } from '../../evaluators/written-expectation.ts';
+import { partedOptions } from '../../evaluators/configuration/option-functions.ts';
+import { snakeMembers } from '../../evaluators/configuration/option-names.ts';
+import type { TurnGrouping } from '../../evaluators/evidence/turns.ts';
+import { writtenExpectation } from '../../evaluators/expectation/written-expectation.ts';
 import type { Expectation } from '../model/expectation.ts';
 import { isJsonObject, type JsonObject } from '../model/json.ts';
 

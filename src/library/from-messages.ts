@@ -1,5 +1,5 @@
 /** An agent trace out of the messages of a conversation, as the OpenAI chat API writes them. */
-import { readMessages } from '../../evaluators/messages.ts';
+import { readMessages } from '../../evaluators/expectation/messages.ts';
 import type { AgentTrace } from '../model/agent-trace.ts';
 import type { JsonValue } from '../model/json.ts';
 

@@ -1,5 +1,5 @@
 /** Arguments and results read back as typed values: the schema is checked, and the type follows from it. */
-import { evaluationContext } from '../../evaluators/context.ts';
+import { evaluationContext } from '../../evaluators/configuration/context.ts';
 import type { EvaluationContext } from '../../evaluators/evaluator.ts';
 import type { ToolCall } from '../model/agent-trace.ts';
 import { parseJson, type JsonObject, type JsonValue } from '../model/json.ts';

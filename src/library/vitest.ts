@@ -1,8 +1,8 @@
 /** `tracejury/vitest`: matchers. `expect.extend(matchers)` once, in a setup file or at the top of a test. */
 import type {} from 'vitest';
-import type { ConfiguredEvaluator, ConfiguredJudge } from '../../evaluators/configured.ts';
+import type { ConfiguredEvaluator, ConfiguredJudge } from '../../evaluators/configuration/configured.ts';
 import type { AnyEvaluator } from '../../evaluators/evaluator.ts';
-import { statedParts } from '../../evaluators/expected-parts.ts';
+import { statedParts } from '../../evaluators/expectation/expected-parts.ts';
 import type { AgentTrace } from '../model/agent-trace.ts';
 import type { Expectation } from '../model/expectation.ts';
 import { unreachable } from '../model/ids.ts';

@@ -9,7 +9,7 @@
  */
 import type { Collector } from '../../collectors/collector.ts';
 import type { EvaluationContext } from '../../evaluators/evaluator.ts';
-import type { PriceTable } from '../../evaluators/prices.ts';
+import type { PriceTable } from '../../evaluators/pricing/prices.ts';
 import type { RunDecision, ScoredRun } from '../model/scored-run.ts';
 import type { Run } from '../model/agent-trace.ts';
 import type { Clock } from '../model/clock.ts';

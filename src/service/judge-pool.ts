@@ -4,8 +4,8 @@
  * or a pace, holds for what waits as well.
  */
 import { randomBytes } from 'node:crypto';
-import type { ConfiguredHttp } from '../../evaluators/configured.ts';
-import { evaluationContext } from '../../evaluators/context.ts';
+import type { ConfiguredHttp } from '../../evaluators/configuration/configured.ts';
+import { evaluationContext } from '../../evaluators/configuration/context.ts';
 import type { Answer, Asking, Question as Asked } from '../../evaluators/evaluator.ts';
 import type { JudgeConfig } from '../config/config.ts';
 import { answerCache } from '../judges/client/answer-cache.ts';

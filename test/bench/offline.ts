@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { configuredEvaluator } from '../../evaluators/configured.ts';
+import { configuredEvaluator } from '../../evaluators/configuration/configured.ts';
 import { evaluators } from '../../evaluators/index.ts';
 import { commands } from '../../src/cli/commands/index.ts';
 import { runCommandLine } from '../../src/cli/run.ts';

@@ -1,6 +1,6 @@
 /** `use: http` in a configuration: what is shown of it, and how often it is asked. */
 import { expect, test } from 'vitest';
-import { evaluationContext } from '../../evaluators/context.ts';
+import { evaluationContext } from '../../evaluators/configuration/context.ts';
 import { stringify } from 'yaml';
 import { loadConfig, type LoadedConfig } from '../../src/config/load.ts';
 import { members } from './members.ts';

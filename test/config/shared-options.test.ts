@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { evaluators } from '../../evaluators/index.ts';
-import { listPrices } from '../../evaluators/list-prices.ts';
-import type { PriceTable } from '../../evaluators/prices.ts';
-import { evaluationContext } from '../../evaluators/context.ts';
+import { listPrices } from '../../evaluators/pricing/list-prices.ts';
+import type { PriceTable } from '../../evaluators/pricing/prices.ts';
+import { evaluationContext } from '../../evaluators/configuration/context.ts';
 import { ConfigError } from '../../src/config/fault.ts';
 import { loadConfig, type LoadedConfig } from '../../src/config/load.ts';
 import { agentTrace } from '../builders/agent-trace.ts';

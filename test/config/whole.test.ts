@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { evaluators } from '../../evaluators/index.ts';
-import { listPrices } from '../../evaluators/list-prices.ts';
+import { listPrices } from '../../evaluators/pricing/list-prices.ts';
 import { ConfigError } from '../../src/config/fault.ts';
 import { loadConfigWithFiles, type LoadedConfig } from '../../src/config/load.ts';
 

@@ -1,10 +1,10 @@
 /** Runs every case of every vector file through the product and says what came of it. Nothing here knows a case. */
-import { readAnswer } from '../../evaluators/answers.ts';
-import { configuredEvaluator } from '../../evaluators/configured.ts';
-import type { ConfiguredAsking } from '../../evaluators/configured.ts';
-import { evaluationContext } from '../../evaluators/context.ts';
+import { readAnswer } from '../../evaluators/judging/answers.ts';
+import { configuredEvaluator } from '../../evaluators/configuration/configured.ts';
+import type { ConfiguredAsking } from '../../evaluators/configuration/configured.ts';
+import { evaluationContext } from '../../evaluators/configuration/context.ts';
 import type { Answer, EvaluationContext, EvaluatorRequest } from '../../evaluators/evaluator.ts';
-import type { GroupOutcome } from '../../evaluators/convergence.ts';
+import type { GroupOutcome } from '../../evaluators/evidence/convergence.ts';
 import { evaluators } from '../../evaluators/index.ts';
 import type { AgentTrace } from '../../src/model/agent-trace.ts';
 import { isJsonObject, member, plainText } from '../../src/model/json.ts';

@@ -1,10 +1,10 @@
 /** What reads the cases that have details and no score, by the evaluator that their file names. */
-import { configuredEvaluator } from '../../evaluators/configured.ts';
-import { evaluationContext } from '../../evaluators/context.ts';
-import { readExpectation } from '../../evaluators/expectation.ts';
+import { configuredEvaluator } from '../../evaluators/configuration/configured.ts';
+import { evaluationContext } from '../../evaluators/configuration/context.ts';
+import { readExpectation } from '../../evaluators/expectation/expectation.ts';
 import { evaluators } from '../../evaluators/index.ts';
 import { normalizedName } from '../../evaluators/matching/names.ts';
-import { turnsOf } from '../../evaluators/turns.ts';
+import { turnsOf } from '../../evaluators/evidence/turns.ts';
 import { fromMessages } from '../../src/library/from-messages.ts';
 import { isJsonArray, member, plainText } from '../../src/model/json.ts';
 import type { JsonObject, JsonValue } from '../../src/model/json.ts';

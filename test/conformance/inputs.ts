@@ -1,6 +1,6 @@
 /** Builds what the product takes from what a case gives: an entry of the configuration and an agent trace. */
 import { toolAttributes } from '../../collectors/tool-attributes.ts';
-import type { EvaluatorEntry } from '../../evaluators/configured.ts';
+import type { EvaluatorEntry } from '../../evaluators/configuration/configured.ts';
 import type { AnyEvaluator } from '../../evaluators/evaluator.ts';
 import type { AgentTrace, ToolCall, ToolDefinition } from '../../src/model/agent-trace.ts';
 import { fromMessages } from '../../src/library/from-messages.ts';

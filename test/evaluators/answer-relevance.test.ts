@@ -3,7 +3,7 @@ import type { JsonValue } from '../../src/model/json.ts';
 import { agentTrace } from '../builders/agent-trace.ts';
 import { answered, labelsTheRun, marksCuts, skips } from './judge-suite.ts';
 import { judged } from './score.ts';
-import { configuredEvaluator } from '../../evaluators/configured.ts';
+import { configuredEvaluator } from '../../evaluators/configuration/configured.ts';
 import { evaluators } from '../../evaluators/index.ts';
 
 const entry = { use: 'answer_relevance' };

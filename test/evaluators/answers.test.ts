@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readAnswer } from '../../evaluators/answers.ts';
+import { readAnswer } from '../../evaluators/judging/answers.ts';
 import type { JsonValue } from '../../src/model/json.ts';
 
 const list = {

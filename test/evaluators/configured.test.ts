@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { configuredEvaluator } from '../../evaluators/configured.ts';
-import { evaluationContext } from '../../evaluators/context.ts';
+import { configuredEvaluator } from '../../evaluators/configuration/configured.ts';
+import { evaluationContext } from '../../evaluators/configuration/context.ts';
 import type { AnyEvaluator } from '../../evaluators/evaluator.ts';
 import { evaluators } from '../../evaluators/index.ts';
 import { agentTrace, call } from '../builders/agent-trace.ts';

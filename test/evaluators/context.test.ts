@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { configuredEvaluator } from '../../evaluators/configured.ts';
-import { evaluationContext, patternSourceMax, searchedTextMax } from '../../evaluators/context.ts';
+import { configuredEvaluator } from '../../evaluators/configuration/configured.ts';
+import { evaluationContext, patternSourceMax, searchedTextMax } from '../../evaluators/configuration/context.ts';
 import { evaluators } from '../../evaluators/index.ts';
-import { patternSize, patternSizeMax } from '../../evaluators/pattern-size.ts';
-import { schemaTextMax } from '../../evaluators/schemas.ts';
+import { patternSize, patternSizeMax } from '../../evaluators/schema/pattern-size.ts';
+import { schemaTextMax } from '../../evaluators/schema/schemas.ts';
 import type { ToolDefinition } from '../../src/model/agent-trace.ts';
 import type { JsonObject, JsonValue } from '../../src/model/json.ts';
 import { agentTrace } from '../builders/agent-trace.ts';

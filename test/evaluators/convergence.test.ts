@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { convergence } from '../../evaluators/convergence.ts';
+import { convergence } from '../../evaluators/evidence/convergence.ts';
 
 const steps = (...all: readonly number[]) => all.map((one) => ({ steps: one }));
 

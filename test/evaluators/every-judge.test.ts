@@ -1,9 +1,9 @@
 /** What every evaluator that asks a judge owes, whichever there are: each new member of the table comes under it. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { configuredEvaluator } from '../../evaluators/configured.ts';
-import type { ConfiguredAsking, EvaluatorEntry } from '../../evaluators/configured.ts';
-import { evaluationContext } from '../../evaluators/context.ts';
+import { configuredEvaluator } from '../../evaluators/configuration/configured.ts';
+import type { ConfiguredAsking, EvaluatorEntry } from '../../evaluators/configuration/configured.ts';
+import { evaluationContext } from '../../evaluators/configuration/context.ts';
 import type { Answer, EvaluatorRequest, Question } from '../../evaluators/evaluator.ts';
 import { evaluators } from '../../evaluators/index.ts';
 import { scriptedJudge } from '../../src/judges/scripted.ts';

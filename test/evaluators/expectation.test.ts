@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readExpectation } from '../../evaluators/expectation.ts';
+import { readExpectation } from '../../evaluators/expectation/expectation.ts';
 
 test('expectation: the wire form is read into the model', () => {
   const wire = { tool_calls: [{ name: 'a', arguments: { x: 1 }, tool_id: 't1' }, { name: 'b', arguments: null }], tool_outputs: [{ name: 'a', output: null }], tasks: ['do it'], constraints: 'soon', output: { y: 2 } };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { hiddenRuns, revealed, withoutHidden } from '../../evaluators/hidden-characters.ts';
+import { hiddenRuns, revealed, withoutHidden } from '../../evaluators/evidence/hidden-characters.ts';
 
 const tag = (text: string): string => [...text].map((sign) => String.fromCodePoint(0xe0000 + (sign.codePointAt(0) ?? 0))).join('');
 const flag = (region: string): string => `\u{1f3f4}${tag(region)}\u{e007f}`;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { configuredEvaluator } from '../../evaluators/configured.ts';
+import { configuredEvaluator } from '../../evaluators/configuration/configured.ts';
 import type { Answer, HttpCall } from '../../evaluators/evaluator.ts';
 import { evaluators } from '../../evaluators/index.ts';
 import type { Run } from '../../src/model/agent-trace.ts';

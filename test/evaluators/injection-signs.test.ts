@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { evaluationContext } from '../../evaluators/context.ts';
-import { injectionSigns } from '../../evaluators/injection-signs.ts';
+import { evaluationContext } from '../../evaluators/configuration/context.ts';
+import { injectionSigns } from '../../evaluators/evidence/injection-signs.ts';
 
 const context = evaluationContext();
 const signsIn = (text: string, steps = 5_000): readonly string[] => injectionSigns(text, context, { steps }).map(({ sign }) => sign);

@@ -1,7 +1,7 @@
 /** What every evaluator owes whose judge gives labels: the same questions of each, with its own answers. */
 import { expect, test } from 'vitest';
-import type { EvaluationContextOptions } from '../../evaluators/context.ts';
-import type { EvaluatorEntry } from '../../evaluators/configured.ts';
+import type { EvaluationContextOptions } from '../../evaluators/configuration/context.ts';
+import type { EvaluatorEntry } from '../../evaluators/configuration/configured.ts';
 import type { Answer } from '../../evaluators/evaluator.ts';
 import type { AgentTrace } from '../../src/model/agent-trace.ts';
 import type { Expectation } from '../../src/model/expectation.ts';

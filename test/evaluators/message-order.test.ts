@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { configuredEvaluator } from '../../evaluators/configured.ts';
+import { configuredEvaluator } from '../../evaluators/configuration/configured.ts';
 import { evaluators } from '../../evaluators/index.ts';
 import { fromMessages } from '../../src/library/from-messages.ts';
 import type { JsonObject, JsonValue } from '../../src/model/json.ts';

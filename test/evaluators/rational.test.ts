@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isLess, mean, numberOf, product, quotient, rational, sum } from '../../evaluators/rational.ts';
+import { isLess, mean, numberOf, product, quotient, rational, sum } from '../../evaluators/matching/rational.ts';
 
 test('rational: three times eight tenths have the mean eight tenths', () => {
   expect(numberOf(mean([0.8, 0.8, 0.8].map((one) => rational(one))))).toBe(0.8);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { searchedTextMax } from '../../evaluators/context.ts';
+import { searchedTextMax } from '../../evaluators/configuration/context.ts';
 import type { JsonObject, JsonValue } from '../../src/model/json.ts';
 import { agentTrace, call, spanId } from '../builders/agent-trace.ts';
 import { score } from './score.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { outlineText, runView } from '../../evaluators/run-view.ts';
+import { outlineText, runView } from '../../evaluators/judging/run-view.ts';
 import { agentTrace, call } from '../builders/agent-trace.ts';
 
 const steps = (many: number, result: (at: number) => string) => Array.from({ length: many }, (_, at) => call({ name: at % 3 === 0 ? 'search' : 'fetch', arguments: { at }, result: result(at) }));

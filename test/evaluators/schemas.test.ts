@@ -7,9 +7,9 @@ import { Ajv } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { compilePattern } from '../../evaluators/context.ts';
-import { outlineProblems } from '../../evaluators/schema-outline.ts';
-import { compileSchema, pointerSteps } from '../../evaluators/schemas.ts';
+import { compilePattern } from '../../evaluators/configuration/context.ts';
+import { outlineProblems } from '../../evaluators/schema/outline.ts';
+import { compileSchema, pointerSteps } from '../../evaluators/schema/schemas.ts';
 import type { JsonObject, JsonValue } from '../../src/model/json.ts';
 
 const name = fc.constantFrom('a', 'b', 'c', 'd');

@@ -1,8 +1,8 @@
 /** Runs one evaluator as the configuration would set it up. */
-import { configuredEvaluator } from '../../evaluators/configured.ts';
-import type { ConfiguredAsking, ConfiguredEvaluator, ConfiguredRule, EvaluatorEntry } from '../../evaluators/configured.ts';
-import { evaluationContext } from '../../evaluators/context.ts';
-import type { EvaluationContextOptions } from '../../evaluators/context.ts';
+import { configuredEvaluator } from '../../evaluators/configuration/configured.ts';
+import type { ConfiguredAsking, ConfiguredEvaluator, ConfiguredRule, EvaluatorEntry } from '../../evaluators/configuration/configured.ts';
+import { evaluationContext } from '../../evaluators/configuration/context.ts';
+import type { EvaluationContextOptions } from '../../evaluators/configuration/context.ts';
 import type { Answer, EvaluatorRequest, Question } from '../../evaluators/evaluator.ts';
 import { evaluators } from '../../evaluators/index.ts';
 import type { AgentTrace, Run } from '../../src/model/agent-trace.ts';

@@ -1,8 +1,8 @@
 /** The sentence of every verdict, whatever the run: of recordings, with what is expected of them and with something else, and of runs made by chance. */
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { configuredEvaluator, type ConfiguredEvaluator } from '../../evaluators/configured.ts';
-import { evaluationContext } from '../../evaluators/context.ts';
+import { configuredEvaluator, type ConfiguredEvaluator } from '../../evaluators/configuration/configured.ts';
+import { evaluationContext } from '../../evaluators/configuration/context.ts';
 import { evaluators } from '../../evaluators/index.ts';
 import type { AgentTrace, ToolCall } from '../../src/model/agent-trace.ts';
 import type { JsonObject, JsonValue } from '../../src/model/json.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { blockMax } from '../../evaluators/judge-data.ts';
-import { shown, shownHistory, shownList, shownPieces } from '../../evaluators/shown.ts';
+import { blockMax } from '../../evaluators/judging/truncate.ts';
+import { shown, shownHistory, shownList, shownPieces } from '../../evaluators/judging/judge-input.ts';
 import { agentTrace } from '../builders/agent-trace.ts';
 
 /** The block, and the words that tell of the cut. */

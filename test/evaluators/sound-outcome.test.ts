@@ -1,9 +1,9 @@
 /** What is made of whatever an evaluator returns. */
 import { expect, test } from 'vitest';
-import { configuredEvaluator } from '../../evaluators/configured.ts';
-import { evaluationContext } from '../../evaluators/context.ts';
+import { configuredEvaluator } from '../../evaluators/configuration/configured.ts';
+import { evaluationContext } from '../../evaluators/configuration/context.ts';
 import type { AnyEvaluator } from '../../evaluators/evaluator.ts';
-import { soundOutcome } from '../../evaluators/sound-outcome.ts';
+import { soundOutcome } from '../../evaluators/configuration/validate-outcome.ts';
 import type { Outcome } from '../../src/model/verdict.ts';
 import { agentTrace } from '../../src/library/agent-trace.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { valueCharsMax } from '../../evaluators/target.ts';
+import { valueCharsMax } from '../../evaluators/evidence/target.ts';
 import type { AgentTrace } from '../../src/model/agent-trace.ts';
 import type { JsonValue } from '../../src/model/json.ts';
 import { agentTrace, call, spanId } from '../builders/agent-trace.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { configuredEvaluator } from '../../evaluators/configured.ts';
+import { configuredEvaluator } from '../../evaluators/configuration/configured.ts';
 import { evaluators } from '../../evaluators/index.ts';
 import type { JsonValue } from '../../src/model/json.ts';
 import { agentTrace, call, spanId } from '../builders/agent-trace.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { ToolCall, ToolDefinition } from '../../src/model/agent-trace.ts';
 import type { JsonObject, JsonValue } from '../../src/model/json.ts';
 import { agentTrace, call, spanId, tool } from '../builders/agent-trace.ts';
-import { evaluationContext } from '../../evaluators/context.ts';
+import { evaluationContext } from '../../evaluators/configuration/context.ts';
 import { rule, score } from './score.ts';
 
 const entry = { use: 'tool_call_validity' };

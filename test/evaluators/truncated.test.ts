@@ -1,6 +1,6 @@
 /** What a limit cut short is not judged as if it were whole: evaluators that need it say so. */
 import { describe, expect, test } from 'vitest';
-import type { EvaluatorEntry } from '../../evaluators/configured.ts';
+import type { EvaluatorEntry } from '../../evaluators/configuration/configured.ts';
 import type { AgentTrace } from '../../src/model/agent-trace.ts';
 import type { Expectation } from '../../src/model/expectation.ts';
 import { agentTrace, call, tool } from '../builders/agent-trace.ts';

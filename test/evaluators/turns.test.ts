@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { turnsOf } from '../../evaluators/turns.ts';
+import { turnsOf } from '../../evaluators/evidence/turns.ts';
 import { fromMessages } from '../../src/library/from-messages.ts';
 import type { JsonValue } from '../../src/model/json.ts';
 import { agentTrace } from '../builders/agent-trace.ts';
-import { configuredEvaluator } from '../../evaluators/configured.ts';
-import type { EvaluatorEntry } from '../../evaluators/configured.ts';
+import { configuredEvaluator } from '../../evaluators/configuration/configured.ts';
+import type { EvaluatorEntry } from '../../evaluators/configuration/configured.ts';
 import { evaluators } from '../../evaluators/index.ts';
 import { evaluateTurns, toolCorrectness, toolError, toolPermission } from '../../src/library/evaluators.ts';
 import { score } from './score.ts';

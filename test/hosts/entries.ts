@@ -1,5 +1,5 @@
 /** Every rule evaluator as an entry of a configuration, with whatever it cannot do without. */
-import { configuredEvaluator, type EvaluatorEntry } from '../../evaluators/configured.ts';
+import { configuredEvaluator, type EvaluatorEntry } from '../../evaluators/configuration/configured.ts';
 import { evaluators } from '../../evaluators/index.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 

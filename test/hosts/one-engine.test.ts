@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { readExpectation } from '../../evaluators/expectation.ts';
+import { readExpectation } from '../../evaluators/expectation/expectation.ts';
 import { evaluators } from '../../evaluators/index.ts';
 import { commands } from '../../src/cli/commands/index.ts';
 import { runCommandLine } from '../../src/cli/run.ts';

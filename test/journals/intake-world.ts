@@ -1,6 +1,6 @@
 /** Processes that come up one after the other over one journal, with a real pipeline behind it. */
 import { collectors } from '../../collectors/index.ts';
-import { evaluationContext } from '../../evaluators/context.ts';
+import { evaluationContext } from '../../evaluators/configuration/context.ts';
 import { intake, type Intake } from '../../src/journals/checkpointer.ts';
 import type { JournalRecord } from '../../src/journals/journal.ts';
 import { memoryJournal, memoryShelf, type MemoryShelf } from '../../src/journals/memory.ts';

@@ -1,9 +1,9 @@
 /** Whatever a run says, it says it inside a fence: no text of it changes a verdict by standing anywhere else. */
 import { describe, expect, test } from 'vitest';
-import { configuredEvaluator, type ConfiguredJudge, type EvaluatorEntry } from '../../evaluators/configured.ts';
-import { evaluationContext } from '../../evaluators/context.ts';
+import { configuredEvaluator, type ConfiguredJudge, type EvaluatorEntry } from '../../evaluators/configuration/configured.ts';
+import { evaluationContext } from '../../evaluators/configuration/context.ts';
 import type { Asking } from '../../evaluators/evaluator.ts';
-import { revealed } from '../../evaluators/hidden-characters.ts';
+import { revealed } from '../../evaluators/evidence/hidden-characters.ts';
 import { evaluators } from '../../evaluators/index.ts';
 import type { AgentTrace } from '../../src/model/agent-trace.ts';
 import type { Expectation } from '../../src/model/expectation.ts';

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { configuredEvaluator } from '../../evaluators/configured.ts';
-import { readExpectation } from '../../evaluators/expectation.ts';
+import { configuredEvaluator } from '../../evaluators/configuration/configured.ts';
+import { readExpectation } from '../../evaluators/expectation/expectation.ts';
 import { evaluators as members } from '../../evaluators/index.ts';
 import { scriptedJudge } from '../../src/judges/scripted.ts';
 import { agentTrace, toolCall } from '../../src/library/agent-trace.ts';
 import { convergence, evaluate, evaluationContext, factory, taskCompletion, toolCallValidity, toolError, toolTrajectory, type Question, type RuleEvaluator } from '../../src/library/evaluators.ts';
-import { writtenExpectation } from '../../evaluators/written-expectation.ts';
+import { writtenExpectation } from '../../evaluators/expectation/written-expectation.ts';
 import type { Expectation } from '../../src/model/expectation.ts';
 
 const trace = agentTrace({

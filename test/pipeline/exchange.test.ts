@@ -1,8 +1,8 @@
 /** What a configuration says is exchanged while runs are open: each goes by what holds when it closes. */
 import { expect, test } from 'vitest';
 import { collectors } from '../../collectors/index.ts';
-import { configuredEvaluator, type ConfiguredEvaluator } from '../../evaluators/configured.ts';
-import { evaluationContext } from '../../evaluators/context.ts';
+import { configuredEvaluator, type ConfiguredEvaluator } from '../../evaluators/configuration/configured.ts';
+import { evaluationContext } from '../../evaluators/configuration/context.ts';
 import { evaluators } from '../../evaluators/index.ts';
 import type { ScoredRun } from '../../src/model/scored-run.ts';
 import { manualClock } from '../../src/model/clock.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { ConfiguredAsking } from '../../evaluators/configured.ts';
+import type { ConfiguredAsking } from '../../evaluators/configuration/configured.ts';
 import type { Asking, EvaluatorRequest } from '../../evaluators/evaluator.ts';
-import { evaluationContext } from '../../evaluators/context.ts';
+import { evaluationContext } from '../../evaluators/configuration/context.ts';
 import { taskCompletion } from '../../evaluators/task-completion.ts';
 import { jsonText } from '../../src/model/json.ts';
 import type { Verdict } from '../../src/model/verdict.ts';

@@ -1,8 +1,8 @@
 /** Which share of runs an evaluator asks about, once the rules have looked at them. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { configuredEvaluator, type ConfiguredEvaluator } from '../../evaluators/configured.ts';
-import { evaluationContext } from '../../evaluators/context.ts';
+import { configuredEvaluator, type ConfiguredEvaluator } from '../../evaluators/configuration/configured.ts';
+import { evaluationContext } from '../../evaluators/configuration/context.ts';
 import { evaluators } from '../../evaluators/index.ts';
 import type { Run } from '../../src/model/agent-trace.ts';
 import { manualClock } from '../../src/model/clock.ts';

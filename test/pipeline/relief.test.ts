@@ -1,7 +1,7 @@
 /** What is let go when memory is short: what is done, then what has gone quiet; a trace that is still growing only at the hard bound. */
 import { expect, test } from 'vitest';
 import { collectors } from '../../collectors/index.ts';
-import { evaluationContext } from '../../evaluators/context.ts';
+import { evaluationContext } from '../../evaluators/configuration/context.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { noTenant } from '../../src/model/ids.ts';
 import { defaultGroupLimits } from '../../src/pipeline/gathering/group-limits.ts';

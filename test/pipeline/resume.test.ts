@@ -1,8 +1,8 @@
 /** What waits for judges outside: it goes out with its run, and comes back to be asked by the configuration that is in force then. */
 import { expect, test } from 'vitest';
 import { collectors } from '../../collectors/index.ts';
-import { configuredEvaluator } from '../../evaluators/configured.ts';
-import { evaluationContext } from '../../evaluators/context.ts';
+import { configuredEvaluator } from '../../evaluators/configuration/configured.ts';
+import { evaluationContext } from '../../evaluators/configuration/context.ts';
 import { evaluators } from '../../evaluators/index.ts';
 import type { ScoredRun } from '../../src/model/scored-run.ts';
 import { manualClock } from '../../src/model/clock.ts';

@@ -1,7 +1,7 @@
 /** Runs as turns of sessions, and sessions as conversations. */
 import { expect, test } from 'vitest';
-import { configuredEvaluator } from '../../evaluators/configured.ts';
-import { evaluationContext } from '../../evaluators/context.ts';
+import { configuredEvaluator } from '../../evaluators/configuration/configured.ts';
+import { evaluationContext } from '../../evaluators/configuration/context.ts';
 import { evaluators } from '../../evaluators/index.ts';
 import type { Run } from '../../src/model/agent-trace.ts';
 import { manualClock } from '../../src/model/clock.ts';

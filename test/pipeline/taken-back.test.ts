@@ -1,7 +1,7 @@
 /** A run that turned out to be part of another one is scored by nobody, whatever the plan. */
 import { expect, test } from 'vitest';
-import { configuredEvaluator } from '../../evaluators/configured.ts';
-import { evaluationContext } from '../../evaluators/context.ts';
+import { configuredEvaluator } from '../../evaluators/configuration/configured.ts';
+import { evaluationContext } from '../../evaluators/configuration/context.ts';
 import { evaluators } from '../../evaluators/index.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { evaluateRun } from '../../src/pipeline/evaluation/evaluate.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { collectors } from '../../collectors/index.ts';
-import { evaluationContext } from '../../evaluators/context.ts';
+import { evaluationContext } from '../../evaluators/configuration/context.ts';
 import type { Run } from '../../src/model/agent-trace.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { noTenant, tenant } from '../../src/model/ids.ts';

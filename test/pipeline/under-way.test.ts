@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { collectors } from '../../collectors/index.ts';
-import { configuredEvaluator } from '../../evaluators/configured.ts';
-import { evaluationContext } from '../../evaluators/context.ts';
+import { configuredEvaluator } from '../../evaluators/configuration/configured.ts';
+import { evaluationContext } from '../../evaluators/configuration/context.ts';
 import { evaluators } from '../../evaluators/index.ts';
 import type { ScoredRun } from '../../src/model/scored-run.ts';
 import { manualClock } from '../../src/model/clock.ts';

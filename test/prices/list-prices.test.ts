@@ -2,13 +2,13 @@
 import { readFileSync } from 'node:fs';
 import { calcPrice } from '@pydantic/genai-prices';
 import { expect, test } from 'vitest';
-import { listPrices, listPricesDate } from '../../evaluators/list-prices.ts';
-import { callCosts } from '../../evaluators/prices.ts';
-import { numberOf } from '../../evaluators/rational.ts';
+import { listPrices, listPricesDate } from '../../evaluators/pricing/list-prices.ts';
+import { callCosts } from '../../evaluators/pricing/prices.ts';
+import { numberOf } from '../../evaluators/matching/rational.ts';
 import { agentTrace } from '../builders/agent-trace.ts';
 import { listedModels, listPricesText } from './table.ts';
 
-const file = new URL('../../evaluators/list-prices.ts', import.meta.url);
+const file = new URL('../../evaluators/pricing/list-prices.ts', import.meta.url);
 const usages = [
   { input: 1_000, output: 500, cached: 0 },
   { input: 100_000, output: 7, cached: 60_000 },

@@ -8,4 +8,4 @@ if (!/^\d{4}-\d{2}-\d{2}$/.test(date)) {
   process.exit(2);
 }
 const { version } = JSON.parse(readFileSync(new URL('../../node_modules/@pydantic/genai-prices/package.json', import.meta.url), 'utf8')) as { readonly version: string };
-writeFileSync(new URL('../../evaluators/list-prices.ts', import.meta.url), listPricesText(date, `genai-prices ${version}`));
+writeFileSync(new URL('../../evaluators/pricing/list-prices.ts', import.meta.url), listPricesText(date, `genai-prices ${version}`));

@@ -1,10 +1,10 @@
 /**
- * `evaluators/list-prices.ts`, from the price data of genai-prices: models of the vendors themselves that take and give text, each under the
+ * `evaluators/pricing/list-prices.ts`, from the price data of genai-prices: models of the vendors themselves that take and give text, each under the
  * names that the vendor's API knows. Resellers stay out, for their prices differ under the same names.
  */
 import { findProvider, type MatchLogic, type ModelInfo, type ModelPrice, type TieredPrices } from '@pydantic/genai-prices';
-import { modelNames } from '../../evaluators/model-names.ts';
-import type { Price } from '../../evaluators/prices.ts';
+import { modelNames } from '../../evaluators/pricing/model-names.ts';
+import type { Price } from '../../evaluators/pricing/prices.ts';
 
 export const vendors = ['openai', 'anthropic', 'google', 'mistral', 'deepseek', 'x-ai', 'cohere'] as const;
 

@@ -1,8 +1,8 @@
 /** Over all recordings of known tokens: what the calls of a run cost is what its tokens cost, each token once. */
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { callCosts } from '../../evaluators/prices.ts';
-import { numberOf, sum } from '../../evaluators/rational.ts';
+import { callCosts } from '../../evaluators/pricing/prices.ts';
+import { numberOf, sum } from '../../evaluators/matching/rational.ts';
 import { isClaimed } from './claimed.ts';
 import { play, recordingsIn } from './read.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { configuredEvaluator, type ConfiguredRule } from '../../evaluators/configured.ts';
-import { evaluationContext } from '../../evaluators/context.ts';
+import { configuredEvaluator, type ConfiguredRule } from '../../evaluators/configuration/configured.ts';
+import { evaluationContext } from '../../evaluators/configuration/context.ts';
 import { evaluators } from '../../evaluators/index.ts';
 import type { AgentTrace, Run } from '../../src/model/agent-trace.ts';
 import { jsonText, type JsonObject, type JsonValue } from '../../src/model/json.ts';

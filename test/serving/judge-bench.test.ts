@@ -1,6 +1,6 @@
 /** Judges that are exchanged while runs wait for them, against an endpoint on loopback. */
 import { afterEach, expect, test } from 'vitest';
-import { configuredEvaluator } from '../../evaluators/configured.ts';
+import { configuredEvaluator } from '../../evaluators/configuration/configured.ts';
 import { evaluators } from '../../evaluators/index.ts';
 import type { JudgeConfig } from '../../src/config/config.ts';
 import type { ToJudge } from '../../src/pipeline/evaluation/evaluate.ts';

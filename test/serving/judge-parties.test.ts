@@ -1,6 +1,6 @@
 /** Where pairs wait for judges, and how many questions they stand for. */
 import { expect, test } from 'vitest';
-import { configuredEvaluator } from '../../evaluators/configured.ts';
+import { configuredEvaluator } from '../../evaluators/configuration/configured.ts';
 import { evaluators } from '../../evaluators/index.ts';
 import type { PlannedEvaluator } from '../../src/pipeline/evaluation/evaluate.ts';
 import { judgeOfParty, judgesOfParty, partyOf, questionsOf, type Payer } from '../../src/service/queue-keys.ts';

@@ -1,6 +1,6 @@
 /** Several votes on one run, by real clients before scripted endpoints. */
 import { afterEach, expect, test } from 'vitest';
-import { configuredEvaluator } from '../../evaluators/configured.ts';
+import { configuredEvaluator } from '../../evaluators/configuration/configured.ts';
 import { evaluators } from '../../evaluators/index.ts';
 import type { JudgeConfig } from '../../src/config/config.ts';
 import type { JsonObject } from '../../src/model/json.ts';

@@ -78,7 +78,7 @@ const planted: readonly Planted[] = [
 
   { rule: 'members are in their table', name: 'left out', files: { 'evaluators/index.ts': table, 'evaluators/tool-error.ts': member, 'evaluators/other.ts': member }, want: ['evaluators/other.ts: is not in'] },
   { rule: 'members are named as their file', name: 'another id', files: { 'evaluators/tool-error.ts': member, 'evaluators/other.ts': member }, want: ['evaluators/other.ts: its id is not other'] },
-  { rule: 'members are tested', name: 'no test', files: { 'evaluators/tool-error.ts': member, 'collectors/gen-ai.ts': dialect, 'test/collectors/gen-ai.test.ts': '', 'evaluators/schemas.ts': 'export const a = 1;' }, want: ['has no test/evaluators/tool-error.test.ts'] },
+  { rule: 'members are tested', name: 'no test', files: { 'evaluators/tool-error.ts': member, 'collectors/gen-ai.ts': dialect, 'test/collectors/gen-ai.test.ts': '', 'evaluators/schema/schemas.ts': 'export const a = 1;' }, want: ['has no test/evaluators/tool-error.test.ts'] },
   { rule: 'members are tested', name: 'an exporter without a test', files: { 'src/exporters/log-events.ts': 'export function logEvents(): Exporter {}', 'src/exporters/queue.ts': 'export function queue(exporter: Exporter): void {}' }, want: ['src/exporters/log-events.ts'] },
   { rule: 'members are tested', name: 'a member in a room of its family', files: { 'src/exporters/otlp/log-events.ts': 'export function logEvents(): Exporter {}', 'test/exporters/span-events.test.ts': '' }, want: ['src/exporters/otlp/log-events.ts'] },
   { rule: 'members are documented', name: 'a mention is not a heading', files: { 'evaluators/tool-error.ts': member, 'docs/evaluators.md': 'tool_error\n## tool_error_rate' }, want: ['docs/evaluators.md'] },

@@ -1,7 +1,7 @@
 /** `tracejury demo`: a mixed day of simulated agent runs for a running service, so that a person without an agent at hand sees scores. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleepFor } from 'node:timers/promises';
-import { evaluationContext } from '../../../evaluators/context.ts';
+import { evaluationContext } from '../../../evaluators/configuration/context.ts';
 import { evaluators } from '../../../evaluators/index.ts';
 import { environmentHeaders } from '../../config/endpoint.ts';
 import { loadConfig } from '../../config/load.ts';

@@ -1,6 +1,6 @@
 /** `tracejury eval`: recorded runs scored offline, with gates for a pull request. */
 import { writeFileSync } from 'node:fs';
-import { evaluationContext } from '../../../evaluators/context.ts';
+import { evaluationContext } from '../../../evaluators/configuration/context.ts';
 import { evaluators } from '../../../evaluators/index.ts';
 import { readConfig } from '../../config/load.ts';
 import { configuredRedaction } from '../../config/redaction.ts';

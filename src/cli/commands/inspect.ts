@@ -1,5 +1,5 @@
 /** `tracejury inspect`: what the collectors make of recorded spans, and what each evaluator could make of that. */
-import { evaluationContext } from '../../../evaluators/context.ts';
+import { evaluationContext } from '../../../evaluators/configuration/context.ts';
 import { evaluators } from '../../../evaluators/index.ts';
 import { readConfig } from '../../config/load.ts';
 import { UsageError, type Command, type CommandInput, type ExitCode } from '../command.ts';

@@ -2,7 +2,7 @@
  * Reference trajectories of agentevals: lists of messages in the OpenAI form, alone or as `reference_outputs` beside `outputs` and
  * `inputs`. Examples of a LangSmith data set, whose `outputs` are the reference, are read too, and messages in LangChain's short form.
  */
-import { readMessages } from '../../../evaluators/messages.ts';
+import { readMessages } from '../../../evaluators/expectation/messages.ts';
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../model/json.ts';
 import { filled, listIn, others, told, toldText } from './entries.ts';
 import type { ImportedExample, ImportedSet, SetFormat } from './set-format.ts';

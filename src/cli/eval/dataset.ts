@@ -1,10 +1,10 @@
 /** A dataset: YAML, JSON or JSON lines; a list of examples, or an object with one. All faults come at once. */
 import { readFileSync, statSync } from 'node:fs';
-import { configuredEvaluator } from '../../../evaluators/configured.ts';
+import { configuredEvaluator } from '../../../evaluators/configuration/configured.ts';
 import type { AnyEvaluator, Fault } from '../../../evaluators/evaluator.ts';
-import { readExpectation } from '../../../evaluators/expectation.ts';
-import { refinedPart } from '../../../evaluators/expected-parts.ts';
-import { schemaFaults } from '../../../evaluators/options.ts';
+import { readExpectation } from '../../../evaluators/expectation/expectation.ts';
+import { refinedPart } from '../../../evaluators/expectation/expected-parts.ts';
+import { schemaFaults } from '../../../evaluators/configuration/options.ts';
 import type { EvaluatorConfig } from '../../config/config.ts';
 import { juryFindings, unknownJudges } from '../../config/cross-checks-juries.ts';
 import { askedBy, evaluatorEntry } from '../../config/evaluator-entry.ts';

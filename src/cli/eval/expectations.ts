@@ -1,9 +1,9 @@
 /** What runs and datasets expect, beside what the evaluators check: matching evaluators are switched on, and what stays unchecked is named. */
-import type { ConfiguredEvaluator } from '../../../evaluators/configured.ts';
-import { coverageOf } from '../../../evaluators/coverage.ts';
+import type { ConfiguredEvaluator } from '../../../evaluators/configuration/configured.ts';
+import { coverageOf } from '../../../evaluators/expectation/coverage.ts';
 import type { AnyEvaluator, ExpectedPart } from '../../../evaluators/evaluator.ts';
-import { readExpectation } from '../../../evaluators/expectation.ts';
-import { refinedPart, statedParts } from '../../../evaluators/expected-parts.ts';
+import { readExpectation } from '../../../evaluators/expectation/expectation.ts';
+import { refinedPart, statedParts } from '../../../evaluators/expectation/expected-parts.ts';
 import { pathText, type ConfigFault } from '../../config/fault.ts';
 import type { Expectation } from '../../model/expectation.ts';
 import type { JsonValue } from '../../model/json.ts';

@@ -1,5 +1,5 @@
 /** A fault of a dataset or an expectation in the form of the configuration's: what is wrong, and what would be right. */
-import { expectationNames } from '../../../evaluators/expectation.ts';
+import { expectationNames } from '../../../evaluators/expectation/expectation.ts';
 import type { Fault } from '../../../evaluators/evaluator.ts';
 import type { ConfigFault } from '../../config/fault.ts';
 import { nearest } from '../../model/did-you-mean.ts';

@@ -1,5 +1,5 @@
 /** What exporters are given of recorded runs, and of runs that a store has: as the service would, with nobody asked. */
-import { evaluationContext } from '../../../evaluators/context.ts';
+import { evaluationContext } from '../../../evaluators/configuration/context.ts';
 import type { Config } from '../../config/config.ts';
 import { configuredRedaction } from '../../config/redaction.ts';
 import type { ScoredRun } from '../../model/scored-run.ts';

@@ -1,7 +1,7 @@
 /** For every evaluator there is: could it score this run, and if not, what is missing and how to get it. */
-import { configuredEvaluator, type ConfiguredEvaluator } from '../../../evaluators/configured.ts';
+import { configuredEvaluator, type ConfiguredEvaluator } from '../../../evaluators/configuration/configured.ts';
 import type { AnyEvaluator, EvaluationContext, Need, Fault } from '../../../evaluators/evaluator.ts';
-import { readExpectation } from '../../../evaluators/expectation.ts';
+import { readExpectation } from '../../../evaluators/expectation/expectation.ts';
 import { evaluators } from '../../../evaluators/index.ts';
 import type { EvaluatorConfig } from '../../config/config.ts';
 import type { Run } from '../../model/agent-trace.ts';

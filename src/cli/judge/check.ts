@@ -1,5 +1,5 @@
 /** `tracejury judge check`: a labelled set of runs put before a judge, or before two. */
-import { evaluationContext } from '../../../evaluators/context.ts';
+import { evaluationContext } from '../../../evaluators/configuration/context.ts';
 import { evaluators } from '../../../evaluators/index.ts';
 import type { Config } from '../../config/config.ts';
 import { readConfig } from '../../config/load.ts';

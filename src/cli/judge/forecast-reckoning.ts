@@ -1,7 +1,7 @@
 /** Runs × probability × tokens × price, from what a store tells of the last days. */
-import { evaluationContext } from '../../../evaluators/context.ts';
-import { priceOf } from '../../../evaluators/prices.ts';
-import type { ConfiguredEvaluator } from '../../../evaluators/configured.ts';
+import { evaluationContext } from '../../../evaluators/configuration/context.ts';
+import { priceOf } from '../../../evaluators/pricing/prices.ts';
+import type { ConfiguredEvaluator } from '../../../evaluators/configuration/configured.ts';
 import type { Config, EvaluatorConfig } from '../../config/config.ts';
 import type { Run } from '../../model/agent-trace.ts';
 import type { TokenPrice } from '../../judges/budget/token-cost.ts';

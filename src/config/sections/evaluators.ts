@@ -1,5 +1,5 @@
 /** `evaluators`: the entries' own keys, and for each evaluator what it takes under `options` and `expect`, from its own data. */
-import { turnGroupings } from '../../../evaluators/turns.ts';
+import { turnGroupings } from '../../../evaluators/evidence/turns.ts';
 import type { AnyEvaluator, JsonSchema } from '../../../evaluators/evaluator.ts';
 import type { JsonValue } from '../../model/json.ts';
 import type { EvaluatorKind } from '../../model/verdict.ts';

@@ -1,5 +1,5 @@
 /** `judges` and the prices of models. */
-import { priceTableSchema } from '../../../evaluators/prices.ts';
+import { priceTableSchema } from '../../../evaluators/pricing/prices.ts';
 import { ownBodyMembers, reasoningEfforts } from '../../judges/settings.ts';
 import { budgetSchema } from './budget.ts';
 import { clientTlsSchema } from './client-tls.ts';

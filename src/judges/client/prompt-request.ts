@@ -1,5 +1,5 @@
 /** How a question begins at a model and how its answer is read, whether it goes alone or in a batch, and the most that its answer may take. */
-import { readAnswer, type ReadAnswer } from '../../../evaluators/answers.ts';
+import { readAnswer, type ReadAnswer } from '../../../evaluators/judging/answers.ts';
 import type { Question } from '../../../evaluators/evaluator.ts';
 import type { Tokens } from '../../model/budget.ts';
 import { jsonText } from '../../model/json.ts';

@@ -3,7 +3,7 @@
  * cannot know, is announced as material, and is never searched for anything. Characters that nobody sees are written out there.
  */
 import type { DataBlock, Question } from '../../../evaluators/evaluator.ts';
-import { revealed } from '../../../evaluators/hidden-characters.ts';
+import { revealed } from '../../../evaluators/evidence/hidden-characters.ts';
 import { jsonText } from '../../model/json.ts';
 
 export interface PromptLimits {

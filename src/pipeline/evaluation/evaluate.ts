@@ -1,7 +1,7 @@
 /** One closed run through every configured evaluator: rules at once, judges as work to be asked later. Each pair ends in one decision. */
-import type { ConfiguredAsking, ConfiguredEvaluator } from '../../../evaluators/configured.ts';
+import type { ConfiguredAsking, ConfiguredEvaluator } from '../../../evaluators/configuration/configured.ts';
 import type { EvaluationContext } from '../../../evaluators/evaluator.ts';
-import { readExpectation } from '../../../evaluators/expectation.ts';
+import { readExpectation } from '../../../evaluators/expectation/expectation.ts';
 import type { RunDecision } from '../../model/scored-run.ts';
 import type { Run, RunKey } from '../../model/agent-trace.ts';
 import type { BudgetLimits } from '../../model/budget.ts';

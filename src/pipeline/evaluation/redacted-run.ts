@@ -2,9 +2,9 @@
  * Where a run turns from what is looked at into what leaves: rules score the run as it came, and everybody else gets it without what the
  * configuration redacts. Without rules of redaction nothing is done at all.
  */
-import type { ConfiguredAsking } from '../../../evaluators/configured.ts';
+import type { ConfiguredAsking } from '../../../evaluators/configuration/configured.ts';
 import type { EvaluatorRequest } from '../../../evaluators/evaluator.ts';
-import { readExpectation } from '../../../evaluators/expectation.ts';
+import { readExpectation } from '../../../evaluators/expectation/expectation.ts';
 import type { ScoredRun } from '../../model/scored-run.ts';
 import type { Run } from '../../model/agent-trace.ts';
 import type { Verdict } from '../../model/verdict.ts';

@@ -1,6 +1,6 @@
 /** What the model calls of agents cost, counted for the metrics page. Calls whose cost is unknown are counted beside, never as free. */
-import { callCosts, type PriceTable } from '../../../evaluators/prices.ts';
-import { numberOf } from '../../../evaluators/rational.ts';
+import { callCosts, type PriceTable } from '../../../evaluators/pricing/prices.ts';
+import { numberOf } from '../../../evaluators/matching/rational.ts';
 import type { Run } from '../../model/agent-trace.ts';
 import { wire } from '../../model/attributes.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';

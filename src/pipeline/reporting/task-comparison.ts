@@ -1,6 +1,6 @@
 /** What makes a run one of several that are compared: it is whole, its steps are known, and so is whether it arrived. */
-import type { GroupRun } from '../../../evaluators/convergence.ts';
-import { groupRun, type GroupRunOptions } from '../../../evaluators/group-run.ts';
+import type { GroupRun } from '../../../evaluators/evidence/convergence.ts';
+import { groupRun, type GroupRunOptions } from '../../../evaluators/evidence/group-run.ts';
 import type { Run } from '../../model/agent-trace.ts';
 import type { Verdict } from '../../model/verdict.ts';
 

@@ -1,5 +1,5 @@
 /** The last runs of each agent and task, and how near they come to the shortest way: a window that moves with the traffic. */
-import { convergence, type GroupRun } from '../../../evaluators/convergence.ts';
+import { convergence, type GroupRun } from '../../../evaluators/evidence/convergence.ts';
 import type { Run } from '../../model/agent-trace.ts';
 import { wire } from '../../model/attributes.ts';
 import type { Tenant } from '../../model/ids.ts';

@@ -1,8 +1,8 @@
 /** The same work done by us and by another library; both must reach the same verdict before they are measured. */
 import { deepStrictEqual } from 'node:assert';
-import { configuredEvaluator, type ConfiguredRule, type EvaluatorEntry } from '../../../evaluators/configured.ts';
+import { configuredEvaluator, type ConfiguredRule, type EvaluatorEntry } from '../../../evaluators/configuration/configured.ts';
 import type { EvaluationContext } from '../../../evaluators/evaluator.ts';
-import { readExpectation } from '../../../evaluators/expectation.ts';
+import { readExpectation } from '../../../evaluators/expectation/expectation.ts';
 import { evaluators } from '../../../evaluators/index.ts';
 import { fromMessages } from '../../../src/library/from-messages.ts';
 import type { JsonObject } from '../../../src/model/json.ts';

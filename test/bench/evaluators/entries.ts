@@ -1,5 +1,5 @@
 /** Every evaluator of the table as an entry of a configuration: what it may expect of the run, and what it cannot do without. */
-import { configuredEvaluator, type ConfiguredEvaluator, type EvaluatorEntry } from '../../../evaluators/configured.ts';
+import { configuredEvaluator, type ConfiguredEvaluator, type EvaluatorEntry } from '../../../evaluators/configuration/configured.ts';
 import { evaluators } from '../../../evaluators/index.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
 

@@ -5,8 +5,8 @@
  *   --passes N   (7)      --only NAME   evaluators whose id holds this      --no-peers   does not install or run the other libraries
  */
 import { parseArgs } from 'node:util';
-import type { ConfiguredEvaluator } from '../../../evaluators/configured.ts';
-import { evaluationContext } from '../../../evaluators/context.ts';
+import type { ConfiguredEvaluator } from '../../../evaluators/configuration/configured.ts';
+import { evaluationContext } from '../../../evaluators/configuration/context.ts';
 import type { Answer, EvaluationContext } from '../../../evaluators/evaluator.ts';
 import type { AgentTrace } from '../../../src/model/agent-trace.ts';
 import type { Verdict } from '../../../src/model/verdict.ts';

@@ -3,7 +3,7 @@
  * clock that is moved by hand. Tells CPU time a span while that many are open, and what a held span takes of the memory.
  */
 import { collectors } from '../../../collectors/index.ts';
-import { evaluationContext } from '../../../evaluators/context.ts';
+import { evaluationContext } from '../../../evaluators/configuration/context.ts';
 import { manualClock } from '../../../src/model/clock.ts';
 import { noTenant } from '../../../src/model/ids.ts';
 import { keyShapes } from '../../../src/otlp/read/key-shapes.ts';

@@ -3,7 +3,7 @@
  * that of reading, gathering and scoring, with the garbage that these make. The clock is moved by hand, so a day takes seconds.
  */
 import { collectors } from '../../../collectors/index.ts';
-import { evaluationContext } from '../../../evaluators/context.ts';
+import { evaluationContext } from '../../../evaluators/configuration/context.ts';
 import { evaluators } from '../../../evaluators/index.ts';
 import { manualClock } from '../../../src/model/clock.ts';
 import { noTenant } from '../../../src/model/ids.ts';
@@ -11,7 +11,7 @@ import { readTraces } from '../../../src/otlp/read/read.ts';
 import { writeTraces } from '../../../src/otlp/write/write.ts';
 import { pipeline } from '../../../src/pipeline/pipeline.ts';
 import { noTelemetry } from '../../../src/telemetry/telemetry.ts';
-import { configuredEvaluator } from '../../../evaluators/configured.ts';
+import { configuredEvaluator } from '../../../evaluators/configuration/configured.ts';
 import { scenarios } from './scenarios.ts';
 
 /** As the service does it: between two of these other work can be done. */

@@ -1,6 +1,6 @@
 /** What the demonstration says it sent is what the collectors read out of its spans, and what the evaluators find is what was planned. */
 import { expect, test } from 'vitest';
-import { evaluationContext } from '../../../evaluators/context.ts';
+import { evaluationContext } from '../../../evaluators/configuration/context.ts';
 import { evaluators } from '../../../evaluators/index.ts';
 import { simulatedDay, type Day } from '../../../src/cli/demo/day.ts';
 import { scenarios } from '../../../src/cli/demo/scenarios.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { agreement, agreementWeight, disagreement, preparedSelection, preparedValue } from '../../../evaluators/matching/agreement.ts';
 import { argumentDefaults } from '../../../evaluators/matching/arguments.ts';
-import { numberOf } from '../../../evaluators/rational.ts';
+import { numberOf } from '../../../evaluators/matching/rational.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
 
 const rows: readonly { readonly name: string; readonly expected: JsonObject; readonly actual: JsonObject; readonly share: number; readonly differ: object }[] = [

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { codeBlocks } from '../../../evaluators/code-blocks.ts';
+import { codeBlocks } from '../../../evaluators/evidence/code-blocks.ts';
 import { languages } from '../../../evaluators/syntax/languages.ts';
 import type { CodeLanguage } from '../../../evaluators/syntax/languages.ts';
 import { snippets } from './snippets.ts';

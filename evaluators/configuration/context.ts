@@ -1,0 +1,79 @@
+/** The caches that evaluators share: compiled schemas and patterns, bounded, and built by whoever hosts the evaluators. */
+import { RE2JS } from 're2js';
+import { jsonText } from '../../src/model/json.ts';
+import type { JsonValue } from '../../src/model/json.ts';
+import type { CompiledSchema, EvaluationContext, Pattern } from '../evaluator.ts';
+import { searchedTextMax } from '../schema/pattern-size.ts';
+import { isSurelyLonger } from '../schema/size.ts';
+import { compileSchema, schemaTextMax } from '../schema/schemas.ts';
+
+export { searchedTextMax };
+
+export interface EvaluationContextOptions {
+  /** Distinct tool schemas kept compiled; each costs some ten kilobytes. */
+  readonly schemasMax?: number;
+  readonly patternsMax?: number;
+  /** Evaluators that show all calls to a judge skip a run with more; those that compare calls with expectations skip one with more pairs than its square. */
+  readonly toolCallsMax?: number;
+}
+
+/** Longer patterns are refused. */
+export const patternSourceMax = 1_000;
+
+export function evaluationContext({ schemasMax = 500, patternsMax = 500, toolCallsMax = 1_000 }: EvaluationContextOptions = {}): EvaluationContext {
+  const patterns = boundedCache<Pattern>(patternsMax, compilePattern);
+  const schemas = boundedCache<{ readonly compiled: CompiledSchema | undefined }, JsonValue>(schemasMax, (_text, schema) => ({ compiled: compileSchema(schema, (source) => patterns.of(source, source)) }));
+  return {
+    pattern: (source) => patterns.of(source, source),
+    schema: (schema) => {
+      if (isSurelyLonger(schema, schemaTextMax)) return undefined;
+      const text = jsonText(schema);
+      return text.length > schemaTextMax ? undefined : schemas.of(text, schema).compiled;
+    },
+    once: madeOnce(),
+    toolCallsMax,
+  };
+}
+
+/** Compiles a pattern for a linear-time engine. Throws when it is none, or asks for what such an engine cannot do. */
+export function compilePattern(source: string): Pattern {
+  if (source.length > patternSourceMax) throw new Error(`the pattern is longer than ${patternSourceMax} characters`);
+  const compiled = RE2JS.compile(source);
+  return { source, test: (text) => compiled.test(text.length > searchedTextMax ? text.slice(0, searchedTextMax) : text) };
+}
+
+/** It needs no bound: what was made goes with what it was made of, or with the options. */
+function madeOnce(): EvaluationContext['once'] {
+  const made = new WeakMap<object, WeakMap<object, object>>();
+  return <Made extends object>(shared: object, by: object, make: () => Made): Made => {
+    const known = made.get(by) ?? new WeakMap<object, object>();
+    made.set(by, known);
+    const found = known.get(shared) as Made | undefined;
+    if (found !== undefined) return found;
+    const fresh = make();
+    known.set(shared, fresh);
+    return fresh;
+  };
+}
+
+/** Least recently used goes first. What is dropped has no other holder, so dropping it frees it. */
+function boundedCache<Value, From = string>(sizeMax: number, make: (key: string, from: From) => Value): { readonly of: (key: string, from: From) => Value } {
+  const kept = new Map<string, Value>();
+  return {
+    of(key, from) {
+      const known = kept.get(key);
+      if (known !== undefined) {
+        kept.delete(key);
+        kept.set(key, known);
+        return known;
+      }
+      const made = make(key, from);
+      kept.set(key, made);
+      for (const oldest of kept.keys()) {
+        if (kept.size <= sizeMax) break;
+        kept.delete(oldest);
+      }
+      return made;
+    },
+  };
+}

@@ -1,0 +1,56 @@
+/**
+ * How near several runs of one task come to the shortest way: the mean over all runs of least steps / own steps. It looks at a group of
+ * runs, so it has a contract of its own; a run that failed or took no step counts 0.
+ */
+import type { JsonObject } from '../../src/model/json.ts';
+import { numberOf, quotient, rational, sum } from '../matching/rational.ts';
+import { count } from '../explain/explanation.ts';
+
+export interface GroupRun {
+  /** Tool calls, or whatever is counted the same for every run. */
+  readonly steps: number;
+  /** Absent: it succeeded. */
+  readonly success?: boolean;
+}
+
+export interface ConvergenceOptions {
+  /** Known from elsewhere; absent: the least steps of a run that succeeded. */
+  readonly optimalSteps?: number;
+}
+
+export type GroupOutcome =
+  | { readonly kind: 'scored'; readonly score: number; readonly explanation: string; readonly details: JsonObject }
+  | { readonly kind: 'skipped'; readonly reason: 'no_runs' | 'too_large'; readonly explanation: string; readonly details: JsonObject };
+
+/** Runs of one group. */
+const runsMax = 100_000;
+
+/** The number of runs is always told: one run alone is its own optimum. */
+export function convergence(runs: readonly GroupRun[], { optimalSteps }: ConvergenceOptions = {}): GroupOutcome {
+  if (runs.length === 0) return { kind: 'skipped', reason: 'no_runs', explanation: 'There is no run to compare.', details: { runs: 0, optimal_steps: null, share_on_optimal_path: null } };
+  if (runs.length > runsMax) return { kind: 'skipped', reason: 'too_large', explanation: `${runs.length} runs are more than the ${runsMax} that are compared.`, details: { runs: runs.length } };
+  const arrived = runs.filter(({ steps, success = true }) => success && Number.isFinite(steps) && steps > 0);
+  const optimal = optimalSteps ?? arrived.reduce<number | undefined>((least, { steps }) => (least === undefined || steps < least ? steps : least), undefined);
+  const onPath = optimal === undefined ? 0 : arrived.filter(({ steps }) => steps <= optimal).length;
+  const score = optimal === undefined ? 0 : scoreOf(runs.length, arrived, optimal);
+  return {
+    kind: 'scored',
+    score,
+    explanation: explained(runs.length, arrived.length, onPath, optimal),
+    details: { runs: runs.length, succeeded: arrived.length, optimal_steps: optimal ?? null, share_on_optimal_path: onPath / runs.length },
+  };
+}
+
+/** Runs of equal length are summed as one fraction, so the work depends on how many lengths there are. */
+function scoreOf(total: number, arrived: readonly GroupRun[], optimal: number): number {
+  const times = new Map<number, number>();
+  for (const { steps } of arrived) times.set(steps, (times.get(steps) ?? 0) + 1);
+  const shares = [...times].map(([steps, runs]) => (steps <= optimal ? rational(runs) : rational(runs * optimal, steps)));
+  return numberOf(quotient(sum(shares), rational(total)));
+}
+
+function explained(total: number, succeeded: number, onPath: number, optimal: number | undefined): string {
+  if (optimal === undefined) return `None of ${count(total, 'run')} succeeded with a step.`;
+  const failed = total - succeeded;
+  return `${onPath} of ${count(total, 'run')} took the shortest way of ${count(optimal, 'step')} or fewer${failed === 0 ? '' : `, ${failed} failed or took no step`}.`;
+}

@@ -1,0 +1,78 @@
+/** Which expectations of a run some evaluator checks, which evaluators a dataset switches on for the others, and what is left unchecked. */
+import type { Expectation } from '../../src/model/expectation.ts';
+import type { JsonObject } from '../../src/model/json.ts';
+import { configuredEvaluator, type ConfiguredEvaluator } from '../configuration/configured.ts';
+import type { AnyEvaluator, ExpectedPart } from '../evaluator.ts';
+import { refinedPart, statedParts } from './expected-parts.ts';
+
+export interface Coverage {
+  /** Evaluators that the expectation switches on, in the order of its parts. */
+  readonly switchedOn: readonly SwitchedOn[];
+  /** Parts that no evaluator checks. */
+  readonly unchecked: readonly UncheckedPart[];
+  /** Refinements, such as arguments, that the configured evaluators leave out of their comparison. */
+  readonly notCompared: readonly ExpectedPart[];
+  /** Parts that only raw metrics look at, whose verdicts neither pass nor fail. */
+  readonly undecided: readonly ExpectedPart[];
+}
+
+export interface SwitchedOn {
+  readonly part: ExpectedPart;
+  readonly configured: ConfiguredEvaluator;
+}
+
+export interface UncheckedPart {
+  readonly part: ExpectedPart;
+  /** Evaluators that would check it. */
+  readonly use: readonly string[];
+}
+
+export interface CoverageWith {
+  readonly table: readonly AnyEvaluator[];
+  /** A judge is there to be asked. */
+  readonly canAsk: boolean;
+  /** Evaluators that were switched on before, so that many runs share them: checking options takes milliseconds. */
+  readonly made: Map<string, ConfiguredEvaluator>;
+}
+
+/** `configured`: those that look at the run. */
+export function coverageOf(expected: Expectation, configured: readonly ConfiguredEvaluator[], { table, canAsk, made }: CoverageWith): Coverage {
+  const switchedOn: SwitchedOn[] = [];
+  const unchecked: UncheckedPart[] = [];
+  const notCompared: ExpectedPart[] = [];
+  const undecided: ExpectedPart[] = [];
+  for (const part of statedParts(expected)) {
+    const isChecking = (one: ConfiguredEvaluator): boolean => one.checks?.(expected).includes(part) === true;
+    const checking = configured.filter(isChecking);
+    if (checking.length > 0 && checking.every(({ threshold }) => threshold === null)) undecided.push(part);
+    if (checking.length > 0 || switchedOn.some((one) => isChecking(one.configured))) continue;
+    const refined = refinedPart(part);
+    if (refined !== undefined && configured.some((one) => one.checks?.(expected).includes(refined) === true)) {
+      notCompared.push(part);
+      continue;
+    }
+    const taken = new Set([...configured, ...switchedOn.map((one) => one.configured)].map(({ name }) => name));
+    const evaluator = table.find(({ kind, switchedOnBy }) => switchedOnBy?.[part] !== undefined && (kind === 'rule' || canAsk));
+    if (evaluator === undefined) unchecked.push({ part, use: checkersOf(part, table) });
+    else switchedOn.push({ part, configured: switchedOnEvaluator(evaluator, evaluator.switchedOnBy?.[part] ?? {}, taken, made) });
+  }
+  return { switchedOn, unchecked, notCompared, undecided };
+}
+
+/** Those that a dataset switches on for a part. */
+export function checkersOf(part: ExpectedPart, table: readonly AnyEvaluator[]): readonly string[] {
+  if (part === 'by_turn') return ['a rule with turns'];
+  return table.filter(({ switchedOnBy }) => switchedOnBy?.[part] !== undefined).map(({ id }) => id);
+}
+
+/** A raw metric decides nothing: what is switched on for an expectation has to meet it whole. */
+function switchedOnEvaluator(evaluator: AnyEvaluator, options: JsonObject, taken: ReadonlySet<string>, made: Map<string, ConfiguredEvaluator>): ConfiguredEvaluator {
+  const name = [evaluator.id, `${evaluator.id}_expected`, ...Array.from({ length: taken.size }, (_, at) => `${evaluator.id}_expected_${at + 2}`)].find((one) => !taken.has(one)) ?? evaluator.id;
+  const key = JSON.stringify([name, evaluator.id, options]);
+  const before = made.get(key);
+  if (before !== undefined) return before;
+  const configuration = configuredEvaluator({ use: evaluator.id, name, options, threshold: evaluator.defaultThreshold ?? 1 }, [evaluator]);
+  if (configuration.kind === 'faulty') throw new TypeError(`${evaluator.id} switches itself on with faulty options: ${configuration.faults.map(({ path, problem }) => `${path.join('.')} ${problem}`).join('; ')}`);
+  made.set(key, configuration.evaluator);
+  return configuration.evaluator;
+}

@@ -1,0 +1,164 @@
+/**
+ * Reads a list of messages as the OpenAI chat API writes them: calls in the order of the messages, each with the result that belongs
+ * to it. Flat calls `{id, name, args}`, the older `function_call` and the role `function` are read too.
+ */
+import type { ToolCall, TraceMessage } from '../../src/model/agent-trace.ts';
+import { isJsonArray, isJsonObject, jsonText, member, parseJson, type JsonObject, type JsonValue } from '../../src/model/json.ts';
+import type { Fault } from '../evaluator.ts';
+
+export interface ReadMessages {
+  readonly messages: readonly TraceMessage[];
+  readonly toolCalls: readonly ToolCall[];
+  /** Results that answer none of the calls. */
+  readonly orphanResults: number;
+  /** Texts beside calls. */
+  readonly reasoningSteps: readonly string[];
+  /** The text of the last assistant message without calls. */
+  readonly finalResponse: string | undefined;
+  readonly faults: readonly Fault[];
+}
+
+/** Longer conversations, and ones with more calls, are refused: to find the call that a result answers, calls are searched one by one. */
+const messagesMax = 5_000;
+const callsMax = 5_000;
+
+/** A call while its result is looked for. */
+interface Asked {
+  readonly call: ToolCall;
+  /** Place of the message that asks for it. */
+  readonly at: number;
+  answer?: Told;
+}
+
+interface Told {
+  readonly at: number;
+  readonly id: string | undefined;
+  readonly name: string | undefined;
+  readonly result: JsonValue;
+  readonly sign: 'is_error' | 'result_status' | undefined;
+}
+
+export function readMessages(value: JsonValue): ReadMessages {
+  const faults: Fault[] = [];
+  const asked: Asked[] = [];
+  const told: Told[] = [];
+  const messages: TraceMessage[] = [];
+  for (const [at, one] of listed(value, faults).entries()) {
+    const role = isJsonObject(one) ? member(one, 'role') : undefined;
+    if (!isJsonObject(one) || typeof role !== 'string') {
+      faults.push({ path: isJsonObject(one) ? [at, 'role'] : [at], problem: isJsonObject(one) ? 'must be a text' : 'must be a message with a role' });
+      continue;
+    }
+    const text = textOf(member(one, 'content'));
+    const calls = role === 'assistant' ? askedBy(one, at, asked, faults) : noCalls;
+    if (role === 'tool' || role === 'function') told.push(toldOf(one, at));
+    messages.push(text === undefined ? { role, calls } : { role, text, calls });
+  }
+  const orphanResults = withAnswers(asked, told);
+  const assistant = messages.filter(({ role }) => role === 'assistant');
+  return {
+    messages,
+    toolCalls: asked.map(withAnswer),
+    orphanResults,
+    reasoningSteps: assistant.flatMap(({ text, calls }) => (calls.length > 0 && text !== undefined && text.trim() !== '' ? [text] : [])),
+    finalResponse: assistant.findLast(({ calls }) => calls.length === 0)?.text,
+    faults,
+  };
+}
+
+const noCalls: readonly number[] = [];
+
+function listed(value: JsonValue, faults: Fault[]): readonly JsonValue[] {
+  if (isJsonArray(value) && value.length <= messagesMax) return value;
+  faults.push({ path: [], problem: isJsonArray(value) ? `has more than ${messagesMax} messages` : 'must be a list of messages' });
+  return [];
+}
+
+/** The text of a content: as it is, or the text parts of a list together. Undefined: there is none. */
+function textOf(content: JsonValue | undefined): string | undefined {
+  if (typeof content === 'string') return content;
+  if (!isJsonArray(content)) return undefined;
+  const texts = content.flatMap((part) => {
+    const text = isJsonObject(part) ? member(part, 'text') : part;
+    return typeof text === 'string' ? [text] : [];
+  });
+  return texts.length === 0 ? undefined : texts.join('');
+}
+
+/** Adds the calls of a message to those before it, and gives their places among them. */
+function askedBy(message: JsonObject, at: number, asked: Asked[], faults: Fault[]): readonly number[] {
+  const given = givenCalls(message, at, callsMax - asked.length, faults);
+  const calls: number[] = [];
+  for (const [nth, one] of given.entries()) {
+    const call = isJsonObject(one) ? callOf(one, at) : undefined;
+    if (call === undefined) faults.push({ path: [at, 'tool_calls', nth], problem: 'must be a call with a name' });
+    else calls.push(asked.push({ call, at }) - 1);
+  }
+  return calls;
+}
+
+function givenCalls(message: JsonObject, at: number, max: number, faults: Fault[]): readonly JsonValue[] {
+  const list = member(message, 'tool_calls');
+  if (isJsonArray(list)) {
+    if (list.length > max) faults.push({ path: [at, 'tool_calls'], problem: `makes more than ${callsMax} calls with those before it` });
+    return list.length > max ? list.slice(0, max) : list;
+  }
+  if (list !== undefined && list !== null) faults.push({ path: [at, 'tool_calls'], problem: 'must be a list' });
+  const older = member(message, 'function_call');
+  return isJsonObject(older) ? [older] : [];
+}
+
+function callOf(given: JsonObject, turn: number): ToolCall | undefined {
+  const inner = member(given, 'function');
+  const told = isJsonObject(inner) ? inner : given;
+  const name = member(told, 'name');
+  if (typeof name !== 'string') return undefined;
+  const id = member(given, 'id');
+  const sent = sentArguments(member(told, 'arguments') ?? member(told, 'args'));
+  return typeof id === 'string' && id !== '' ? { name, id, ...sent, executed: false, turn } : { name, ...sent, executed: false, turn };
+}
+
+/** No text and the word null are no arguments; what is not an object is kept as text. */
+function sentArguments(sent: JsonValue | undefined): Pick<ToolCall, 'arguments' | 'argumentsText'> {
+  if (isJsonObject(sent)) return { arguments: sent };
+  if (sent === undefined || sent === null) return { arguments: {} };
+  const text = typeof sent === 'string' ? sent : jsonText(sent);
+  const value = text.trim() === '' ? null : parseJson(text);
+  if (value === null) return { arguments: {} };
+  return isJsonObject(value) ? { arguments: value } : { arguments: null, argumentsText: text };
+}
+
+function toldOf(message: JsonObject, at: number): Told {
+  const id = member(message, 'tool_call_id');
+  const name = member(message, 'name');
+  const content = member(message, 'content');
+  const sign = member(message, 'is_error') === true ? 'is_error' : member(message, 'status') === 'error' ? 'result_status' : undefined;
+  return { at, id: typeof id === 'string' && id !== '' ? id : undefined, name: typeof name === 'string' ? name : undefined, result: textOf(content) ?? content ?? null, sign };
+}
+
+/** Gives each answer to its call; a later answer with the same id replaces an earlier one. Returns how many answer no call. */
+function withAnswers(asked: readonly Asked[], told: readonly Told[]): number {
+  const byId = Map.groupBy(asked, ({ call }) => call.id);
+  let orphans = 0;
+  for (const answer of told) {
+    const found = answer.id === undefined ? unanswered(asked, answer) : latest(byId.get(answer.id) ?? [], answer.at);
+    if (found === undefined) orphans++;
+    else found.answer = answer;
+  }
+  return orphans;
+}
+
+/** The latest call before the answer, else the first after it: an id may be used again in a later turn. */
+function latest(asked: readonly Asked[], at: number): Asked | undefined {
+  return asked.findLast((one) => one.at < at) ?? asked[0];
+}
+
+function unanswered(asked: readonly Asked[], { at, name }: Told): Asked | undefined {
+  return asked.find((one) => one.answer === undefined && one.at < at && (name === undefined || one.call.name === name));
+}
+
+function withAnswer({ call, answer }: Asked): ToolCall {
+  if (answer === undefined) return call;
+  const { result, sign } = answer;
+  return { ...call, executed: true, result, ...(sign === undefined ? {} : { error: { message: typeof result === 'string' ? result : jsonText(result), sign } }) };
+}

@@ -1,0 +1,50 @@
+/** Pieces of the one sentence in which a verdict explains itself. */
+import type { PlacedCall } from '../evidence/calls.ts';
+import { singleSpaced } from '../matching/white-space.ts';
+
+/** Foreign text in a sentence is cut here. */
+const quotedMax = 80;
+/** What a judge said is cut here. */
+const saidMax = 300;
+/** Culprits named in a sentence; the details name more. */
+export const listedMax = 3;
+
+/** A call as a person counts it: the first is call 1. */
+export function callName({ index, call }: PlacedCall): string {
+  return `${toolName(call)} (call ${index + 1})`;
+}
+
+/** As a piece of a sentence. */
+export function toolName({ name }: PlacedCall['call']): string {
+  return name.trim() === '' ? 'a call without a name' : cut(singleSpaced(name));
+}
+
+export function quoted(text: string): string {
+  return `"${cut(singleSpaced(text))}"`;
+}
+
+/** What a judge said, as the rest of a sentence: without line breaks and the full stop at its end. */
+export function saidBriefly(text: string): string {
+  return cut(singleSpaced(text.trim()).replace(/[.!;:,\s]+$/, ''), saidMax);
+}
+
+/** The first few items, and how many more there are of `total`. */
+export function listed(items: readonly string[], separator = ', ', total = items.length): string {
+  const rest = total - listedMax;
+  return items.slice(0, listedMax).join(separator) + (rest > 0 ? `${separator}and ${rest} more` : '');
+}
+
+/** The first few calls, and how many more there are. */
+export function listedCalls(calls: readonly PlacedCall[]): string {
+  return listed(calls.slice(0, listedMax).map(callName), ', ', calls.length);
+}
+
+export function count(number: number, one: string, many = `${one}s`): string {
+  return `${number} ${number === 1 ? one : many}`;
+}
+
+function cut(text: string, max = quotedMax): string {
+  if (text.length <= max) return text;
+  const points = Array.from(text.slice(0, max * 2));
+  return points.length > max ? `${points.slice(0, max - 1).join('')}…` : points.join('');
+}

@@ -1,0 +1,232 @@
+/**
+ * Reads what a judge answered. Structured output makes most answers plain JSON in the schema asked for; this reader forgives what
+ * models do besides (fences, prose, a comma too many, "true" for true), but never guesses a verdict that is not there.
+ */
+import { isJsonArray, isJsonObject, member } from '../../src/model/json.ts';
+import type { JsonObject, JsonValue } from '../../src/model/json.ts';
+import { piecesOf } from './answer-pieces.ts';
+import type { JsonSchema, Question } from '../evaluator.ts';
+import { canonicalText } from '../matching/equality.ts';
+import { quotedIn } from './quoted-pieces.ts';
+
+/** Longer answers are not read: no question of ours asks for that much. */
+export const answerTextMax = 500_000;
+
+export type ReadAnswer =
+  | {
+      readonly kind: 'answered';
+      readonly value: JsonValue;
+      /** Usable, but not all that was asked for, in words: worth one more try while there are tries left. */
+      readonly fault?: string;
+    }
+  | { readonly kind: 'failed'; readonly error: string };
+
+/** How strictly an answer is read. What is absent is not asked for. */
+interface Strictness {
+  /** Members that a schema does not name are refused. */
+  readonly membersOfSchema?: true;
+  /** The texts that the judge was shown: what stands in them is not its own verdict. */
+  readonly material?: readonly string[];
+}
+
+/** The only verdict that there is: the whole text, or a piece of it. Two that differ are none. */
+export function readAnswer(text: string, schema: JsonSchema, check?: Question['check'], { membersOfSchema, material = [] }: Strictness = {}): ReadAnswer {
+  if (text.trim() === '') return { kind: 'failed', error: 'the answer is empty' };
+  if (text.length > answerTextMax) return { kind: 'failed', error: `the answer is longer than ${answerTextMax} characters` };
+  const { pieces, isCut, isCutObject, tooMany } = piecesOf(text);
+  if (tooMany) return { kind: 'failed', error: 'the answer holds too many pieces of JSON' };
+  let problem = 'the answer holds no JSON';
+  const isQuoted = quotedIn(material);
+  let found: Extract<Fitted, { readonly kind: 'fits' }> | undefined;
+  for (const piece of pieces) {
+    const one = fittedRoot(piece.value, schema);
+    if (one.kind === 'misfit') {
+      problem = one.problem;
+      continue;
+    }
+    if (isQuoted(piece.text, piece.value)) {
+      problem = 'the answer only repeats a verdict that stands in the material';
+      continue;
+    }
+    if (piece.namesTwice) return { kind: 'failed', error: 'the answer names a member twice' };
+    const surplus = membersOfSchema === true ? surplusMember(piece.value, schema) : undefined;
+    if (surplus !== undefined) return { kind: 'failed', error: surplus };
+    if (found !== undefined && canonicalText(found.value) !== canonicalText(one.value)) return { kind: 'failed', error: 'the answer holds two verdicts that differ' };
+    found ??= one;
+  }
+  if (found === undefined) return { kind: 'failed', error: isCut ? 'the answer is cut off' : problem };
+  if (isCutObject) return { kind: 'failed', error: 'the answer is cut off' };
+  const fault = found.faults[0] ?? check?.(found.value);
+  return { kind: 'answered', value: found.value, ...(fault === undefined ? {} : { fault }) };
+}
+
+/** As `fittedRoot` takes them, a list or an entry alone stands for the object around it, and another name for the list is none too many. */
+function surplusMember(value: JsonValue, schema: JsonSchema): string | undefined {
+  const list = soleList(schema);
+  if (list === undefined || (isJsonObject(value) && Object.hasOwn(value, list.name))) return surplusIn(value, schema, 'the answer');
+  if (!isJsonObject(value)) return surplusIn(value, { type: 'array', items: list.items }, 'the answer');
+  const other = otherNames(value, list.items);
+  const [name] = other;
+  if (name === undefined || other.length > 1) return surplusIn(value, list.items, 'the answer');
+  return surplusIn(Object.fromEntries(Object.entries(value).map(([key, one]) => [key === name ? list.name : key, one])), schema, 'the answer');
+}
+
+/** Of the members that hold a list of such entries. */
+function otherNames(value: JsonObject, items: JsonObject): readonly string[] {
+  return Object.keys(value).filter((name) => {
+    const one = member(value, name);
+    return isJsonArray(one) && one.length > 0 && one.every((entry) => isItem(entry, items));
+  });
+}
+
+/** Names of members that are no part of the schema are the judge's words, and perhaps the run's: they are not repeated. */
+function surplusIn(value: JsonValue, schema: JsonObject, path: string): string | undefined {
+  const items = member(schema, 'items');
+  if (isJsonArray(value) && isJsonObject(items)) return firstOf(value.entries(), ([at, item]) => surplusIn(item, items, `${path}[${at}]`));
+  const properties = member(schema, 'properties');
+  if (!isJsonObject(value) || !isJsonObject(properties)) return undefined;
+  const others = member(schema, 'additionalProperties');
+  const isOpen = others === true || isJsonObject(others) || Object.hasOwn(schema, 'patternProperties');
+  return firstOf(Object.entries(value), ([name, one]) => {
+    const inner = member(properties, name);
+    if (inner === undefined) return isOpen ? undefined : `${path} has a member that its schema does not name`;
+    return isJsonObject(inner) ? surplusIn(one, inner, name) : undefined;
+  });
+}
+
+function firstOf<Item>(items: Iterable<Item>, find: (item: Item) => string | undefined): string | undefined {
+  for (const item of items) {
+    const found = find(item);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+type Fitted = { readonly kind: 'fits'; readonly value: JsonValue; readonly faults: readonly string[] } | { readonly kind: 'misfit'; readonly problem: string };
+
+/** A bare list where an object around a list was asked, another name for that list, or its only item without it, are accepted. */
+function fittedRoot(value: JsonValue, schema: JsonSchema): Fitted {
+  const list = soleList(schema);
+  if (list === undefined || (isJsonObject(value) && Object.hasOwn(value, list.name))) return fitted(value, schema, 'the answer', true);
+  if (isJsonArray(value)) return fitted({ [list.name]: value }, schema, 'the answer', true);
+  if (!isJsonObject(value)) return { kind: 'misfit', problem: 'the answer is not an object' };
+  const lists = otherNames(value, list.items);
+  const [only] = lists;
+  if (only !== undefined && lists.length === 1) return fitted({ ...value, [list.name]: member(value, only) ?? null }, schema, 'the answer', true);
+  return isItem(value, list.items) ? fitted({ [list.name]: [value] }, schema, 'the answer', true) : fitted(value, schema, 'the answer', true);
+}
+
+/** The member of an object schema that is its only list of objects. */
+function soleList(schema: JsonSchema): { readonly name: string; readonly items: JsonObject } | undefined {
+  const lists = Object.entries(propertiesOf(schema)).flatMap(([name, one]) => {
+    const items = isJsonObject(one) && one['type'] === 'array' ? one['items'] : undefined;
+    return isJsonObject(items) && items['type'] === 'object' ? [{ name, items }] : [];
+  });
+  return lists.length === 1 ? lists[0] : undefined;
+}
+
+/** An entry that holds a verdict: a yes or no, or a label, under the name asked for. */
+function isItem(value: JsonValue, schema: JsonObject): boolean {
+  if (!isJsonObject(value)) return false;
+  return Object.entries(propertiesOf(schema)).some(([name, one]) => {
+    const verdict = member(value, name);
+    return verdict !== undefined && isJsonObject(one) && (one['type'] === 'boolean' || one['enum'] !== undefined) && coerced(verdict, one).kind === 'fits';
+  });
+}
+
+function hasSeveralVerdicts(schema: JsonObject): boolean {
+  return Object.values(propertiesOf(schema)).filter((one) => isJsonObject(one) && one['type'] === 'boolean').length > 1;
+}
+
+function propertiesOf(schema: JsonObject): JsonObject {
+  const properties = member(schema, 'properties');
+  return isJsonObject(properties) ? properties : {};
+}
+
+/**
+ * At the root a missing or wrong member makes the answer unusable; inside a list, and among several verdicts at the root of which one
+ * is there, it is a fault of that entry alone.
+ */
+function fitted(value: JsonValue, schema: JsonSchema, path: string, isRoot: boolean): Fitted {
+  if (schema['type'] === 'object') return isJsonObject(value) ? fittedObject(value, schema, path, isRoot) : { kind: 'misfit', problem: `${path} is not an object` };
+  if (schema['type'] === 'array') return isJsonArray(value) ? fittedList(value, schema, path) : { kind: 'misfit', problem: `${path} is not a list` };
+  const scalar = coerced(value, schema);
+  return scalar.kind === 'fits' ? scalar : { kind: 'misfit', problem: `${path} ${scalar.problem}` };
+}
+
+function fittedObject(value: JsonObject, schema: JsonSchema, path: string, isRoot: boolean): Fitted {
+  const members: [string, JsonValue][] = Object.entries(value);
+  const faults: string[] = [];
+  const required = member(schema, 'required');
+  const isWhole = isRoot && !(hasSeveralVerdicts(schema) && isItem(value, schema));
+  for (const [name, one] of Object.entries(propertiesOf(schema))) {
+    if (!isJsonObject(one)) continue;
+    const given = member(value, name);
+    const inner: Fitted = given === undefined ? { kind: 'misfit', problem: `${path} has no ${name}` } : fitted(given, one, name, isRoot);
+    if (inner.kind === 'fits') {
+      members.push([name, inner.value]);
+      faults.push(...inner.faults);
+    } else if (given !== undefined || (isJsonArray(required) && required.includes(name))) {
+      if (isWhole) return inner;
+      faults.push(inner.problem);
+    }
+  }
+  return { kind: 'fits', value: Object.fromEntries(members), faults };
+}
+
+function fittedList(value: readonly JsonValue[], schema: JsonSchema, path: string): Fitted {
+  const items = member(schema, 'items');
+  if (!isJsonObject(items)) return { kind: 'fits', value, faults: [] };
+  const kept: JsonValue[] = [];
+  const faults: string[] = [];
+  for (const [at, item] of value.entries()) {
+    const inner = fitted(item, items, `${path}[${at}]`, false);
+    if (inner.kind === 'misfit') return inner;
+    kept.push(inner.value);
+    faults.push(...inner.faults);
+  }
+  return { kind: 'fits', value: kept, faults };
+}
+
+/** true, 1, "1" and "true" are yes, their counterparts no; labels count without case and white space; a number may be written as text. Nothing is clamped. */
+function coerced(value: JsonValue, schema: JsonObject): Fitted {
+  const listed = member(schema, 'enum');
+  if (isJsonArray(listed)) return labelled(value, listed);
+  switch (schema['type']) {
+    case 'boolean':
+      return yesOrNo(value);
+    case 'number':
+    case 'integer':
+      return numeric(value, schema);
+    case 'string':
+      return typeof value === 'string' ? fits(value) : { kind: 'misfit', problem: 'is not a text' };
+    default:
+      return fits(value);
+  }
+}
+
+function labelled(value: JsonValue, listed: readonly JsonValue[]): Fitted {
+  const word = typeof value === 'string' ? value.trim().toLowerCase() : value;
+  const label = listed.find((one) => one === value || (typeof one === 'string' && one.toLowerCase() === word) || (typeof one === 'number' && typeof word === 'string' && word !== '' && Number(word) === one));
+  return label === undefined ? { kind: 'misfit', problem: `is none of ${listed.map(String).join(', ')}` } : fits(label);
+}
+
+function yesOrNo(value: JsonValue): Fitted {
+  const word = typeof value === 'string' ? value.trim().toLowerCase() : value;
+  if (word === true || word === 1 || word === '1' || word === 'true') return fits(true);
+  if (word === false || word === 0 || word === '0' || word === 'false') return fits(false);
+  return { kind: 'misfit', problem: 'is neither true nor false' };
+}
+
+function numeric(value: JsonValue, schema: JsonObject): Fitted {
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  if (typeof number !== 'number' || !Number.isFinite(number)) return { kind: 'misfit', problem: 'is not a number' };
+  if (schema['type'] === 'integer' && !Number.isInteger(number)) return { kind: 'misfit', problem: 'is not a whole number' };
+  const [least, most] = [schema['minimum'], schema['maximum']];
+  if ((typeof least === 'number' && number < least) || (typeof most === 'number' && number > most)) return { kind: 'misfit', problem: 'is out of range' };
+  return fits(number);
+}
+
+function fits(value: JsonValue): Fitted {
+  return { kind: 'fits', value, faults: [] };
+}

@@ -1,0 +1,56 @@
+/** What a judge must be shown before it can be asked; a run without it is skipped, and nobody is asked. */
+import type { AgentTrace } from '../../src/model/agent-trace.ts';
+import { plainText } from '../../src/model/json.ts';
+import type { JsonObject } from '../../src/model/json.ts';
+import { cutShort, noFinalResponse, noInput, noToolCalls, notCarried, skipped, tooLarge } from '../evidence/calls.ts';
+import type { PlacedCall, Skipped } from '../evidence/calls.ts';
+import type { EvaluationContext } from '../evaluator.ts';
+import { lacksSources } from '../evidence/provenance.ts';
+
+export type Evidence = 'tool_calls' | 'tool_definitions' | 'input' | 'final_response';
+
+export const notAsked: JsonObject = { judge_called: false };
+
+/** How `context` may be written under `expect`. */
+export const contextForms: JsonObject = { anyOf: [{ type: 'string', minLength: 1 }, { type: 'array', maxItems: 1000, items: { type: 'string', minLength: 1 } }] };
+
+/** Why the run cannot be judged; undefined when everything is there, and whole. */
+export function lacking(trace: AgentTrace, context: EvaluationContext, wanted: readonly Evidence[]): Skipped | undefined {
+  for (const one of wanted) {
+    const lack = lacks[one](trace);
+    if (lack !== undefined) return { ...lack, details: notAsked };
+  }
+  return tooLarge(trace, context);
+}
+
+const lacks: { readonly [one in Evidence]: (trace: AgentTrace) => Skipped | undefined } = {
+  tool_calls: (trace) => notCarried(trace) ?? (trace.toolCalls.length === 0 ? noToolCalls(trace) : undefined),
+  tool_definitions: (trace) => {
+    if (trace.toolDefinitions.length > 0) return undefined;
+    return trace.truncated?.includes('spans') === true ? cutShort('definitions of tools') : skipped('no_tool_definitions', 'The spans carry no definitions of tools, so that nothing says which ones there were to choose from.');
+  },
+  input: (trace) => {
+    if (inputText(trace).trim() === '') return noInput();
+    return trace.truncated?.includes('input') === true ? cutShort('the input') : undefined;
+  },
+  final_response: (trace) => {
+    if (finalText(trace).trim() === '') return noFinalResponse();
+    return trace.truncated?.includes('final_response') === true ? cutShort('the final response') : undefined;
+  },
+};
+
+/** What a call could be made from was cut short before it: a value that nobody sees may have stood in what is missing. */
+export function sourcesCut(trace: AgentTrace, { index }: PlacedCall): Skipped | undefined {
+  if (!lacksSources({ ...trace, toolCalls: trace.toolCalls.slice(0, index) })) return undefined;
+  return cutShort('the system prompt or the results, where arguments come from,', notAsked);
+}
+
+/** Empty where there is none. */
+export function finalText({ finalResponse }: AgentTrace): string {
+  return finalResponse === undefined || finalResponse === null ? '' : plainText(finalResponse);
+}
+
+/** Empty where there is none. */
+export function inputText({ input = '' }: AgentTrace): string {
+  return input;
+}

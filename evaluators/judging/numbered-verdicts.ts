@@ -1,0 +1,56 @@
+/** Answers of a judge that hold one verdict for each of several numbered things. */
+import { isJsonArray, isJsonObject, member } from '../../src/model/json.ts';
+import type { JsonValue } from '../../src/model/json.ts';
+import type { Outcome } from '../../src/model/verdict.ts';
+
+/** 1, 2, 3 … */
+export function upTo(total: number): readonly number[] {
+  return Array.from({ length: total }, (_, at) => at + 1);
+}
+
+export function listIn(answer: JsonValue, list: string): readonly JsonValue[] | undefined {
+  const entries = isJsonObject(answer) ? member(answer, list) : undefined;
+  return isJsonArray(entries) ? entries : undefined;
+}
+
+/** The first verdict on each thing, by its number; by its place where the answer does not number from 1. Others are ignored. */
+export function verdictsOn(asked: readonly number[], entries: readonly JsonValue[], byPlace = false): readonly (JsonValue | undefined)[] {
+  const numbers = entries.map(numberOf);
+  if (byPlace || numbers.some((number) => number === undefined || number < 1)) return asked.map((_, at) => entries[at]);
+  return asked.map((number) => entries[numbers.indexOf(number)]);
+}
+
+/** Exactly one verdict on each; undefined when that holds. */
+export function verdictsFault(asked: readonly number[], entries: readonly JsonValue[], what: string): string | undefined {
+  const numbers = entries.map(numberOf);
+  for (const number of asked) {
+    const times = numbers.filter((one) => one === number).length;
+    if (times !== 1) return times === 0 ? `${what} ${number} has no verdict` : `${what} ${number} has ${times} verdicts`;
+  }
+  return entries.length > asked.length ? `there are ${entries.length} verdicts for ${asked.length} ${what}${asked.length === 1 ? '' : 's'}` : undefined;
+}
+
+export function numberOf(entry: JsonValue): number | undefined {
+  const number = isJsonObject(entry) ? member(entry, 'number') : undefined;
+  return typeof number === 'number' ? number : undefined;
+}
+
+export function isYes(entry: JsonValue | undefined, name: string): boolean {
+  return entry !== undefined && isJsonObject(entry) && member(entry, name) === true;
+}
+
+export function explanationOf(entry: JsonValue | undefined): string {
+  if (entry === undefined) return 'the judge gave no verdict on it';
+  return explanationIn(entry) ?? 'the judge gave no explanation';
+}
+
+/** Undefined: it has none, or a blank one. */
+export function explanationIn(answer: JsonValue): string | undefined {
+  const explanation = isJsonObject(answer) ? member(answer, 'explanation') : undefined;
+  return typeof explanation === 'string' && explanation.trim() !== '' ? explanation : undefined;
+}
+
+/** A judge that does not answer says nothing about the agent. */
+export function judgeFailed(error: string): Extract<Outcome, { readonly kind: 'failed' }> {
+  return { kind: 'failed', error, explanation: `The judge gave no usable answer: ${error}.`, details: { judge_called: true, judge_error: true } };
+}

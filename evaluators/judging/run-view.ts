@@ -1,0 +1,157 @@
+/**
+ * A run as a judge can read it in one block: all of it where that fits. Of a longer one the first and the last steps are there as far as
+ * possible, long texts in between lose their middle, what was said before is referred to, and if even that is too much, steps in the
+ * middle are left out and counted. Every gap says so in its place.
+ */
+import type { AgentTrace, ToolCall } from '../../src/model/agent-trace.ts';
+import { callEnd } from '../../src/model/tool-call-outcome.ts';
+import { jsonText, plainText } from '../../src/model/json.ts';
+import { blockMax } from './truncate.ts';
+import { count } from '../explain/explanation.ts';
+
+export interface RunView {
+  readonly text: string;
+  /** Something of the run is cut or left out. */
+  readonly truncated: boolean;
+  /** Indexes of the calls that the text does not show. */
+  readonly leftOut: readonly number[];
+}
+
+export interface RunViewOptions {
+  /** Characters of the text. */
+  readonly charsMax?: number;
+  /** Indexes of the calls to show; all, with what was said between them, when left out. */
+  readonly calls?: readonly number[];
+}
+
+/** Something that happened: a call with its result, or a text. */
+interface Entry {
+  readonly head: string;
+  /** What was sent; nothing for a text. */
+  readonly sent: string;
+  readonly said: string;
+  readonly call?: { readonly index: number; readonly tool: string; readonly failed: boolean };
+}
+
+/** Entries at each end that keep more than those in the middle. */
+const edge = 3;
+/** Of one text at an end of the run. */
+const edgeShare = 0.08;
+/** What is tried in turn until the run fits: characters of one text in the middle. */
+const caps = [8_000, 4_000, 2_000, 1_000, 500, 250, 120, 60];
+/** Shorter texts are not worth a reference. */
+const repeatedLeast = 80;
+const toolsNamed = 20;
+const nameMax = 80;
+
+export function runView(trace: AgentTrace, { charsMax = blockMax, calls }: RunViewOptions = {}): RunView {
+  const entries = calls === undefined ? told(trace) : calls.flatMap((index) => callEntry(trace.toolCalls[index], index));
+  if (entries.length === 0) return { text: '(no steps)', truncated: false, leftOut: [] };
+  const whole = entries.map((entry) => written(entry, Infinity));
+  if (lengthOf(whole) <= charsMax) return { text: whole.join('\n'), truncated: false, leftOut: [] };
+  const referring = withoutRepeats(entries);
+  const edgeMax = Math.floor(charsMax * edgeShare);
+  for (const cap of [Infinity, ...caps]) {
+    const lines = capped(referring, cap, edgeMax);
+    if (lengthOf(lines) <= charsMax) return { text: lines.join('\n'), truncated: referring.some((entry, at) => (lines[at] ?? '') !== written(entry, Infinity)), leftOut: [] };
+  }
+  return withGap(referring, capped(referring, caps.at(-1) ?? 0, Math.floor(edgeMax / 2)), charsMax);
+}
+
+function capped(entries: readonly Entry[], cap: number, edgeMax: number): readonly string[] {
+  return entries.map((entry, at) => written(entry, at < edge || at >= entries.length - edge ? Math.max(cap, edgeMax) : cap));
+}
+
+const endWords = { failed: 'failed', returned: 'ran', not_executed: 'did not run' } as const;
+
+/** One line a call, for whoever judges a part of a run and needs to know of the rest. */
+export function outlineText(trace: AgentTrace, charsMax: number): string {
+  const lines = trace.toolCalls.map((call, at) => `${at + 1}. ${toolName(call)}: ${endWords[callEnd(call)]}`);
+  return shortened(lines.join('\n'), charsMax);
+}
+
+/** With the texts between the calls, where the messages tell all calls; the calls alone where they do not. */
+function told(trace: AgentTrace): readonly Entry[] {
+  const asked = (trace.messages ?? []).flatMap(({ calls }) => calls);
+  const isComplete = trace.messages !== undefined && new Set(asked).size === trace.toolCalls.length && asked.length === trace.toolCalls.length;
+  if (!isComplete) return trace.toolCalls.flatMap(callEntry);
+  return (trace.messages ?? []).flatMap(({ role, text, calls }) => {
+    const spoken = text !== undefined && text.trim() !== '' && (role === 'assistant' || role === 'user') ? [{ head: `${role} said: `, sent: '', said: text }] : [];
+    return [...spoken, ...calls.flatMap((index) => callEntry(trace.toolCalls[index], index))];
+  });
+}
+
+function callEntry(call: ToolCall | undefined, index: number): readonly Entry[] {
+  if (call === undefined) return [];
+  const sent = call.arguments === undefined || call.arguments === null ? (call.argumentsText ?? call.truncated?.arguments ?? '') : jsonText(call.arguments);
+  return [{ head: `${index + 1}. ${toolName(call)}`, sent, said: saidBy(call), call: { index, tool: toolName(call), failed: callEnd(call) === 'failed' } }];
+}
+
+function saidBy({ executed, error, result, truncated }: ToolCall): string {
+  if (!executed) return 'did not run';
+  if (error !== undefined) return `failed: ${error.message}`;
+  if (result !== undefined) return `returned: ${result === null ? '(nothing)' : plainText(result)}`;
+  return truncated?.result === undefined ? 'result not recorded' : `returned, cut short on its way: ${truncated.result}`;
+}
+
+function toolName({ name }: ToolCall): string {
+  return shortened(name.replaceAll(/\s+/g, ' '), nameMax);
+}
+
+/** A result that a call before it had is referred to; nothing is lost by that. */
+function withoutRepeats(entries: readonly Entry[]): readonly Entry[] {
+  const first = new Map<string, number>();
+  return entries.map((entry) => {
+    if (entry.call === undefined || entry.said.length < repeatedLeast) return entry;
+    const known = first.get(entry.said);
+    if (known === undefined) first.set(entry.said, entry.call.index);
+    return known === undefined ? entry : { ...entry, said: `(the same as step ${known + 1})` };
+  });
+}
+
+function written({ head, sent, said, call }: Entry, cap: number): string {
+  return call === undefined ? `${head}${shortened(said, cap)}` : `${head}(${shortened(sent, cap)})\n   ${shortened(said, cap)}`;
+}
+
+/** Begins and ends as the text does. */
+function shortened(text: string, max: number): string {
+  if (text.length <= max) return text;
+  const tail = Math.floor(max * 0.3);
+  return `${text.slice(0, max - tail)} [cut: ${text.length - max} characters] ${tail === 0 ? '' : text.slice(-tail)}`.toWellFormed();
+}
+
+function lengthOf(lines: readonly string[]): number {
+  return lines.reduce((sum, line) => sum + line.length + 1, 0);
+}
+
+/** As many steps of the beginning and the end as fit, in turn, and between them what was left out. */
+function withGap(entries: readonly Entry[], lines: readonly string[], charsMax: number): RunView {
+  let room = charsMax - (nameMax + 40) * toolsNamed;
+  let [head, tail] = [0, 0];
+  for (let isHead = true; head + tail < lines.length; isHead = !isHead) {
+    const next = (isHead ? lines[head] : lines[lines.length - 1 - tail]) ?? '';
+    if (next.length + 1 > room) break;
+    room -= next.length + 1;
+    if (isHead) head++;
+    else tail++;
+  }
+  const gap = entries.slice(head, entries.length - tail);
+  if (gap.length === 0) return { text: lines.join('\n'), truncated: true, leftOut: [] };
+  return {
+    text: [...lines.slice(0, head), gapText(gap), ...(tail === 0 ? [] : lines.slice(-tail))].join('\n'),
+    truncated: true,
+    leftOut: gap.flatMap(({ call }) => (call === undefined ? [] : [call.index])),
+  };
+}
+
+function gapText(gap: readonly Entry[]): string {
+  const calls = gap.flatMap(({ call }) => call ?? []);
+  const texts = gap.length - calls.length;
+  const tools = [...Map.groupBy(calls, ({ tool }) => tool)].sort(([, one], [, other]) => other.length - one.length);
+  const failed = calls.filter((call) => call.failed).length;
+  const [first, last] = [calls[0], calls.at(-1)];
+  const which = first === undefined || last === undefined ? 'no steps' : `steps ${first.index + 1} to ${last.index + 1}`;
+  const named = tools.slice(0, toolsNamed).map(([tool, some]) => `${tool} ${some.length}×`).join(', ');
+  const others = tools.length > toolsNamed ? `, and ${count(tools.length - toolsNamed, 'other tool')}` : '';
+  return `[left out: ${which}${named === '' ? '' : ` (${named}${others}; ${failed} failed)`}${texts === 0 ? '' : `, ${count(texts, 'text')}`}]`;
+}

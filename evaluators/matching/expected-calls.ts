@@ -1,0 +1,244 @@
+/** Which expected calls the calls of a run match: equal names, and arguments as the rule of the expected tool has it. */
+import { callEnd } from '../../src/model/tool-call-outcome.ts';
+import type { ToolCall } from '../../src/model/agent-trace.ts';
+import type { ExpectedToolCall } from '../../src/model/expectation.ts';
+import type { JsonObject } from '../../src/model/json.ts';
+import { callDetails, namedIn } from '../evidence/calls.ts';
+import type { PlacedCall } from '../evidence/calls.ts';
+import type { JsonSchema } from '../evaluator.ts';
+import { argumentDifference, argumentRule, argumentsAgree, argumentsMatch, preparedArguments } from './arguments.ts';
+import type { ArgumentOptions, ArgumentRule, PreparedArguments } from './arguments.ts';
+import { sameTool } from './names.ts';
+import type { Pair } from './sequences.ts';
+import { callName, quoted } from '../explain/explanation.ts';
+
+/** What `expect.tool_calls` may hold. */
+export const expectedToolCallsSchema: JsonSchema = {
+  type: 'array',
+  maxItems: 1000,
+  description: 'The calls, in order. A call without arguments accepts any.',
+  items: {
+    type: 'object',
+    additionalProperties: false,
+    required: ['name'],
+    properties: { name: { type: 'string', minLength: 1 }, arguments: { type: ['object', 'null'] }, result: {}, tool_id: { type: ['string', 'null'] } },
+  },
+};
+
+/** Whether a call is one of the tool that is expected, whatever its arguments. */
+export type SameTool = (expected: Pick<ExpectedToolCall, 'name' | 'toolId'>, call: ToolCall) => boolean;
+
+export const equalNames: SameTool = (expected, call) => expected.name === call.name;
+
+/** A tool id on both sides decides; else what is written as the name does. */
+export const equalTools: SameTool = (expected, call) => (expected.toolId !== undefined && call.toolId !== undefined ? expected.toolId === call.toolId : isCalled(expected.name, call));
+
+/** What is written as a tool's name may be its name, as an SDK may have changed it, its id, or the id of the call. */
+export function isCalled(name: string, call: ToolCall): boolean {
+  return name === call.toolId || name === call.id || sameTool(name, call.name);
+}
+
+export interface CallMatching {
+  readonly same: (expected: number, actual: number) => boolean;
+  readonly matches: (expected: number, actual: number) => boolean;
+  /** A comparison needs arguments that the spans do not carry. */
+  readonly lacksArguments: boolean;
+  /** Why a call of the right name does not match, in words. */
+  readonly difference: (expected: number, actual: number) => string | undefined;
+}
+
+/** Up to so many pairs, and all that a matcher decides, are compared value by value; beyond, every call's arguments are written out once and the texts are compared. */
+const directPairsMax = 1_024;
+
+/** The match relation. Each pair is compared when somebody asks for it, and once. */
+export function callMatching(expected: readonly ExpectedToolCall[], actual: readonly PlacedCall[], options: ArgumentOptions, same: SameTool = equalNames): CallMatching {
+  const rules = rulesOf(expected, options);
+  const { isSame, agree } = (expected.length * actual.length <= directPairsMax || rules.some(({ matcher }) => matcher !== undefined) ? fewPairs : manyPairs)({ expected, actual, rules, same });
+  const width = actual.length;
+  const cells = new Uint8Array(expected.length * width);
+  const compared = (e: number, a: number): number => (!isSame(e, a) ? otherTool : isFree(expected[e], rules[e]) || agree(e, a) ? matched : named);
+  const cell = (e: number, a: number): number => {
+    if (a < 0 || a >= width || e < 0 || e >= expected.length) return otherTool;
+    const known = cells[e * width + a];
+    return known === undefined || known === unknown ? (cells[e * width + a] = compared(e, a)) : known;
+  };
+  return {
+    same: (e, a) => cell(e, a) !== otherTool,
+    matches: (e, a) => cell(e, a) === matched,
+    lacksArguments: lacksArguments(expected, actual, rules, isSame),
+    difference: (e, a) => (cell(e, a) !== named ? undefined : differenceInWords(expected[e], actual[a]?.call, rules[e])),
+  };
+}
+
+/** Cells of the table. */
+const unknown = 0;
+const otherTool = 1;
+const named = 2;
+const matched = 3;
+
+interface Pairs {
+  readonly expected: readonly ExpectedToolCall[];
+  readonly actual: readonly PlacedCall[];
+  /** One for each expectation. */
+  readonly rules: readonly ArgumentRule[];
+  readonly same: SameTool;
+}
+
+/** How pairs are compared; both ways give the same answers. */
+interface Comparing {
+  readonly isSame: (expected: number, actual: number) => boolean;
+  /** False for arguments that were not carried. */
+  readonly agree: (expected: number, actual: number) => boolean;
+}
+
+function fewPairs({ expected, actual, rules, same }: Pairs): Comparing {
+  return {
+    isSame: (e, a) => {
+      const want = expected[e];
+      const placed = actual[a];
+      return want !== undefined && placed !== undefined && same(want, placed.call);
+    },
+    agree: (e, a) => {
+      const want = expected[e]?.arguments;
+      const rule = rules[e];
+      const placed = actual[a];
+      const sent = placed === undefined ? undefined : argumentsOf(placed.call);
+      return want !== undefined && rule !== undefined && sent !== undefined && argumentsAgree(want, sent, rule);
+    },
+  };
+}
+
+function manyPairs({ expected, actual, rules, same }: Pairs): Comparing {
+  const rowOf = toolRows(actual, same);
+  const rows = expected.map((call) => rowOf(call));
+  const wanted = expected.map(({ arguments: args }, e) => prepared(args, rules[e]));
+  const made = preparedCalls(actual, rules);
+  return {
+    isSame: (e, a) => rows[e]?.[a] === 1,
+    agree: (e, a) => {
+      const want = wanted[e];
+      const sent = made(e, a);
+      const rule = rules[e];
+      return want !== undefined && sent !== undefined && rule !== undefined && argumentsMatch(want, sent, rule);
+    },
+  };
+}
+
+/** The rule of each expectation; one object for all of one tool, so that what is made by a rule is made once. */
+function rulesOf(expected: readonly ExpectedToolCall[], options: ArgumentOptions): readonly ArgumentRule[] {
+  if (Object.keys(options.overrides).length === 0) return expected.map(() => options);
+  const known = new Map<string, ArgumentRule>();
+  return expected.map(({ name }) => {
+    const rule = known.get(name) ?? argumentRule(options, name);
+    known.set(name, rule);
+    return rule;
+  });
+}
+
+function isFree(want: ExpectedToolCall | undefined, rule: ArgumentRule | undefined): boolean {
+  return want?.arguments === undefined || (rule?.mode === 'ignore' && rule.fields === undefined && rule.matcher === undefined);
+}
+
+function lacksArguments(expected: readonly ExpectedToolCall[], actual: readonly PlacedCall[], rules: readonly ArgumentRule[], isSame: Comparing['isSame']): boolean {
+  if (actual.every(({ call }) => argumentsOf(call) !== undefined)) return false;
+  const unsent = actual.flatMap(({ call }, a) => (argumentsOf(call) === undefined ? [a] : []));
+  return expected.some((want, e) => !isFree(want, rules[e]) && unsent.some((a) => isSame(e, a)));
+}
+
+/** For an expected tool, 1 at the places of its calls; found once for all expectations of that tool. */
+export function toolRows(actual: readonly PlacedCall[], same: SameTool): (expected: Pick<ExpectedToolCall, 'name' | 'toolId'> | undefined) => Uint8Array {
+  const known = new Map<string, Map<string | undefined, Uint8Array>>();
+  return (expected) => {
+    if (expected === undefined) return new Uint8Array(0);
+    const ofName = known.get(expected.name) ?? new Map<string | undefined, Uint8Array>();
+    known.set(expected.name, ofName);
+    const row = ofName.get(expected.toolId) ?? Uint8Array.from(actual, ({ call }) => (same(expected, call) ? 1 : 0));
+    ofName.set(expected.toolId, row);
+    return row;
+  };
+}
+
+/** Calls as the rule of the expected tool sees them, each made once for every rule. */
+function preparedCalls(actual: readonly PlacedCall[], rules: readonly ArgumentRule[]): (expected: number, actual: number) => PreparedArguments | undefined {
+  const known = new Map<ArgumentRule, (PreparedArguments | undefined)[]>();
+  return (e, a) => {
+    const rule = rules[e];
+    if (rule === undefined) return undefined;
+    const calls = known.get(rule) ?? [];
+    known.set(rule, calls);
+    const placed = actual[a];
+    return (calls[a] ??= placed === undefined ? undefined : prepared(argumentsOf(placed.call), rule));
+  };
+}
+
+/** Undefined: not carried. Null: sent, but no object. */
+export function argumentsOf(call: ToolCall): JsonObject | null | undefined {
+  return call.arguments === undefined && call.argumentsText !== undefined ? null : call.arguments;
+}
+
+function prepared(value: JsonObject | null | undefined, rule: ArgumentRule | undefined): PreparedArguments | undefined {
+  return value === undefined || rule === undefined ? undefined : preparedArguments(value, rule);
+}
+
+function differenceInWords(want: ExpectedToolCall | undefined, call: ToolCall | undefined, rule: ArgumentRule | undefined): string | undefined {
+  if (rule?.matcher !== undefined) return 'the matcher refuses its arguments';
+  const [wanted, sent] = [prepared(want?.arguments, rule), call === undefined ? undefined : prepared(argumentsOf(call), rule)];
+  if (wanted === undefined || sent === undefined || rule === undefined) return undefined;
+  const difference = argumentDifference(wanted, sent, rule);
+  if (difference === undefined) return undefined;
+  switch (difference.problem) {
+    case 'not_an_object':
+      return 'its arguments are not a JSON object';
+    case 'missing':
+      return `${quoted(difference.path)} is missing`;
+    case 'unexpected':
+      return `${quoted(difference.path)} was not expected`;
+    case 'different':
+      return `${quoted(difference.path)} differs`;
+  }
+}
+
+/** The members of one-to-one pairs, by side. */
+export function partneredOf(pairs: readonly Pair[]): { readonly expected: ReadonlySet<number>; readonly actual: ReadonlySet<number> } {
+  return { expected: new Set(pairs.map(({ expected }) => expected)), actual: new Set(pairs.map(({ actual }) => actual)) };
+}
+
+/** Expected calls without a partner, for details and sentences. */
+export interface MissingCall {
+  readonly index: number;
+  readonly tool: string;
+  /** The free call of the same tool that comes nearest to being it, and what keeps it from being it. */
+  readonly nearest?: string;
+}
+
+export function missingCalls(expected: readonly ExpectedToolCall[], actual: readonly PlacedCall[], matching: CallMatching, pairs: readonly Pair[]): readonly MissingCall[] {
+  if (pairs.length === expected.length) return [];
+  const partnered = partneredOf(pairs);
+  return expected.flatMap((call, index) => {
+    if (partnered.expected.has(index)) return [];
+    const at = actual.findIndex((_, a) => !partnered.actual.has(a) && matching.same(index, a));
+    const placed = actual[at];
+    const difference = placed === undefined ? undefined : matching.difference(index, at);
+    return [{ index, tool: call.name, ...(placed === undefined ? {} : { nearest: `${callName(placed)}: ${difference ?? 'it is out of order'}` }) }];
+  });
+}
+
+export function missingDetails(missing: readonly MissingCall[]): readonly JsonObject[] {
+  return missing.map((call) => ({ ...call }));
+}
+
+export function extraCalls(actual: readonly PlacedCall[], pairs: readonly Pair[]): readonly PlacedCall[] {
+  if (pairs.length === actual.length) return [];
+  const partnered = partneredOf(pairs).actual;
+  return actual.filter((_, at) => !partnered.has(at));
+}
+
+/** Under the name that an evaluator gives them. */
+export function extraDetails(key: string, extra: readonly PlacedCall[]): JsonObject {
+  return namedIn(key, extra, callDetails);
+}
+
+/** The calls that count: all that the model asked for, or only those that ran without an error. */
+export function countedCalls(calls: readonly PlacedCall[], onlySuccessful: boolean): readonly PlacedCall[] {
+  return onlySuccessful ? calls.filter(({ call }) => callEnd(call) === 'returned') : calls;
+}

@@ -1,0 +1,63 @@
+/**
+ * What a look at the top level of arguments finds: members that are missing, that no schema knows, or whose type is wrong. It needs no compiled schema, so every call of a run
+ * gets it, however much work the whole check of the others takes. The whole check finds the same, and more.
+ */
+import { isJsonArray, isJsonObject, member } from '../../src/model/json.ts';
+import type { JsonObject, JsonValue } from '../../src/model/json.ts';
+import type { SchemaProblem, Work } from '../evaluator.ts';
+
+const problemsMax = 50;
+/** Keywords that may know further members. */
+const otherMembers = ['patternProperties', '$ref', '$dynamicRef', '$recursiveRef', 'allOf', 'anyOf', 'oneOf', 'if', 'dependentSchemas', 'dependencies'] as const;
+
+/** Sure problems. It ends without a word when the steps do. */
+export function outlineProblems(schema: JsonValue, value: JsonObject, { strict, work }: { readonly strict: boolean; readonly work: Work }): readonly SchemaProblem[] {
+  if (!isJsonObject(schema)) return [];
+  const problems: SchemaProblem[] = [];
+  const add = (name: string, keyword: string, params: JsonObject, message: string): void => void problems.push({ path: [name], keyword, params, message });
+  const goesOn = (): boolean => work.steps-- > 0 && problems.length < problemsMax;
+  for (const name of requiredNames(schema)) {
+    if (!goesOn()) return problems;
+    if (!Object.hasOwn(value, name)) add(name, 'required', { missingProperty: name }, `must have required property '${name}'`);
+  }
+  const properties = member(schema, 'properties');
+  if (!isJsonObject(properties)) return problems;
+  const isClosed = (strict || member(schema, 'additionalProperties') === false) && !otherMembers.some((keyword) => Object.hasOwn(schema, keyword));
+  // No list of the names: there may be a hundred thousand.
+  for (const name in value) {
+    if (!goesOn()) return problems;
+    if (!Object.hasOwn(value, name)) continue;
+    const expected = member(properties, name);
+    if (expected === undefined && isClosed) add(name, 'additionalProperties', { additionalProperty: name }, 'must NOT have additional properties');
+    const type = expected === undefined ? undefined : plainType(expected);
+    if (type !== undefined && !hasType(value[name] ?? null, type)) add(name, 'type', { type }, `must be ${type}`);
+  }
+  return problems;
+}
+
+function requiredNames(schema: JsonObject): readonly string[] {
+  const names = member(schema, 'required');
+  return isJsonArray(names) && names.every((name) => typeof name === 'string') ? names : [];
+}
+
+const tests: { readonly [type: string]: (value: JsonValue) => boolean } = {
+  string: (value) => typeof value === 'string',
+  // Whole numbers are left to the whole check.
+  integer: (value) => typeof value === 'number' || typeof value === 'bigint',
+  number: (value) => typeof value === 'number' || typeof value === 'bigint',
+  boolean: (value) => typeof value === 'boolean',
+  array: isJsonArray,
+  object: isJsonObject,
+  null: (value) => value === null,
+};
+
+/** One type and no null besides; undefined: something else. */
+function plainType(schema: JsonValue): string | undefined {
+  const type = isJsonObject(schema) && member(schema, 'nullable') !== true ? member(schema, 'type') : undefined;
+  const word = typeof type === 'string' ? type.toLowerCase() : '';
+  return Object.hasOwn(tests, word) ? word : undefined;
+}
+
+function hasType(value: JsonValue, type: string): boolean {
+  return tests[type]?.(value) ?? true;
+}
