@@ -4,7 +4,7 @@ import { pino, type Logger } from 'pino';
 import { collectors } from '../collectors/index.ts';
 import { evaluationContext } from '../evaluators/configuration/context.ts';
 import type { Config } from './config/config.ts';
-import type { Prints } from './config/prints.ts';
+import type { Prints } from './config/fingerprint.ts';
 import type { ScoredRun } from './model/scored-run.ts';
 import { roughBytes } from './model/size-estimate.ts';
 import { contentNotices } from './pipeline/reporting/content-notices.ts';

@@ -1,5 +1,5 @@
 /** Faults of a configuration or an input as text: the place, the line itself, what is wrong and what would be right. */
-import type { ConfigFault } from '../config/fault.ts';
+import type { ConfigFault } from '../config/diagnostic.ts';
 
 export function faultsText(faults: readonly ConfigFault[]): string {
   return [...faultBlocks(faults), faults.length === 1 ? '1 fault' : `${faults.length} faults`].join('\n\n');

@@ -1,5 +1,5 @@
 /** Faults of an input file at their places, all at once: they are shown as those of a configuration are. */
-import type { ConfigFault } from '../config/fault.ts';
+import type { ConfigFault } from '../config/diagnostic.ts';
 import { JuryError } from '../model/errors.ts';
 
 /** INPUT_UNREADABLE with every fault. */

@@ -1,6 +1,6 @@
 /** From the words of a command line to an exit code. */
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';
-import { ConfigError } from '../config/fault.ts';
+import { ConfigError } from '../config/diagnostic.ts';
 import { nearest } from '../model/did-you-mean.ts';
 import type { Environment } from '../config/substitution.ts';
 import { JuryError } from '../model/errors.ts';

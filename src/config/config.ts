@@ -21,8 +21,8 @@ import type { SessionSettings } from '../pipeline/evaluation/session-settings.ts
 import type { ContentChoice } from '../stores/content-policy.ts';
 import type { Keep } from '../stores/run-writer.ts';
 import type { StoreAddress } from '../stores/index.ts';
-import type { Address } from './address.ts';
-import type { RunCondition } from './conditions.ts';
+import type { Address } from './entries/address.ts';
+import type { RunCondition } from './entries/conditions.ts';
 import type { logFormats, logLevels } from './sections/log.ts';
 
 export interface Config {

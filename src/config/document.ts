@@ -1,7 +1,7 @@
 /** YAML text → a value whose every part knows its place in the file. */
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument, type Document, type Scalar } from 'yaml';
 import type { JsonValue } from '../model/json.ts';
-import { pathText, type Path } from './fault.ts';
+import { pathText, type Path } from './diagnostic.ts';
 import { ownMembers } from './schema.ts';
 import { substitute, typedScalar, wholeNumber, type Environment } from './substitution.ts';
 import { syntaxProblem } from './syntax-problem.ts';

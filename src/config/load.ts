@@ -1,30 +1,30 @@
 /** The one way from a file to a configuration: read, substitute, check, fill in. All faults come at once. */
 import type { AnyEvaluator } from '../../evaluators/evaluator.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../model/json.ts';
-import { checker, type SchemaCheck } from './check.ts';
-import { clientTlsFiles, clientTlsUnread, type ClientTlsFiles } from './client-tls-files.ts';
+import { checker, type SchemaCheck } from './checks/check.ts';
+import { clientTlsFiles, clientTlsUnread, type ClientTlsFiles } from './files/client-tls-files.ts';
 import type { Config } from './config.ts';
-import { crossCheck } from './cross-checks.ts';
-import { configFileText } from './file.ts';
+import { crossCheck } from './checks/cross-checks.ts';
+import { configFileText } from './files/file.ts';
 import { parseConfigText, type ConfigDocument } from './document.ts';
-import { driftFaults, driftFiles, type DriftFiles } from './drift-files.ts';
-import { effectiveConfig, effectiveValue } from './effective.ts';
-import { placedEntries } from './evaluator-entry.ts';
-import { allEvaluators, evaluatorFiles, withEvaluatorIds, withEvaluatorPaths, type EvaluatorFiles } from './evaluator-files.ts';
-import type { EvaluatorModules } from './evaluator-modules.ts';
-import { withListPrices, withOwnPrices } from './list-prices.ts';
-import { ConfigError, pathText, type ConfigFault, type Finding, type Path } from './fault.ts';
+import { driftFaults, driftFiles, type DriftFiles } from './files/drift-files.ts';
+import { effectiveConfig, effectiveValue } from './resolve.ts';
+import { placedEntries } from './entries/evaluator-entry.ts';
+import { allEvaluators, evaluatorFiles, withEvaluatorIds, withEvaluatorPaths, type EvaluatorFiles } from './files/evaluator-files.ts';
+import type { EvaluatorModules } from './files/evaluator-modules.ts';
+import { withListPrices, withOwnPrices } from './entries/list-prices.ts';
+import { ConfigError, pathText, type ConfigFault, type Finding, type Path } from './diagnostic.ts';
 import { overriddenDocument, type ConfigFlags, type OverriddenDocument } from './overrides.ts';
-import { printsOf, type Prints } from './prints.ts';
-import { asObject } from './reading.ts';
+import { printsOf, type Prints } from './fingerprint.ts';
+import { asObject } from './partial-value.ts';
 import { configSchema, ownMembers, withDefaults } from './schema.ts';
 import { masked, maskedLine, secretPaths } from './secrets.ts';
-import { sharedSections, withSharedOptions } from './shared-options.ts';
+import { sharedSections, withSharedOptions } from './entries/shared-options.ts';
 import type { Environment } from './substitution.ts';
-import { tlsFiles, tlsUnread, type TlsFiles } from './tls-files.ts';
-import { tlsPlaces } from './tls-places.ts';
-import { toolDefinitions, toolFiles, toolFindings, type ToolFiles } from './tool-files.ts';
-import { configWarnings } from './warnings.ts';
+import { tlsFiles, tlsUnread, type TlsFiles } from './files/tls-files.ts';
+import { tlsPlaces } from './entries/tls-places.ts';
+import { toolDefinitions, toolFiles, toolFindings, type ToolFiles } from './files/tool-files.ts';
+import { configWarnings } from './checks/warnings.ts';
 
 export interface ConfigSource {
   /** As it is named in faults. */

@@ -1,9 +1,9 @@
 /** What flags and environment variables lay over a configuration's document: flags beat the environment, and that beats the file. */
 import { isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
-import { addressOf } from './address.ts';
+import { addressOf } from './entries/address.ts';
 import type { ConfigDocument } from './document.ts';
-import { pathText, type ConfigFault, type Path } from './fault.ts';
-import { asObject, objectAt } from './reading.ts';
+import { pathText, type ConfigFault, type Path } from './diagnostic.ts';
+import { asObject, objectAt } from './partial-value.ts';
 import { ownMembers } from './schema.ts';
 import type { Environment } from './substitution.ts';
 import { logLevels } from './sections/log.ts';

@@ -1,7 +1,7 @@
 /** What must never be shown: values that the schema marks, and in a source line everything that looks like one of them. */
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
 import type { ConfigDocument, Place } from './document.ts';
-import type { Path } from './fault.ts';
+import type { Path } from './diagnostic.ts';
 import { appliedSchema, memberSchema, ownMembers } from './schema.ts';
 
 /** What stands in the place of a secret. */

@@ -1,6 +1,6 @@
 /** The listeners of a service, from its configuration and its parts: OTLP over HTTP and gRPC, and the console. */
 import type { Logger } from 'pino';
-import { isLoopback } from '../config/address.ts';
+import { isLoopback } from '../config/entries/address.ts';
 import type { Config } from '../config/config.ts';
 import { hostRule, type HostRule } from '../model/http-hosts.ts';
 import { openConnections } from '../receivers/connection-tracker.ts';

@@ -1,6 +1,6 @@
 /** From a configuration to what the pipeline does with runs. What did not change stays what it is, with all that it remembers. */
 import type { Config } from '../config/config.ts';
-import { configuredRedaction } from '../config/redaction.ts';
+import { configuredRedaction } from '../config/entries/redaction.ts';
 import { jsonText, type JsonValue } from '../model/json.ts';
 import type { PipelineSettings } from '../pipeline/pipeline.ts';
 import { taskGroups, type TaskGroups } from '../pipeline/reporting/task-groups.ts';

@@ -2,9 +2,9 @@
  * Reads the configuration again when it is asked to, or when a file has changed, and puts it in force: one at a time, and whatever was asked
  * for meanwhile is one more time. A file with faults changes nothing.
  */
-import { ConfigError } from '../config/fault.ts';
+import { ConfigError } from '../config/diagnostic.ts';
 import type { LoadedConfig } from '../config/load.ts';
-import { differing, type Prints } from '../config/prints.ts';
+import { differing, type Prints } from '../config/fingerprint.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { evaluators } from '../../evaluators/index.ts';
-import { driftRunsMax } from '../../src/config/drift-files.ts';
-import { ConfigError } from '../../src/config/fault.ts';
+import { driftRunsMax } from '../../src/config/files/drift-files.ts';
+import { ConfigError } from '../../src/config/diagnostic.ts';
 import { loadConfigWithFiles, type LoadedConfig } from '../../src/config/load.ts';
-import { differing } from '../../src/config/prints.ts';
+import { differing } from '../../src/config/fingerprint.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tracejury-drift-files-'));
 afterAll(() => rmSync(folder, { recursive: true }));

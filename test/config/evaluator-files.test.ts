@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { parseConfigText } from '../../src/config/document.ts';
-import { evaluatorFiles } from '../../src/config/evaluator-files.ts';
-import { ConfigError } from '../../src/config/fault.ts';
+import { evaluatorFiles } from '../../src/config/files/evaluator-files.ts';
+import { ConfigError } from '../../src/config/diagnostic.ts';
 import { loadConfigWithFiles, type LoadedConfig } from '../../src/config/load.ts';
 import { members } from './members.ts';
 

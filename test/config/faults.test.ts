@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { ConfigError, type ConfigFault } from '../../src/config/fault.ts';
+import { ConfigError, type ConfigFault } from '../../src/config/diagnostic.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { badConfigs } from './bad-configs.ts';
 import { members } from './members.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { evaluators } from '../../evaluators/index.ts';
-import { ConfigError } from '../../src/config/fault.ts';
+import { ConfigError } from '../../src/config/diagnostic.ts';
 import { loadConfig } from '../../src/config/load.ts';
 
 const judge = 'judges: { main: { model: m } }\n';

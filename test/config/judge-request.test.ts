@@ -1,7 +1,7 @@
 /** What a configuration says of the requests to a judge, and what of it is on the wire. */
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import { ConfigError } from '../../src/config/fault.ts';
+import { ConfigError } from '../../src/config/diagnostic.ts';
 import { loadConfig, type LoadedConfig } from '../../src/config/load.ts';
 import type { JudgeSettings } from '../../src/judges/settings.ts';
 import { bench } from '../judges/bench.ts';

@@ -1,6 +1,6 @@
 /** What the environment and flags lay over a configuration: who wins, and what a fault names. */
 import { expect, test } from 'vitest';
-import { ConfigError } from '../../src/config/fault.ts';
+import { ConfigError } from '../../src/config/diagnostic.ts';
 import { loadConfig, type LoadedConfig } from '../../src/config/load.ts';
 import { configVariables, type ConfigFlags } from '../../src/config/overrides.ts';
 import type { Environment } from '../../src/config/substitution.ts';

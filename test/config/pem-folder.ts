@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect } from 'vitest';
-import { ConfigError, type ConfigFault } from '../../src/config/fault.ts';
+import { ConfigError, type ConfigFault } from '../../src/config/diagnostic.ts';
 import { loadConfigWithFiles, type LoadedConfig } from '../../src/config/load.ts';
 import type { Environment } from '../../src/config/substitution.ts';
 import { certificateFolder } from '../receivers/certificates.ts';

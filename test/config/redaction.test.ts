@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { evaluators } from '../../evaluators/index.ts';
 import { readConfig } from '../../src/config/load.ts';
-import { configuredRedaction } from '../../src/config/redaction.ts';
+import { configuredRedaction } from '../../src/config/entries/redaction.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 
 const text = 'anna@example.com paid with 4111 1111 1111 1111';

@@ -8,7 +8,7 @@ import { stringify } from 'yaml';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ConfigError } from '../../src/config/fault.ts';
+import { ConfigError } from '../../src/config/diagnostic.ts';
 import { faultsText } from '../../src/cli/faults-text.ts';
 
 /** The addresses are made up; each secret part holds the letters `KEY`, however short it is. */

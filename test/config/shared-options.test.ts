@@ -4,7 +4,7 @@ import { evaluators } from '../../evaluators/index.ts';
 import { listPrices } from '../../evaluators/pricing/list-prices.ts';
 import type { PriceTable } from '../../evaluators/pricing/prices.ts';
 import { evaluationContext } from '../../evaluators/configuration/context.ts';
-import { ConfigError } from '../../src/config/fault.ts';
+import { ConfigError } from '../../src/config/diagnostic.ts';
 import { loadConfig, type LoadedConfig } from '../../src/config/load.ts';
 import { agentTrace } from '../builders/agent-trace.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import { ConfigError } from '../../src/config/fault.ts';
+import { ConfigError } from '../../src/config/diagnostic.ts';
 import { loadConfigWithFiles, type LoadedConfig } from '../../src/config/load.ts';
 import { members } from './members.ts';
 

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { ConfigError } from '../../src/config/fault.ts';
-import { watchedFile, type WatchedFile } from '../../src/config/watched-file.ts';
+import { ConfigError } from '../../src/config/diagnostic.ts';
+import { watchedFile, type WatchedFile } from '../../src/config/files/watched-file.ts';
 import { members } from './members.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tracejury-watched-file-'));

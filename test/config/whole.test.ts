@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { evaluators } from '../../evaluators/index.ts';
 import { listPrices } from '../../evaluators/pricing/list-prices.ts';
-import { ConfigError } from '../../src/config/fault.ts';
+import { ConfigError } from '../../src/config/diagnostic.ts';
 import { loadConfigWithFiles, type LoadedConfig } from '../../src/config/load.ts';
 
 const file = fileURLToPath(new URL('../fixtures/config/whole.yaml', import.meta.url));

@@ -1,6 +1,6 @@
 /** Configurations that are too large, endless, or mean something else than they say. */
 import { evaluators } from '../../evaluators/index.ts';
-import { ConfigError } from '../../src/config/fault.ts';
+import { ConfigError } from '../../src/config/diagnostic.ts';
 import { loadConfigWithFiles } from '../../src/config/load.ts';
 import type { HostileCase, Send } from './case.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, expect, test } from 'vitest';
 import { evaluators } from '../../evaluators/index.ts';
-import { watchedFile } from '../../src/config/watched-file.ts';
+import { watchedFile } from '../../src/config/files/watched-file.ts';
 import { tlsOptions } from '../../src/receivers/tls.ts';
 import { service } from '../../src/service.ts';
 import { familyServer } from '../exporters/family-server.ts';

@@ -11,7 +11,7 @@ import { pino } from 'pino';
 import { afterEach, expect, test } from 'vitest';
 import { evaluators } from '../../evaluators/index.ts';
 import { loadConfigWithFiles } from '../../src/config/load.ts';
-import { watchedFile } from '../../src/config/watched-file.ts';
+import { watchedFile } from '../../src/config/files/watched-file.ts';
 import { service } from '../../src/service.ts';
 import { certificateFolder, knownClient, trust } from '../receivers/certificates.ts';
 import { grpcClient } from '../receivers/grpc-client.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { pino } from 'pino';
 import { evaluators } from '../../evaluators/index.ts';
-import { watchedFile } from '../../src/config/watched-file.ts';
+import { watchedFile } from '../../src/config/files/watched-file.ts';
 import { service } from '../../src/service.ts';
 import { eventually, sample, sendAgentRun } from './running.ts';
 

@@ -6,7 +6,7 @@ import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { evaluators } from '../../evaluators/index.ts';
 import type { Config } from '../../src/config/config.ts';
 import { loadConfigWithFiles } from '../../src/config/load.ts';
-import { configuredRedaction } from '../../src/config/redaction.ts';
+import { configuredRedaction } from '../../src/config/entries/redaction.ts';
 import type { DriftLook } from '../../src/model/store/drift-store.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import type { Run } from '../../src/model/agent-trace.ts';

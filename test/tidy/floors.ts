@@ -50,7 +50,7 @@ const packages: { readonly [floor in Place['floor']]: RegExp | undefined } = {
 const hashing: ReadonlySet<string> = new Set(['createHash', 'hash']);
 
 /** Imports the evaluators that a configuration names: the only import that is not a literal. */
-const importer = 'src/config/evaluator-modules.ts';
+const importer = 'src/config/files/evaluator-modules.ts';
 
 export function placeOf(path: string): Place | undefined {
   if (path === 'src/service.ts') return { floor: 5, family: 'top' };

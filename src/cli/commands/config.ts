@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 import { evaluators } from '../../../evaluators/index.ts';
-import { ConfigError } from '../../config/fault.ts';
+import { ConfigError } from '../../config/diagnostic.ts';
 import { readConfig, type LoadedConfig } from '../../config/load.ts';
 import { configSchema } from '../../config/schema.ts';
 import { jsonText, type JsonValue } from '../../model/json.ts';

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import { evaluationContext } from '../../../evaluators/configuration/context.ts';
 import { evaluators } from '../../../evaluators/index.ts';
-import { environmentHeaders } from '../../config/endpoint.ts';
+import { environmentHeaders } from '../../config/entries/endpoint.ts';
 import { loadConfig } from '../../config/load.ts';
 import type { Environment } from '../../config/substitution.ts';
 import type { Sleep } from '../../model/clock.ts';

@@ -6,7 +6,7 @@ import type { Config } from '../../config/config.ts';
 import { readConfig } from '../../config/load.ts';
 import type { ConfigFlags } from '../../config/overrides.ts';
 import type { Environment } from '../../config/substitution.ts';
-import { watchedFile } from '../../config/watched-file.ts';
+import { watchedFile } from '../../config/files/watched-file.ts';
 import { service } from '../../service.ts';
 import { clock, sleep } from '../../service/node-runtime.ts';
 import { giveWay } from '../../service/thread-priorities.ts';

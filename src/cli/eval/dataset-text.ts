@@ -1,6 +1,6 @@
 /** The text of a dataset → its value, whose every part knows its line and column. YAML, JSON, or JSON lines. */
 import { isAlias, isMap, isNode, isScalar, isSeq, LineCounter, parseDocument, type Document } from 'yaml';
-import type { ConfigFault, Path } from '../../config/fault.ts';
+import type { ConfigFault, Path } from '../../config/diagnostic.ts';
 import { syntaxProblem } from '../../config/syntax-problem.ts';
 import { isJsonArray, isJsonObject, parseJson, type JsonValue } from '../../model/json.ts';
 import { InputFaults } from '../input-faults.ts';

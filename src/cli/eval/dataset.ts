@@ -6,14 +6,14 @@ import { readExpectation } from '../../../evaluators/expectation/expectation.ts'
 import { refinedPart } from '../../../evaluators/expectation/expected-parts.ts';
 import { schemaFaults } from '../../../evaluators/configuration/options.ts';
 import type { EvaluatorConfig } from '../../config/config.ts';
-import { juryFindings, unknownJudges } from '../../config/cross-checks-juries.ts';
-import { askedBy, evaluatorEntry } from '../../config/evaluator-entry.ts';
+import { juryFindings, unknownJudges } from '../../config/checks/cross-checks-juries.ts';
+import { askedBy, evaluatorEntry } from '../../config/entries/evaluator-entry.ts';
 import { whoIsAskedSchema } from '../../config/sections/evaluators.ts';
-import { withShared } from '../../config/shared-options.ts';
+import { withShared } from '../../config/entries/shared-options.ts';
 import { JuryError } from '../../model/errors.ts';
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../model/json.ts';
 import type { PlannedEvaluator } from '../../pipeline/evaluation/evaluate.ts';
-import { pathText, type ConfigFault } from '../../config/fault.ts';
+import { pathText, type ConfigFault } from '../../config/diagnostic.ts';
 import { InputFaults } from '../input-faults.ts';
 import { unreadable } from '../inspect/bodies.ts';
 import { datasetText, type Locate } from './dataset-text.ts';

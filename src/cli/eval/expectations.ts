@@ -4,7 +4,7 @@ import { coverageOf } from '../../../evaluators/expectation/coverage.ts';
 import type { AnyEvaluator, ExpectedPart } from '../../../evaluators/evaluator.ts';
 import { readExpectation } from '../../../evaluators/expectation/expectation.ts';
 import { refinedPart, statedParts } from '../../../evaluators/expectation/expected-parts.ts';
-import { pathText, type ConfigFault } from '../../config/fault.ts';
+import { pathText, type ConfigFault } from '../../config/diagnostic.ts';
 import type { Expectation } from '../../model/expectation.ts';
 import type { JsonValue } from '../../model/json.ts';
 import { expectedOf, type PlannedEvaluator } from '../../pipeline/evaluation/evaluate.ts';

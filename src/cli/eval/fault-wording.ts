@@ -1,7 +1,7 @@
 /** A fault of a dataset or an expectation in the form of the configuration's: what is wrong, and what would be right. */
 import { expectationNames } from '../../../evaluators/expectation/expectation.ts';
 import type { Fault } from '../../../evaluators/evaluator.ts';
-import type { ConfigFault } from '../../config/fault.ts';
+import type { ConfigFault } from '../../config/diagnostic.ts';
 import { nearest } from '../../model/did-you-mean.ts';
 import { isJsonArray, isJsonObject, member, type JsonValue } from '../../model/json.ts';
 

@@ -3,7 +3,7 @@ import { readDefinitions } from '../../../collectors/reading/definitions.ts';
 import { fromMessages } from '../../library/from-messages.ts';
 import { agentTrace, toolCall } from '../../library/agent-trace.ts';
 import type { AgentTrace, ToolCall, TruncatedPart } from '../../model/agent-trace.ts';
-import type { Path } from '../../config/fault.ts';
+import type { Path } from '../../config/diagnostic.ts';
 import { JuryError } from '../../model/errors.ts';
 import { isJsonArray, isJsonObject, member, plainText, type JsonObject, type JsonValue } from '../../model/json.ts';
 import { unreadable } from '../inspect/bodies.ts';

@@ -1,6 +1,6 @@
 /** Bodies of files → the runs in them: spans through the gathering of the service, agent traces and messages as they are. */
 import { createHash } from 'node:crypto';
-import { pathText } from '../../config/fault.ts';
+import { pathText } from '../../config/diagnostic.ts';
 import type { AgentTrace, Run } from '../../model/agent-trace.ts';
 import { wire } from '../../model/attributes.ts';
 import { noTenant, parseSpanId, parseTraceId, type SpanId, type TraceId } from '../../model/ids.ts';

@@ -1,6 +1,6 @@
 /** What `eval` scores: one run with its place in the inputs and what a dataset says about it. */
 import type { ExpectedPart } from '../../../evaluators/evaluator.ts';
-import type { ConfigFault, Path } from '../../config/fault.ts';
+import type { ConfigFault, Path } from '../../config/diagnostic.ts';
 import type { Run } from '../../model/agent-trace.ts';
 import type { NamedVerdict } from '../../library/report.ts';
 import type { PlannedEvaluator } from '../../pipeline/evaluation/evaluate.ts';

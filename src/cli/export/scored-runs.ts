@@ -1,7 +1,7 @@
 /** What exporters are given of recorded runs, and of runs that a store has: as the service would, with nobody asked. */
 import { evaluationContext } from '../../../evaluators/configuration/context.ts';
 import type { Config } from '../../config/config.ts';
-import { configuredRedaction } from '../../config/redaction.ts';
+import { configuredRedaction } from '../../config/entries/redaction.ts';
 import type { ScoredRun } from '../../model/scored-run.ts';
 import type { Run, RunKey } from '../../model/agent-trace.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';

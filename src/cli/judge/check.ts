@@ -3,7 +3,7 @@ import { evaluationContext } from '../../../evaluators/configuration/context.ts'
 import { evaluators } from '../../../evaluators/index.ts';
 import type { Config } from '../../config/config.ts';
 import { readConfig } from '../../config/load.ts';
-import { configuredRedaction } from '../../config/redaction.ts';
+import { configuredRedaction } from '../../config/entries/redaction.ts';
 import type { Environment } from '../../config/substitution.ts';
 import { panelModel } from '../../pipeline/jury/jury-panel.ts';
 import { judgeBench } from '../../service/judge-pool.ts';

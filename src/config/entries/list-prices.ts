@@ -1,0 +1,28 @@
+/** The list prices of vendors behind the prices that the configuration gives. */
+import { listPrices } from '../../../evaluators/pricing/list-prices.ts';
+import { priceOf, priceTableSchema } from '../../../evaluators/pricing/prices.ts';
+import { snakeMembers } from '../../../evaluators/configuration/option-names.ts';
+import type { JsonObject } from '../../model/json.ts';
+import { objectAt } from '../partial-value.ts';
+import { ownMembers } from '../schema.ts';
+
+/**
+ * The configuration with a price for every listed model. A list price gives way to any price of the configuration that is for the same
+ * model, under a shorter name or one with `*` too.
+ */
+export function withListPrices(value: JsonObject): JsonObject {
+  const own = objectAt(value, 'prices');
+  const named = ownPrices(own);
+  const listed = Object.entries(snakeMembers(priceTableSchema, listPrices as unknown as JsonObject) as JsonObject).filter(([model]) => priceOf(model, named) === undefined);
+  return ownMembers([...Object.entries(value).filter(([key]) => key !== 'prices'), ['prices', ownMembers([...Object.entries(own), ...listed])]]);
+}
+
+/** The way back: what is shown of the table is what its author has written. */
+export function withOwnPrices(value: JsonObject, own: JsonObject): JsonObject {
+  return ownMembers(Object.entries(value).map(([key, below]) => [key, key === 'prices' ? objectAt(own, key) : below]));
+}
+
+/** Only names count here. */
+function ownPrices(own: JsonObject): { readonly [model: string]: { readonly inputPerMillion: number; readonly outputPerMillion: number } } {
+  return Object.fromEntries(Object.keys(own).map((model) => [model, { inputPerMillion: 0, outputPerMillion: 0 }]));
+}

@@ -1,0 +1,45 @@
+/** The list `redact`: how it is read, and what no schema can say about it. */
+import { isJsonObject, member, type JsonValue } from '../../model/json.ts';
+import { redaction, type Redaction } from '../../redaction/redaction.ts';
+import { notSearched } from '../../redaction/search.ts';
+import { readyPatterns, redactionRules, replacementDefault, type RedactionSettings } from '../../redaction/settings.ts';
+import type { Telemetry } from '../../telemetry/telemetry.ts';
+import type { Finding } from '../diagnostic.ts';
+import { patternProblem } from '../checks/pattern.ts';
+
+export function redactionSettings(list: readonly JsonValue[]): readonly RedactionSettings[] {
+  return list.flatMap((item, place) => settingsOf(item, place) ?? []);
+}
+
+/** Undefined: the list is empty, and there is nothing to do. */
+export function configuredRedaction(settings: readonly RedactionSettings[], telemetry: Telemetry): Redaction | undefined {
+  if (settings.length === 0) return undefined;
+  return redaction({ rules: redactionRules(settings), onRedacted: (rule) => telemetry.add('tracejury.redactions', 1, { 'tracejury.rule': rule }) });
+}
+
+/** Each text that stands for another must be left alone by the whole list: it passes the same rules again wherever texts are put together. */
+export function redactionFindings(list: readonly JsonValue[]): readonly Finding[] {
+  const usable = list.flatMap((item, place) => {
+    const settings = settingsOf(item, place);
+    return settings === undefined || ('pattern' in settings && patternProblem(settings.pattern) !== undefined) ? [] : [{ settings, place }];
+  });
+  return usable.flatMap(({ settings, place }): readonly Finding[] => {
+    const [rule] = redactionRules([settings]);
+    const isMatched = (text: string): boolean => (rule?.parts(text, () => true) ?? []).length > 0;
+    const key = 'pattern' in settings ? 'pattern' : 'match';
+    const matched = usable.find((other) => isMatched(other.settings.replace));
+    if (matched !== undefined) return [{ path: ['redact', matched.place, 'replace'], at: 'value', problem: `${JSON.stringify(matched.settings.replace)} is matched by redact[${place}].${key}`, todo: 'Choose another text: what stands in the place of something must not be redacted itself.' }];
+    if (isMatched(notSearched)) return [{ path: ['redact', place, key], at: 'value', problem: `matches ${JSON.stringify(notSearched)}, which stands for texts that are too long to be searched`, todo: 'Write a narrower pattern.' }];
+    return [];
+  });
+}
+
+/** Undefined: the schema or another check refuses it. */
+function settingsOf(item: JsonValue, place: number): RedactionSettings | undefined {
+  const written = isJsonObject(item) ? item : {};
+  const [match, pattern, replace = replacementDefault] = ['match', 'pattern', 'replace'].map((key) => member(written, key));
+  if (typeof replace !== 'string' || (match === undefined) === (pattern === undefined)) return undefined;
+  if (typeof pattern === 'string') return { pattern, replace, place };
+  const ready = readyPatterns.find((name) => name === match);
+  return ready === undefined ? undefined : { match: ready, replace };
+}

@@ -1,0 +1,128 @@
+/** The fixed sets of runs that judges are asked about again and again: JSON lines beside the configuration, one run a line, as `tracejury judge check` reads them. */
+import { createHash } from 'node:crypto';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { givenTraces } from '../../cli/eval/given-traces.ts';
+import { runOfTrace } from '../../cli/eval/inputs.ts';
+import type { Run } from '../../model/agent-trace.ts';
+import { JuryError } from '../../model/errors.ts';
+import { isJsonArray, isJsonObject, member, parseJson, type JsonValue } from '../../model/json.ts';
+import type { ConfigDocument } from '../document.ts';
+import { entryOf } from '../entries/evaluator-entry.ts';
+import { pathText, type ConfigFault, type Path } from '../diagnostic.ts';
+import { asObject, listAt } from '../partial-value.ts';
+
+/** What is wrong with one line of a file, or with the whole of it. */
+interface LineFault {
+  /** From 1. */
+  readonly line: number;
+  readonly problem: string;
+  readonly todo: string;
+}
+
+type DriftFile = { readonly kind: 'read'; readonly runs: readonly Run[]; readonly print: string } | { readonly kind: 'faulty'; readonly path: string; readonly faults: readonly LineFault[] };
+
+/** What each file gave, by its path as it is written in the configuration. */
+export type DriftFiles = ReadonlyMap<string, DriftFile>;
+
+/** Each run is asked about at each look. */
+export const driftRunsMax = 500;
+const fileBytesMax = 16 * 1024 * 1024;
+export const driftFilesMax = 50;
+/** Of one file that are told. */
+const faultsMax = 20;
+const formTodo = 'Write one run a line, as tracejury judge check reads them: {"input": …, "final_response": …}, with tool_calls or messages.';
+
+/** `file` is the configuration's own path. */
+export function driftFiles(file: string, document: ConfigDocument): DriftFiles {
+  const names = document.broken ? [] : driftPaths(document.value);
+  return new Map(names.map((name, nth) => [name, nth < driftFilesMax ? readDriftFile(resolve(dirname(file), name)) : faulty(name, [{ line: 1, problem: `is one dataset too many: there may be ${driftFilesMax}`, todo: 'Let evaluators share some.' }])]));
+}
+
+/** As they are written, each once. */
+export function driftPaths(value: JsonValue): readonly string[] {
+  return [...new Set(driftEntries(value).map(({ dataset }) => dataset))];
+}
+
+/** At the lines of the datasets. What stands there is never shown: it is text of runs. */
+export function driftFaults(value: JsonValue, files: DriftFiles): readonly ConfigFault[] {
+  const told = new Set<string>();
+  return driftEntries(value).flatMap(({ path, dataset }) => {
+    const read = files.get(dataset) ?? faulty(dataset, [{ line: 1, problem: 'was not loaded', todo: 'Give the configuration as a file.' }]);
+    if (read.kind === 'read' || told.has(dataset)) return [];
+    told.add(dataset);
+    return read.faults.map(({ line, problem, todo }) => ({ file: read.path, line, column: 1, key: pathText(path), problem, todo, source: '' }));
+  });
+}
+
+interface DriftEntry {
+  readonly path: Path;
+  readonly dataset: string;
+}
+
+function driftEntries(value: JsonValue): readonly DriftEntry[] {
+  return listAt(asObject(value), 'evaluators').flatMap((entry, at) => {
+    const drift = member(entryOf(entry), 'drift');
+    const dataset = isJsonObject(drift) ? member(drift, 'dataset') : undefined;
+    return typeof dataset === 'string' ? [{ path: ['evaluators', at, 'drift', 'dataset'], dataset }] : [];
+  });
+}
+
+function readDriftFile(path: string): DriftFile {
+  const text = textOf(path);
+  return typeof text === 'string' ? readRuns(path, text) : faulty(path, [{ line: 1, ...text }]);
+}
+
+function readRuns(path: string, text: string): DriftFile {
+  const runs = new Map<string, { readonly run: Run; readonly line: number }>();
+  const faults: LineFault[] = [];
+  for (const [at, own] of text.replace(/^\uFEFF/, '').split('\n').entries()) {
+    if (own.trim() === '' || faults.length >= faultsMax) continue;
+    const line = at + 1;
+    const read = readLine(own);
+    const before = 'run' in read ? runs.get(read.run.contentHash) : undefined;
+    if ('problem' in read) faults.push({ line, ...read });
+    else if (before !== undefined) faults.push({ line, problem: `holds the same run as line ${before.line}`, todo: 'Leave one of them out: it would count twice.' });
+    else if (runs.size >= driftRunsMax) faults.push({ line, problem: `is one run too many: there may be ${driftRunsMax}`, todo: 'Leave some out: each is asked about at each look.' });
+    else runs.set(read.run.contentHash, { run: read.run, line });
+    if (runs.size >= driftRunsMax && faults.length > 0) break;
+  }
+  if (faults.length > 0) return faulty(path, faults);
+  if (runs.size === 0) return faulty(path, [{ line: 1, problem: 'holds no run', todo: formTodo }]);
+  return { kind: 'read', runs: [...runs.values()].map(({ run }) => run), print: createHash('sha256').update(text).digest('base64') };
+}
+
+function readLine(text: string): { readonly run: Run } | Omit<LineFault, 'line'> {
+  const value = parseJson(text);
+  if (value === undefined) return { problem: 'is not JSON', todo: formTodo };
+  if (isJsonArray(value) && !value.some((item) => isJsonObject(item) && member(item, 'role') !== undefined)) return { problem: 'holds a list of runs', todo: formTodo };
+  try {
+    const [given] = givenTraces('the line', value);
+    return given === undefined ? { problem: 'holds no run', todo: formTodo } : { run: runOfTrace(given.trace, given.expected) };
+  } catch (error) {
+    if (!(error instanceof JuryError)) throw error;
+    return { problem: `is not a run: ${error.why.replace(/^the line(\[\d+\])?:? ?/, '')}`, todo: formTodo };
+  }
+}
+
+function textOf(path: string): string | Omit<LineFault, 'line'> {
+  try {
+    const descriptor = openSync(path, 'r');
+    try {
+      const { size } = fstatSync(descriptor);
+      if (size > fileBytesMax) return { problem: `is larger than ${fileBytesMax} bytes`, todo: 'Leave some runs out.' };
+      const bytes = Buffer.alloc(size);
+      const length = size === 0 ? 0 : readSync(descriptor, bytes, 0, size, 0);
+      return new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, length));
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch (error) {
+    if (error instanceof TypeError) return { problem: 'is not UTF-8 text', todo: 'Save it as UTF-8.' };
+    return { problem: `cannot be read${error instanceof Error && 'code' in error ? ` (${String(error.code)})` : ''}`, todo: 'Check the path, which is taken from the folder of the configuration, and its permissions.' };
+  }
+}
+
+function faulty(path: string, faults: readonly LineFault[]): DriftFile {
+  return { kind: 'faulty', path, faults };
+}

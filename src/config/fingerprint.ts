@@ -1,0 +1,49 @@
+/** What tells two configurations apart without holding what they say: a hash of each section, and of each key that holds only after a restart. */
+import { createHash } from 'node:crypto';
+import { isJsonObject, jsonText, member, type JsonObject, type JsonValue } from '../model/json.ts';
+import { pathText } from './diagnostic.ts';
+
+export interface Prints {
+  readonly sections: ReadonlyMap<string, string>;
+  /** By key, as in `listen.otlp_http`. */
+  readonly restart: ReadonlyMap<string, string>;
+}
+
+/** `value` with defaults filled in; `files`: what the files say that it names, by the key that names them. */
+export function printsOf({ schema, value, files }: { readonly schema: JsonObject; readonly value: JsonObject; readonly files: JsonObject }): Prints {
+  const filesBelow = (key: string): JsonValue => Object.entries(files).flatMap(([name, said]) => (name === key || name.startsWith(`${key}.`) ? [said] : []));
+  const sections = Object.keys(propertiesOf(schema)).map((key) => [key, hashOf([member(value, key) ?? null, filesBelow(key)])] as const);
+  const restart = restartPaths(schema).map(({ path, isPresence }) => [pathText(path), hashOf(isPresence ? valueAt(value, path) !== null : valueAt(value, path))] as const);
+  return { sections: new Map(sections), restart: new Map(restart) };
+}
+
+/** Names of what differs, in the order of the schema. */
+export function differing(one: ReadonlyMap<string, string>, other: ReadonlyMap<string, string>): readonly string[] {
+  return [...other.keys()].filter((key) => one.get(key) !== other.get(key));
+}
+
+interface RestartPath {
+  readonly path: readonly string[];
+  /** Only whether there is a value matters. */
+  readonly isPresence: boolean;
+}
+
+/** Keys that the schema marks with `x-restart`; they are no items of lists. */
+function restartPaths(schema: JsonObject, path: readonly string[] = []): readonly RestartPath[] {
+  const mark = member(schema, 'x-restart');
+  const below = Object.entries(propertiesOf(schema)).flatMap(([name, one]) => (isJsonObject(one) ? restartPaths(one, [...path, name]) : []));
+  return mark === undefined ? below : [{ path, isPresence: mark === 'presence' }, ...below];
+}
+
+function propertiesOf(schema: JsonObject): JsonObject {
+  const properties = member(schema, 'properties');
+  return isJsonObject(properties) ? properties : {};
+}
+
+function valueAt(value: JsonValue, path: readonly string[]): JsonValue {
+  return path.reduce<JsonValue>((at, name) => (isJsonObject(at) ? (member(at, name) ?? null) : null), value);
+}
+
+function hashOf(value: JsonValue): string {
+  return createHash('sha256').update(jsonText(value, { sortKeys: true })).digest('base64');
+}
