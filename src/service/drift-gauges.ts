@@ -1,5 +1,5 @@
 /** The last look of each drift watch as gauges: what dashboards and alerts look at. */
-import { driftFigures } from '../figures/drift.ts';
+import { driftFigures } from '../analytics/drift.ts';
 import type { DriftLook, DriftStore, DriftWord } from '../model/store/drift-store.ts';
 import type { MetricRegistry } from '../telemetry/registry.ts';
 import type { Labels } from '../telemetry/telemetry.ts';

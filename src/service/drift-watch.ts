@@ -3,7 +3,7 @@
  * Each answer is written before the next question goes, so a process that dies costs one question.
  */
 import type { Config } from '../config/config.ts';
-import { driftCounts, driftWordOf } from '../figures/drift.ts';
+import { driftCounts, driftWordOf } from '../analytics/drift.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { DriftAnswer, DriftLook, DriftResult, DriftSeries } from '../model/store/drift-store.ts';
 import type { AskEnd } from '../pipeline/jury/judge-driver.ts';

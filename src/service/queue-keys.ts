@@ -1,6 +1,6 @@
 /** In which lines pairs of run and evaluator wait in the store, and at whose cost. */
 import type { Config } from '../config/config.ts';
-import type { JudgeInForce } from '../figures/judge-agreement.ts';
+import type { JudgeInForce } from '../analytics/judge-agreement.ts';
 import type { Budget } from '../judges/budget/budgets.ts';
 import { endpointParty } from '../judges/client/http-calls.ts';
 import type { PlannedEvaluator } from '../pipeline/evaluation/evaluate.ts';

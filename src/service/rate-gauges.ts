@@ -1,6 +1,6 @@
 /** Rates and agreement as gauges, reckoned anew from the store now and then: what dashboards and alerts look at. */
-import { agreementOf, type JudgeAgreement } from '../figures/judge-agreement.ts';
-import { peopleKinds, rates, type EvaluatorRate } from '../figures/rates.ts';
+import { agreementOf, type JudgeAgreement } from '../analytics/judge-agreement.ts';
+import { peopleKinds, rates, type EvaluatorRate } from '../analytics/rates.ts';
 import { annotationRowsMax } from '../model/store/annotation-store.ts';
 import { wire } from '../model/attributes.ts';
 import { noTenant } from '../model/ids.ts';

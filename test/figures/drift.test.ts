@@ -1,6 +1,6 @@
 /** A look beside its baseline. */
 import { expect, test } from 'vitest';
-import { driftCounts, driftFigures, driftWordOf } from '../../src/figures/drift.ts';
+import { driftCounts, driftFigures, driftWordOf } from '../../src/analytics/drift.ts';
 import type { DriftAnswer } from '../../src/model/store/drift-store.ts';
 
 const answers = (words: string): readonly DriftAnswer[] => words.split(' ').map((word, at) => ({ run: `r${at}`, word: word as DriftAnswer['word'], tries: 1 }));

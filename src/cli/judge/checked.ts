@@ -1,6 +1,6 @@
 /** A labelled set against a judge: what the judge says, beside what people say; and two judges beside one another. */
-import { agreementOf, type JudgeAgreement } from '../../figures/judge-agreement.ts';
-import { labelledRuns, type LabelledRun } from '../../figures/people.ts';
+import { agreementOf, type JudgeAgreement } from '../../analytics/judge-agreement.ts';
+import { labelledRuns, type LabelledRun } from '../../analytics/human-labels.ts';
 import type { AnnotatedRun } from '../../model/store/annotation-store.ts';
 import type { Run } from '../../model/agent-trace.ts';
 import type { NotEstimable } from '../../statistics/estimate.ts';

@@ -1,5 +1,5 @@
 /** Looks at fixed sets, as the API writes them. */
-import { driftFigures } from '../../figures/drift.ts';
+import { driftFigures } from '../../analytics/drift.ts';
 import { driftStates, driftWords, type DriftLook, type DriftStore } from '../../model/store/drift-store.ts';
 import { member, type JsonObject } from '../../model/json.ts';
 import { timeText } from '../../model/timestamp.ts';

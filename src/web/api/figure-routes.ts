@@ -1,6 +1,6 @@
 /** What the verdicts of evaluators say of all traffic, and what people say of these verdicts. */
-import { agreementOf, withoutLabels } from '../../figures/judge-agreement.ts';
-import { peopleKinds, rates } from '../../figures/rates.ts';
+import { agreementOf, withoutLabels } from '../../analytics/judge-agreement.ts';
+import { peopleKinds, rates } from '../../analytics/rates.ts';
 import { annotationRowsMax, annotatorKinds, type AnnotatorKind } from '../../model/store/annotation-store.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { timeText } from '../../model/timestamp.ts';

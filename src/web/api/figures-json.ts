@@ -1,7 +1,7 @@
 /** Rates and agreement, as the API writes them: a figure has an interval, or the reason why there is none. */
 import type { BudgetRow } from './route.ts';
-import type { JudgeAgreement, PeopleAgreement } from '../../figures/judge-agreement.ts';
-import type { EvaluatorRate } from '../../figures/rates.ts';
+import type { JudgeAgreement, PeopleAgreement } from '../../analytics/judge-agreement.ts';
+import type { EvaluatorRate } from '../../analytics/rates.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { Coverage } from '../../statistics/coverage.ts';
 import type { Estimate, NotEstimable } from '../../statistics/estimate.ts';

@@ -6,7 +6,7 @@ import type { Annotation, TakenAnnotation } from '../../model/store/annotation-s
 import type { EntryStanding } from '../../model/exporter-status.ts';
 import type { Clock } from '../../model/clock.ts';
 import type { KeptSpans, Store } from '../../model/store/store.ts';
-import type { JudgeInForce } from '../../figures/judge-agreement.ts';
+import type { JudgeInForce } from '../../analytics/judge-agreement.ts';
 import type { JsonObject, JsonValue } from '../../model/json.ts';
 
 /** The queues of exporters, as far as they are told of. */

@@ -7,7 +7,7 @@ import { cohenKappa, type Kappa } from '../statistics/cohen-kappa.ts';
 import { confusion, confusionRates, type Confusion, type ConfusionRates } from '../statistics/confusion.ts';
 import { notEstimable, type NotEstimable } from '../statistics/estimate.ts';
 import { raterAgreement, type RaterAgreement } from '../statistics/rater-agreement.ts';
-import { labelledRuns, type LabelledRun } from './people.ts';
+import { labelledRuns, type LabelledRun } from './human-labels.ts';
 
 /** What is compared: whole runs, or single tool calls. */
 export type About = 'run' | 'tool_call';

@@ -11,7 +11,7 @@ import { predictionPowered, type PredictionPowered } from '../statistics/predict
 import { roganGladen, type CorrectedRate } from '../statistics/rogan-gladen.ts';
 import { cappedWeights, type CappedWeights } from '../statistics/weight-cap.ts';
 import { kishEffectiveN, rateSums, weightedRate, type RateObservation } from '../statistics/weighted-rate.ts';
-import { runKeyText } from './people.ts';
+import { runKeyText } from './human-labels.ts';
 
 /** With fewer labels of each kind of verdict a correction says more about chance than about the judge. */
 export const labelsMin = 20;
