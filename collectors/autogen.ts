@@ -5,8 +5,8 @@
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../src/model/json.ts';
 import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, Message, SpanFacts } from './collector.ts';
-import { lastText, readMessages } from './reading/messages.ts';
-import { parseContainer } from './reading/parsing.ts';
+import { lastText, readMessages } from './parsing/messages.ts';
+import { parseContainer } from './parsing/parsing.ts';
 
 export const autogen: Collector = {
   id: 'autogen',

@@ -4,7 +4,7 @@
  */
 import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts } from './collector.ts';
-import { readArguments } from './reading/values.ts';
+import { readArguments } from './parsing/values.ts';
 
 export const beeai: Collector = {
   id: 'beeai',

@@ -2,8 +2,8 @@
 import { jsonText } from '../src/model/json.ts';
 import { textAttribute, type Attributed, type LogRecord, type Span } from '../src/model/span.ts';
 import type { AskedCall, Collector, SpanFacts, ToldResult } from './collector.ts';
-import { isPlaceholder } from './reading/placeholders.ts';
-import { readArguments, readOutcome, type ReadArguments } from './reading/values.ts';
+import { isPlaceholder } from './parsing/placeholders.ts';
+import { readArguments, readOutcome, type ReadArguments } from './parsing/values.ts';
 
 export const claudeAgent: Collector = {
   id: 'claude_agent',

@@ -2,10 +2,10 @@
 import { isJsonArray, isJsonObject, member } from '../src/model/json.ts';
 import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, Message, SpanFacts } from './collector.ts';
-import { readDefinitions } from './reading/definitions.ts';
-import { readMessages } from './reading/messages.ts';
-import { parsePythonLiteral, pythonLiteralEnd } from './reading/python-literal.ts';
-import { parseContainer } from './reading/parsing.ts';
+import { readDefinitions } from './parsing/definitions.ts';
+import { readMessages } from './parsing/messages.ts';
+import { parsePythonLiteral, pythonLiteralEnd } from './parsing/python-literal.ts';
+import { parseContainer } from './parsing/parsing.ts';
 
 export const crewai: Collector = {
   id: 'crewai',

@@ -6,12 +6,12 @@ import type { Drafted } from '../src/model/mutable.ts';
 import { isJsonObject, member, type JsonObject } from '../src/model/json.ts';
 import { textAttribute, type LogRecord, type Span } from '../src/model/span.ts';
 import type { Collector, Message, Repeats, SpanFacts, ToolFacts } from './collector.ts';
-import { addTokens, contentKeys, readContent, tokenKeys } from './reading/conventions.ts';
-import { readDocuments } from './reading/documents.ts';
-import { eventMessages } from './reading/message-events.ts';
-import { lastText, readMessages } from './reading/messages.ts';
-import { jsonOf, parseContainer, parseText } from './reading/parsing.ts';
-import { addArguments, addOutcome, readArguments, readResult } from './reading/values.ts';
+import { addTokens, contentKeys, readContent, tokenKeys } from './parsing/conventions.ts';
+import { readDocuments } from './parsing/documents.ts';
+import { eventMessages } from './parsing/message-events.ts';
+import { lastText, readMessages } from './parsing/messages.ts';
+import { jsonOf, parseContainer, parseText } from './parsing/parsing.ts';
+import { addArguments, addOutcome, readArguments, readResult } from './parsing/values.ts';
 
 const messageEvents = ['gen_ai.system.message', 'gen_ai.user.message', 'gen_ai.assistant.message', 'gen_ai.tool.message', 'gen_ai.choice'] as const;
 const detailsEvent = 'gen_ai.client.inference.operation.details';

@@ -2,8 +2,8 @@
 import { isJsonObject, member } from '../src/model/json.ts';
 import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts, ToolFacts } from './collector.ts';
-import { observedModel, observedRetrieval, observedRun, observedTool, type Observation } from './reading/observation.ts';
-import { parseContainer, writtenValue } from './reading/parsing.ts';
+import { observedModel, observedRetrieval, observedRun, observedTool, type Observation } from './parsing/observation.ts';
+import { parseContainer, writtenValue } from './parsing/parsing.ts';
 
 export const genkit: Collector = {
   id: 'genkit',

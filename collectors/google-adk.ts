@@ -2,10 +2,10 @@
 import { isJsonArray, isJsonObject, member, type JsonObject } from '../src/model/json.ts';
 import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts, ToolFacts } from './collector.ts';
-import { readDefinitions } from './reading/definitions.ts';
-import { readMessages } from './reading/messages.ts';
-import { parseContainer } from './reading/parsing.ts';
-import { readArguments, readOutcome } from './reading/values.ts';
+import { readDefinitions } from './parsing/definitions.ts';
+import { readMessages } from './parsing/messages.ts';
+import { parseContainer } from './parsing/parsing.ts';
+import { readArguments, readOutcome } from './parsing/values.ts';
 
 export const googleAdk: Collector = {
   id: 'google_adk',

@@ -3,9 +3,9 @@ import type { ToolDefinition } from '../src/model/agent-trace.ts';
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../src/model/json.ts';
 import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts, ToolFacts } from './collector.ts';
-import { readDefinitions } from './reading/definitions.ts';
-import { observedModel, observedRetrieval, observedRun, observedTool } from './reading/observation.ts';
-import { parseContainer, writtenValue } from './reading/parsing.ts';
+import { readDefinitions } from './parsing/definitions.ts';
+import { observedModel, observedRetrieval, observedRun, observedTool } from './parsing/observation.ts';
+import { parseContainer, writtenValue } from './parsing/parsing.ts';
 
 export const haystack: Collector = {
   id: 'haystack',

@@ -1,8 +1,8 @@
 /** JetBrains Koog: the GenAI conventions, with an id where the agent's name would be, and in older versions messages in span events. */
 import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, Message, SpanFacts } from './collector.ts';
-import { readSystemPrompt } from './reading/conventions.ts';
-import { messageEvents } from './reading/message-events.ts';
+import { readSystemPrompt } from './parsing/conventions.ts';
+import { messageEvents } from './parsing/message-events.ts';
 
 export const koog: Collector = {
   id: 'koog',

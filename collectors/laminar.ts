@@ -1,9 +1,9 @@
 /** Laminar: `lmnr.span.type` with one input and one output on traced functions; requests to models use the names of the GenAI conventions. */
 import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts } from './collector.ts';
-import { contentKeys, readContent, readTokens, tokenKeys } from './reading/conventions.ts';
-import { observedModel, observedRun, observedTool, type Observation } from './reading/observation.ts';
-import { writtenValue } from './reading/parsing.ts';
+import { contentKeys, readContent, readTokens, tokenKeys } from './parsing/conventions.ts';
+import { observedModel, observedRun, observedTool, type Observation } from './parsing/observation.ts';
+import { writtenValue } from './parsing/parsing.ts';
 
 export const laminar: Collector = {
   id: 'laminar',

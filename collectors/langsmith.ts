@@ -2,8 +2,8 @@
 import { isJsonObject, member } from '../src/model/json.ts';
 import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts } from './collector.ts';
-import { observedModel, observedRetrieval, observedRun, observedTool, type Observation } from './reading/observation.ts';
-import { parseContainer } from './reading/parsing.ts';
+import { observedModel, observedRetrieval, observedRun, observedTool, type Observation } from './parsing/observation.ts';
+import { parseContainer } from './parsing/parsing.ts';
 
 const sessionKeys = ['langsmith.metadata.session_id', 'langsmith.metadata.thread_id', 'langsmith.metadata.conversation_id'] as const;
 

@@ -2,10 +2,10 @@
 import { isJsonObject, member, type JsonObject } from '../src/model/json.ts';
 import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, Message, SpanFacts } from './collector.ts';
-import { listedMessages } from './reading/message-events.ts';
-import { observedModel } from './reading/observation.ts';
-import { parseContainer } from './reading/parsing.ts';
-import { readArguments, readOutcome } from './reading/values.ts';
+import { listedMessages } from './parsing/message-events.ts';
+import { observedModel } from './parsing/observation.ts';
+import { parseContainer } from './parsing/parsing.ts';
+import { readArguments, readOutcome } from './parsing/values.ts';
 
 export const logfire: Collector = {
   id: 'logfire',

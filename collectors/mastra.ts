@@ -1,7 +1,7 @@
 /** Mastra's own names beside the GenAI conventions that it also speaks: `mastra.span.type`. */
 import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts } from './collector.ts';
-import { observedRun } from './reading/observation.ts';
+import { observedRun } from './parsing/observation.ts';
 
 const sessionKeys = ['sessionId', 'session_id', 'threadId', 'thread_id', 'resourceId'].map((key) => `mastra.metadata.${key}`);
 

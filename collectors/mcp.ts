@@ -4,7 +4,7 @@
  */
 import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts } from './collector.ts';
-import { readArguments, readOutcome } from './reading/values.ts';
+import { readArguments, readOutcome } from './parsing/values.ts';
 
 export const mcp: Collector = {
   id: 'mcp',

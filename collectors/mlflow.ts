@@ -2,9 +2,9 @@
 import { isJsonObject, member } from '../src/model/json.ts';
 import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts } from './collector.ts';
-import { readDefinitions } from './reading/definitions.ts';
-import { observedModel, observedRetrieval, observedRun, observedTool, type Observation } from './reading/observation.ts';
-import { parseContainer, unquotedText, writtenValue } from './reading/parsing.ts';
+import { readDefinitions } from './parsing/definitions.ts';
+import { observedModel, observedRetrieval, observedRun, observedTool, type Observation } from './parsing/observation.ts';
+import { parseContainer, unquotedText, writtenValue } from './parsing/parsing.ts';
 
 export const mlflow: Collector = {
   id: 'mlflow',

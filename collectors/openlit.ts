@@ -1,9 +1,9 @@
 /** OpenLIT beside the GenAI conventions: the workflow's input, and LangChain messages in Python's own notation. */
 import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts, ToolFacts } from './collector.ts';
-import { pythonLiteralCharsMax, readQuoted } from './reading/python-literal.ts';
-import { runInput } from './reading/run-values.ts';
-import { readOutcome } from './reading/values.ts';
+import { pythonLiteralCharsMax, readQuoted } from './parsing/python-literal.ts';
+import { runInput } from './parsing/run-values.ts';
+import { readOutcome } from './parsing/values.ts';
 
 export const openlit: Collector = {
   id: 'openlit',

@@ -2,11 +2,11 @@
 import { isJsonArray, isJsonObject, member } from '../src/model/json.ts';
 import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts } from './collector.ts';
-import { readDefinitions } from './reading/definitions.ts';
-import { listedMessages } from './reading/message-events.ts';
-import { lastText, readMessages } from './reading/messages.ts';
-import { parseContainer } from './reading/parsing.ts';
-import { readArguments, readOutcome } from './reading/values.ts';
+import { readDefinitions } from './parsing/definitions.ts';
+import { listedMessages } from './parsing/message-events.ts';
+import { lastText, readMessages } from './parsing/messages.ts';
+import { parseContainer } from './parsing/parsing.ts';
+import { readArguments, readOutcome } from './parsing/values.ts';
 
 export const pydanticAi: Collector = {
   id: 'pydantic_ai',

@@ -2,8 +2,8 @@
 import { parseJson } from '../src/model/json.ts';
 import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts } from './collector.ts';
-import { readDefinitions } from './reading/definitions.ts';
-import { readArguments, readOutcome } from './reading/values.ts';
+import { readDefinitions } from './parsing/definitions.ts';
+import { readArguments, readOutcome } from './parsing/values.ts';
 
 export const springAi: Collector = {
   id: 'spring_ai',

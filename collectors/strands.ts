@@ -1,11 +1,11 @@
 /** Strands Agents: the GenAI conventions with all content in span events, arguments and results of tools too. */
 import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, Message, SpanFacts, ToolFacts } from './collector.ts';
-import { readDefinitions } from './reading/definitions.ts';
-import { eventMessages } from './reading/message-events.ts';
-import { lastText, readMessages, systemText } from './reading/messages.ts';
-import { parseText } from './reading/parsing.ts';
-import { readArguments, readOutcome } from './reading/values.ts';
+import { readDefinitions } from './parsing/definitions.ts';
+import { eventMessages } from './parsing/message-events.ts';
+import { lastText, readMessages, systemText } from './parsing/messages.ts';
+import { parseText } from './parsing/parsing.ts';
+import { readArguments, readOutcome } from './parsing/values.ts';
 
 export const strands: Collector = {
   id: 'strands',

@@ -2,9 +2,9 @@
 import { isJsonObject, jsonText, member } from '../src/model/json.ts';
 import { textAttribute, type AttributeValue, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts, ToolFacts } from './collector.ts';
-import { jsonOf } from './reading/parsing.ts';
-import { isPlaceholder } from './reading/placeholders.ts';
-import { outcomeOf, readArguments, readResult } from './reading/values.ts';
+import { jsonOf } from './parsing/parsing.ts';
+import { isPlaceholder } from './parsing/placeholders.ts';
+import { outcomeOf, readArguments, readResult } from './parsing/values.ts';
 
 export const toolAttributes: Collector = {
   id: 'tool_attributes',

@@ -2,14 +2,14 @@
 import { isJsonArray, isJsonObject, member, type JsonValue } from '../src/model/json.ts';
 import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, Message, Repeats, SpanFacts, ToolFacts } from './collector.ts';
-import { readDefinitions } from './reading/definitions.ts';
-import { flattened, unflattened } from './reading/flattened.ts';
-import { graphRun } from './reading/graph-run.ts';
-import { messagesIn } from './reading/messages.ts';
-import { observedRun, observedTool, type Observation } from './reading/observation.ts';
-import { jsonOf, parseText, writtenValue } from './reading/parsing.ts';
-import { noRepeats } from './reading/repeats.ts';
-import { readResult } from './reading/values.ts';
+import { readDefinitions } from './parsing/definitions.ts';
+import { flattened, unflattened } from './parsing/flattened.ts';
+import { graphRun } from './parsing/graph-run.ts';
+import { messagesIn } from './parsing/messages.ts';
+import { observedRun, observedTool, type Observation } from './parsing/observation.ts';
+import { jsonOf, parseText, writtenValue } from './parsing/parsing.ts';
+import { noRepeats } from './parsing/repeats.ts';
+import { readResult } from './parsing/values.ts';
 
 const prompts = flattened('gen_ai.prompt.');
 const completions = flattened('gen_ai.completion.');

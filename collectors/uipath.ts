@@ -1,8 +1,8 @@
 /** UiPath's `@traced` functions: `run_type` says what a span is; its tools also speak OpenInference. */
 import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, SpanFacts } from './collector.ts';
-import { observedRun } from './reading/observation.ts';
-import { unquotedText } from './reading/parsing.ts';
+import { observedRun } from './parsing/observation.ts';
+import { unquotedText } from './parsing/parsing.ts';
 
 export const uipath: Collector = {
   id: 'uipath',

@@ -2,10 +2,10 @@
 import { isJsonObject, member, type JsonValue } from '../src/model/json.ts';
 import { textAttribute, type Span } from '../src/model/span.ts';
 import type { Collector, Message, SpanFacts, ToolFacts } from './collector.ts';
-import { readDefinitions } from './reading/definitions.ts';
-import { lastText, readMessages, systemText } from './reading/messages.ts';
-import { parseContainer } from './reading/parsing.ts';
-import { readArguments, readOutcome } from './reading/values.ts';
+import { readDefinitions } from './parsing/definitions.ts';
+import { lastText, readMessages, systemText } from './parsing/messages.ts';
+import { parseContainer } from './parsing/parsing.ts';
+import { readArguments, readOutcome } from './parsing/values.ts';
 
 /** The SDK has no key of its own for a session: these are the names that people give it in the metadata. */
 const sessionKeys = ['sessionId', 'session_id', 'threadId', 'thread_id', 'conversationId', 'conversation_id', 'chatId', 'session.id'].map((key) => `ai.telemetry.metadata.${key}`);

@@ -1,5 +1,5 @@
 /** Tool definitions from and to the form of the OpenAI API. */
-import { definitionsMax, readDefinitions } from '../../collectors/reading/definitions.ts';
+import { definitionsMax, readDefinitions } from '../../collectors/parsing/definitions.ts';
 import type { ToolDefinition } from '../model/agent-trace.ts';
 import { jsonOf } from './json-of.ts';
 

@@ -1,7 +1,7 @@
 /** OpenLIT: what differs from the GenAI conventions that it speaks. */
 import { describe } from 'vitest';
 import { openlit } from '../../collectors/openlit.ts';
-import { pythonLiteralCharsMax } from '../../collectors/reading/python-literal.ts';
+import { pythonLiteralCharsMax } from '../../collectors/parsing/python-literal.ts';
 import { testCases, type Case } from './cases.ts';
 
 function tool(result: string): Pick<Case, 'attributes'> {

@@ -1,5 +1,5 @@
 /** Agent traces and OpenAI-format messages as JSON → agent traces. Members are read in snake_case and in camelCase. */
-import { readDefinitions } from '../../../collectors/reading/definitions.ts';
+import { readDefinitions } from '../../../collectors/parsing/definitions.ts';
 import { fromMessages } from '../../library/from-messages.ts';
 import { agentTrace, toolCall } from '../../library/agent-trace.ts';
 import type { AgentTrace, ToolCall, TruncatedPart } from '../../model/agent-trace.ts';

@@ -2,7 +2,7 @@
  * Which example a run belongs to: the one whose id it names, else one with the same input, else, for agent traces and messages, the
  * next one in order. Several runs may belong to one example. Sub-agents belong to none unless their own span names it.
  */
-import { unitedDefinitions, readDefinitions } from '../../../collectors/reading/definitions.ts';
+import { unitedDefinitions, readDefinitions } from '../../../collectors/parsing/definitions.ts';
 import { isJsonObject } from '../../model/json.ts';
 import type { DatasetExample, EvalItem, MatchedItem } from './item.ts';
 

@@ -1,6 +1,6 @@
 /** Tool definitions of the configuration: those that stand in it, and those of JSON files that it names, relative to its own folder. */
 import { dirname, resolve } from 'node:path';
-import { definitionsMax, readDefinitions } from '../../../collectors/reading/definitions.ts';
+import { definitionsMax, readDefinitions } from '../../../collectors/parsing/definitions.ts';
 import type { ToolDefinition } from '../../model/agent-trace.ts';
 import { isJsonArray, isJsonObject, member, parseJson, type JsonObject, type JsonValue } from '../../model/json.ts';
 import type { ConfigDocument } from '../document.ts';

@@ -1,7 +1,7 @@
 /** What the spans of one agent tell, as one agent trace. */
 import type { Message, SpanFacts, ToolFacts } from '../../../collectors/collector.ts';
-import { unitedDefinitions } from '../../../collectors/reading/definitions.ts';
-import { lastText, systemText } from '../../../collectors/reading/messages.ts';
+import { unitedDefinitions } from '../../../collectors/parsing/definitions.ts';
+import { lastText, systemText } from '../../../collectors/parsing/messages.ts';
 import type { AgentTrace, ModelCall, RetrievedDocument, SubAgent, ToolCall, ToolDefinition } from '../../model/agent-trace.ts';
 import type { Drafted } from '../../model/mutable.ts';
 import type { JsonValue } from '../../model/json.ts';

@@ -1,6 +1,6 @@
 /** Which collectors read a span. Mostly the span's keys and its scope decide, so it is found out once for all spans that share them. */
 import { recognises, type Collector, type Flattened } from '../../../collectors/collector.ts';
-import { flattened, outlineOf } from '../../../collectors/reading/flattened.ts';
+import { flattened, outlineOf } from '../../../collectors/parsing/flattened.ts';
 import type { KeyShape, Span } from '../../model/span.ts';
 
 export interface Readers {

@@ -1,6 +1,6 @@
 /** Runs over several traces that span links join: agents that talk over a message bus, each message a trace of its own. */
 import type { SpanFacts } from '../../../collectors/collector.ts';
-import { lastText } from '../../../collectors/reading/messages.ts';
+import { lastText } from '../../../collectors/parsing/messages.ts';
 import type { RunKey } from '../../model/agent-trace.ts';
 import type { TraceId } from '../../model/ids.ts';
 import type { AgentScope } from './agent-scopes.ts';

@@ -1,8 +1,8 @@
 /** What all collectors together tell about one span and the log records that belong to it. */
 import type { Collector, Repeats, SpanFacts, ToolFacts } from '../../../collectors/collector.ts';
-import { unitedDefinitions } from '../../../collectors/reading/definitions.ts';
-import { noRepeats } from '../../../collectors/reading/repeats.ts';
-import { isCutContainer, mayBeContainer } from '../../../collectors/reading/truncation.ts';
+import { unitedDefinitions } from '../../../collectors/parsing/definitions.ts';
+import { noRepeats } from '../../../collectors/parsing/repeats.ts';
+import { isCutContainer, mayBeContainer } from '../../../collectors/parsing/truncation.ts';
 import type { ToolError } from '../../model/agent-trace.ts';
 import type { SpanId } from '../../model/ids.ts';
 import { textAttribute, type Attributed, type LogRecord, type Span } from '../../model/span.ts';

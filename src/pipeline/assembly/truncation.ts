@@ -1,5 +1,5 @@
 /** What the spans of a run carry in part only, because an SDK or a length limit cut it short. */
-import { isCutShort } from '../../../collectors/reading/truncation.ts';
+import { isCutShort } from '../../../collectors/parsing/truncation.ts';
 import type { AgentTrace, TruncatedPart } from '../../model/agent-trace.ts';
 import type { JsonValue } from '../../model/json.ts';
 import type { Node } from './span-tree.ts';

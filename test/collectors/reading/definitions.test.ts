@@ -1,6 +1,6 @@
 /** Tool definitions, however they are written. */
 import { describe, expect, test } from 'vitest';
-import { definitionsMax, readDefinitions, unitedDefinitions } from '../../../collectors/reading/definitions.ts';
+import { definitionsMax, readDefinitions, unitedDefinitions } from '../../../collectors/parsing/definitions.ts';
 import type { ToolDefinition } from '../../../src/model/agent-trace.ts';
 import type { AttributeValue } from '../../../src/model/span.ts';
 

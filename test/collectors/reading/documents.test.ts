@@ -1,6 +1,6 @@
 /** Retrieved documents in every form that SDKs give them. */
 import { describe, expect, test } from 'vitest';
-import { documentsMax, readDocuments } from '../../../collectors/reading/documents.ts';
+import { documentsMax, readDocuments } from '../../../collectors/parsing/documents.ts';
 import type { AttributeValue } from '../../../src/model/span.ts';
 
 const cases: readonly { readonly name: string; readonly raw: AttributeValue | undefined; readonly documents: readonly object[] }[] = [

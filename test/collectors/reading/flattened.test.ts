@@ -1,7 +1,7 @@
 /** Lists that were flattened into keys come back as they were. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { flattened, flattenedDepthMax, flattenedItemsMax, unflattened } from '../../../collectors/reading/flattened.ts';
+import { flattened, flattenedDepthMax, flattenedItemsMax, unflattened } from '../../../collectors/parsing/flattened.ts';
 import type { JsonValue } from '../../../src/model/json.ts';
 import { attributed, type Attributes } from '../../builders/spans.ts';
 

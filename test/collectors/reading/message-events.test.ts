@@ -1,6 +1,6 @@
 /** Conversations in span events: where an event holds its message differs. */
 import { describe, expect, test } from 'vitest';
-import { eventMessages, listedMessages } from '../../../collectors/reading/message-events.ts';
+import { eventMessages, listedMessages } from '../../../collectors/parsing/message-events.ts';
 import { span, type Attributes } from '../../builders/spans.ts';
 
 const calls = [{ id: 'c1', type: 'function', function: { name: 't', arguments: '{"x":1}' } }];

@@ -1,6 +1,6 @@
 /** Every family of conversations, in one shape. */
 import { describe, expect, test } from 'vitest';
-import { lastText, messagesMax, readMessages, systemText } from '../../../collectors/reading/messages.ts';
+import { lastText, messagesMax, readMessages, systemText } from '../../../collectors/parsing/messages.ts';
 import type { AttributeValue } from '../../../src/model/span.ts';
 
 /** The same exchange, as every family writes it: a question, two calls, their results, the answer. */

@@ -1,6 +1,6 @@
 /** One input and one output, read as a run, a tool, a model or a retrieval. */
 import { describe, expect, test } from 'vitest';
-import { observedModel, observedRetrieval, observedRun, observedTool } from '../../../collectors/reading/observation.ts';
+import { observedModel, observedRetrieval, observedRun, observedTool } from '../../../collectors/parsing/observation.ts';
 import type { AttributeValue } from '../../../src/model/span.ts';
 
 const chat = [{ role: 'user', content: 'q' }];

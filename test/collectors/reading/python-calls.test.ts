@@ -1,7 +1,7 @@
 /** Calls in the text form of Python objects. */
 import { describe, expect, test } from 'vitest';
-import { readPythonCalls } from '../../../collectors/reading/python-calls.ts';
-import { pythonLiteralCharsMax } from '../../../collectors/reading/python-literal.ts';
+import { readPythonCalls } from '../../../collectors/parsing/python-calls.ts';
+import { pythonLiteralCharsMax } from '../../../collectors/parsing/python-literal.ts';
 
 const cases: readonly { readonly name: string; readonly text: string; readonly calls: readonly object[] | undefined }[] = [
   { name: 'one call', text: `ResponseFunctionToolCall(arguments='{"x": 1}', call_id='c1', name='t', type='function_call', id='fc_1', status=None)`, calls: [{ id: 'c1', name: 't', arguments: { x: 1 } }] },

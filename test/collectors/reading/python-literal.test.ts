@@ -1,7 +1,7 @@
 /** Python's notation of values, written by a small writer of our own and read back. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parsePythonLiteral, pythonLiteralCharsMax, pythonLiteralEnd, readQuoted } from '../../../collectors/reading/python-literal.ts';
+import { parsePythonLiteral, pythonLiteralCharsMax, pythonLiteralEnd, readQuoted } from '../../../collectors/parsing/python-literal.ts';
 import type { JsonValue } from '../../../src/model/json.ts';
 
 const { value } = fc.letrec<{ value: JsonValue }>((tie) => ({

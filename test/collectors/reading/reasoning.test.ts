@@ -1,6 +1,6 @@
 /** What a model thought is kept apart from what it said, however an API writes it. */
 import { describe, expect, test } from 'vitest';
-import { readMessages } from '../../../collectors/reading/messages.ts';
+import { readMessages } from '../../../collectors/parsing/messages.ts';
 import type { JsonValue } from '../../../src/model/json.ts';
 
 const said = { type: 'text', text: 'a' };

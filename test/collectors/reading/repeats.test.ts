@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Repeats } from '../../../collectors/collector.ts';
-import { flattened } from '../../../collectors/reading/flattened.ts';
-import { noRepeats, repeats } from '../../../collectors/reading/repeats.ts';
+import { flattened } from '../../../collectors/parsing/flattened.ts';
+import { noRepeats, repeats } from '../../../collectors/parsing/repeats.ts';
 import { isJsonArray, isJsonObject, jsonText, type JsonObject, type JsonValue } from '../../../src/model/json.ts';
 import type { Span } from '../../../src/model/span.ts';
 import { readTraces } from '../../../src/otlp/read/read.ts';

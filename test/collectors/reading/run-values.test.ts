@@ -1,6 +1,6 @@
 /** What went into a run and came out of it, out of whatever a framework dumps. */
 import { describe, expect, test } from 'vitest';
-import { runInput, runOutput, type RunValue } from '../../../collectors/reading/run-values.ts';
+import { runInput, runOutput, type RunValue } from '../../../collectors/parsing/run-values.ts';
 import type { AttributeValue } from '../../../src/model/span.ts';
 
 interface Case {

@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isCutContainer, isCutShort } from '../../../collectors/reading/truncation.ts';
+import { isCutContainer, isCutShort } from '../../../collectors/parsing/truncation.ts';
 import { contentsOf, recordingsIn } from '../../recordings/read.ts';
 
 const long = JSON.stringify({ items: Array.from({ length: 9_000 }, (_, at) => ({ id: at, name: `item "${at}" {of} [many]`, ok: at % 2 === 0 })) });

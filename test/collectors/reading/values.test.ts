@@ -1,9 +1,9 @@
 /** Arguments and results without what frameworks put around them. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { jsonOf, parseText, textOfParts, writtenValue } from '../../../collectors/reading/parsing.ts';
-import { pythonLiteralCharsMax } from '../../../collectors/reading/python-literal.ts';
-import { readArguments, readResult } from '../../../collectors/reading/values.ts';
+import { jsonOf, parseText, textOfParts, writtenValue } from '../../../collectors/parsing/parsing.ts';
+import { pythonLiteralCharsMax } from '../../../collectors/parsing/python-literal.ts';
+import { readArguments, readResult } from '../../../collectors/parsing/values.ts';
 import { jsonText, type JsonValue } from '../../../src/model/json.ts';
 import type { AttributeValue } from '../../../src/model/span.ts';
 
