@@ -4,7 +4,7 @@ import type { Run } from '../model/agent-trace.ts';
 import type { JsonObject, JsonValue } from '../model/json.ts';
 import type { LogRecord, Span } from '../model/span.ts';
 import type { Evaluation, Verdict } from '../model/verdict.ts';
-import { originals } from './originals.ts';
+import { originals } from './removed-values.ts';
 import type { RedactionRule } from './rule.ts';
 import { changedRun } from './run.ts';
 import { search, type Search } from './search.ts';

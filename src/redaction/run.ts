@@ -1,6 +1,6 @@
 /** What becomes of each member of a run. */
 import type { AgentTrace, ModelCall, RetrievedDocument, Run, SessionSoFar, SubAgent, ToolCall, ToolDefinition, ToolError, TraceMessage } from '../model/agent-trace.ts';
-import { json, jsonObject, kept, list, members, nullable, text, type Change } from './members.ts';
+import { json, jsonObject, kept, list, members, nullable, text, type Change } from './field-rules.ts';
 
 const toolCall = members<ToolCall>({
   name: text,

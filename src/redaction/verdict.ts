@@ -1,7 +1,7 @@
 /** What becomes of each member of a verdict, and of how it was reached. */
 import type { RunDecision } from '../model/scored-run.ts';
 import type { Evaluation, EvaluationKey, PartVerdict, Verdict } from '../model/verdict.ts';
-import { jsonObject, kept, list, members, text, type Change } from './members.ts';
+import { jsonObject, kept, list, members, text, type Change } from './field-rules.ts';
 
 type Scored = Extract<Verdict, { readonly kind: 'scored' }>;
 

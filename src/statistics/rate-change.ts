@@ -1,7 +1,7 @@
 /** Did a rate change between two periods, or does it differ between two agents? */
 import { type Estimate, type Estimated, type NotEstimable } from './estimate.ts';
 import { normalBelow } from './normal.ts';
-import { levelOfLook, type LookOptions } from './repeated-looks.ts';
+import { levelOfLook, type LookOptions } from './sequential-testing.ts';
 
 export interface RateChange {
   readonly kind: 'estimated';

@@ -3,7 +3,7 @@ import { notEstimable, type Estimate, type Estimated, type NotEstimable } from '
 import { mcNemar } from './mcnemar.ts';
 import { pairedDifference } from './paired-difference.ts';
 import { proportion } from './proportion.ts';
-import { levelOfLook, type LookOptions } from './repeated-looks.ts';
+import { levelOfLook, type LookOptions } from './sequential-testing.ts';
 
 /** The verdicts on one item, then and now. */
 export interface AskedAgain {

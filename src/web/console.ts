@@ -9,7 +9,7 @@ import { apiPrefix, failure, serveApi } from './api/serve-api.ts';
 import type { ApiParts } from './api/route.ts';
 import { consoleServer } from './console-server.ts';
 import { firstPage, isOtlpPath, otlpText, reachable, type OtlpAddresses } from './first-page.ts';
-import { inPieces } from './in-pieces.ts';
+import { inPieces } from './chunked-body.ts';
 import { defaultResponseBounds, responseGate, type ResponseBounds } from './response-gate.ts';
 
 export interface ConsoleOptions extends AccessOptions {

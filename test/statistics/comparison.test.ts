@@ -4,7 +4,7 @@ import { compareJudges } from '../../src/statistics/judge-comparison.ts';
 import { mcNemar } from '../../src/statistics/mcnemar.ts';
 import { pairedDifference } from '../../src/statistics/paired-difference.ts';
 import { rateChange } from '../../src/statistics/rate-change.ts';
-import { levelOfLook } from '../../src/statistics/repeated-looks.ts';
+import { levelOfLook } from '../../src/statistics/sequential-testing.ts';
 import { verdictDrift } from '../../src/statistics/verdict-drift.ts';
 import { rateSums, weightedRate } from '../../src/statistics/weighted-rate.ts';
 import { seeded, type Chance } from '../builders/seeded.ts';

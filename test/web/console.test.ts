@@ -3,7 +3,7 @@ import { manualClock } from '../../src/model/clock.ts';
 import { hostRule } from '../../src/model/http-hosts.ts';
 import { memoryStore } from '../../src/stores/memory.ts';
 import { consoleListener, type ConsoleListener } from '../../src/web/console.ts';
-import { inPieces } from '../../src/web/in-pieces.ts';
+import { inPieces } from '../../src/web/chunked-body.ts';
 
 const listeners: ConsoleListener[] = [];
 

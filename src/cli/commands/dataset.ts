@@ -4,7 +4,7 @@ import { evaluators } from '../../../evaluators/index.ts';
 import { parseJson, type JsonObject, type JsonValue } from '../../model/json.ts';
 import { UsageError, type Command, type CommandInput, type ExitCode } from '../command.ts';
 import { setFormats } from '../dataset/formats.ts';
-import { datasetText, importedFiles } from '../dataset/written.ts';
+import { datasetText, importedFiles } from '../dataset/dataset-writer.ts';
 import { datasetOf } from '../eval/dataset.ts';
 import { readBodies, unreadable } from '../inspect/bodies.ts';
 

@@ -16,7 +16,7 @@ import { sendSpans } from '../demo/send.ts';
 import { spansOfRun, spansOfWebRequest, type Ids } from '../demo/spans.ts';
 import { failedRunLines, verdictLines, worstAgentLines, type FailedRun } from '../demo/summary.ts';
 import { evaluability } from '../inspect/evaluability.ts';
-import { played } from '../inspect/played.ts';
+import { played } from '../inspect/replay.ts';
 
 const defaults = { endpoint: 'http://127.0.0.1:4318', console: 'http://127.0.0.1:4380', runs: 120, seed: 1 } as const;
 const runsMax = 100_000;

@@ -5,8 +5,8 @@ import { readConfig } from '../../config/load.ts';
 import { UsageError, type Command, type CommandInput, type ExitCode } from '../command.ts';
 import { readBodies } from '../inspect/bodies.ts';
 import { inspected } from '../inspect/inspected.ts';
-import { played } from '../inspect/played.ts';
-import { readRecorded } from '../inspect/recorded.ts';
+import { played } from '../inspect/replay.ts';
+import { readRecorded } from '../inspect/recording.ts';
 import { reportJson } from '../inspect/report-json.ts';
 import { reportText } from '../inspect/report-text.ts';
 

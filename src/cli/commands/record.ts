@@ -3,8 +3,8 @@ import { pino } from 'pino';
 import { defaultClosing } from '../../pipeline/gathering/close-policy.ts';
 import { UsageError, type Command, type CommandInput } from '../command.ts';
 import { readBodies } from '../inspect/bodies.ts';
-import { played } from '../inspect/played.ts';
-import { readRecorded } from '../inspect/recorded.ts';
+import { played } from '../inspect/replay.ts';
+import { readRecorded } from '../inspect/recording.ts';
 import { agentEnvironment, runAgent } from '../record/agent-process.ts';
 import { recordingServer, type Recording, type RecordingServer } from '../record/recording-server.ts';
 

@@ -8,11 +8,11 @@ import { jsonText, parseJson, type JsonValue } from '../../model/json.ts';
 import { textAttribute, type Span } from '../../model/span.ts';
 import { defaultTaskKey, taskKeys, type TaskKeyOptions, type TaskKeys, type TaskPath } from '../../pipeline/reporting/task-keys.ts';
 import { unreadable, type Body } from '../inspect/bodies.ts';
-import { played, type Reading } from '../inspect/played.ts';
-import { readRecorded, type Recorded } from '../inspect/recorded.ts';
+import { played, type Reading } from '../inspect/replay.ts';
+import { readRecorded, type Recorded } from '../inspect/recording.ts';
 import { locatorOf, type Locate } from './dataset-text.ts';
-import { givenLines, givenText, isOtlp } from './given-text.ts';
-import { givenTraces, type GivenTrace } from './given-traces.ts';
+import { givenLines, givenText, isOtlp } from './json-input-text.ts';
+import { givenTraces, type GivenTrace } from './json-input-traces.ts';
 import type { EvalItem } from './item.ts';
 
 export interface ReadInputs {

@@ -11,7 +11,7 @@ import { leaving } from '../../pipeline/evaluation/redacted-run.ts';
 import { keptSpans } from '../../stores/span-decoder.ts';
 import type { Store } from '../../model/store/store.ts';
 import { noTelemetry } from '../../telemetry/telemetry.ts';
-import { played } from '../inspect/played.ts';
+import { played } from '../inspect/replay.ts';
 import { asStored, storedEvaluations } from './stored-evaluations.ts';
 
 export interface ScoredRuns {

@@ -1,8 +1,8 @@
 /** Runs with what every evaluator makes of them, sub-agents under the agent that they work for. */
 import type { Run, SubAgent } from '../../model/agent-trace.ts';
 import { evaluability, type Catalogue, type Evaluability } from './evaluability.ts';
-import type { Played } from './played.ts';
-import type { Recorded } from './recorded.ts';
+import type { Played } from './replay.ts';
+import type { Recorded } from './recording.ts';
 
 export interface InspectedRun {
   readonly run: Run;

@@ -2,8 +2,8 @@
 import { columns } from '../usage.ts';
 import type { InspectedRun, Report } from './inspected.ts';
 import { oneLine } from './one-line.ts';
-import type { LeftOut, Played } from './played.ts';
-import type { Recorded } from './recorded.ts';
+import type { LeftOut, Played } from './replay.ts';
+import type { Recorded } from './recording.ts';
 import { runLines } from './run-text.ts';
 import { agentShares } from './shares.ts';
 import { sharesLines } from './shares-text.ts';

@@ -4,7 +4,7 @@ import type { Estimate, NotEstimable } from '../../statistics/estimate.ts';
 import type { JudgeComparison } from '../../statistics/judge-comparison.ts';
 import { estimateJson, judgeFiguresJson } from '../../web/api/figures-json.ts';
 import { oneLine } from '../inspect/one-line.ts';
-import type { CheckResult } from './checked.ts';
+import type { CheckResult } from './judge-validation.ts';
 
 export interface CheckReport {
   /** Runs with a label. */

@@ -14,7 +14,7 @@ import type { EvalItem, EvalResult, MatchedItem } from '../eval/item.ts';
 import { progressBar } from '../eval/progress.ts';
 import { scored } from '../eval/scoring.ts';
 import { readBodies } from '../inspect/bodies.ts';
-import { checkResult, comparison, labelsOn, type Checked, type CheckResult } from './checked.ts';
+import { checkResult, comparison, labelsOn, type Checked, type CheckResult } from './judge-validation.ts';
 import { checkJson, checkText, type CheckReport } from './check-report.ts';
 import { readLabelFiles, readLabels, type Label } from './labels.ts';
 

@@ -7,7 +7,7 @@ import { jsonText } from '../../model/json.ts';
 import { openStore } from '../../stores/index.ts';
 import type { Store } from '../../model/store/store.ts';
 import { UsageError, type CommandInput, type ExitCode } from '../command.ts';
-import { forecastOf, storedTraffic, type Forecast, type ScarceLimit, type Traffic } from './forecast-reckoning.ts';
+import { forecastOf, storedTraffic, type Forecast, type ScarceLimit, type Traffic } from './cost-model.ts';
 import { judgeBills, type JudgeBill } from './judge-bills.ts';
 
 export interface ForecastSettings {

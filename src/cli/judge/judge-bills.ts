@@ -2,7 +2,7 @@
 import type { JudgeConfig } from '../../config/config.ts';
 import { usdOf } from '../../judges/budget/token-cost.ts';
 import type { Store } from '../../model/store/store.ts';
-import { scarcest, type Forecast, type ScarceLimit } from './forecast-reckoning.ts';
+import { scarcest, type Forecast, type ScarceLimit } from './cost-model.ts';
 
 export interface JudgeBill {
   readonly judge: string;

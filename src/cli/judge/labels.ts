@@ -1,6 +1,6 @@
 /** What people say of recorded runs: beside the run in its own object, or in a file of their own, in the form in which the API takes annotations. */
 import { isJsonArray, isJsonObject, member, parseJson, type JsonObject, type JsonValue } from '../../model/json.ts';
-import { givenLines, givenText } from '../eval/given-text.ts';
+import { givenLines, givenText } from '../eval/json-input-text.ts';
 import { unreadable, type Body } from '../inspect/bodies.ts';
 
 export interface Label {

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { givenTraces } from '../../cli/eval/given-traces.ts';
+import { givenTraces } from '../../cli/eval/json-input-traces.ts';
 import { runOfTrace } from '../../cli/eval/inputs.ts';
 import type { Run } from '../../model/agent-trace.ts';
 import { JuryError } from '../../model/errors.ts';

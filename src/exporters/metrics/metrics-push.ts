@@ -3,7 +3,7 @@ import { ProtobufMetricsSerializer } from '@opentelemetry/otlp-transformer';
 import type { Clock } from '../../model/clock.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { MetricFamily } from '../../telemetry/registry.ts';
-import { since } from '../../telemetry/since.ts';
+import { since } from '../../telemetry/metric-delta.ts';
 import type { ClientTls } from '../../model/client-tls.ts';
 import { exportOutcome, refusalNamed } from '../delivery/export-outcome.ts';
 import { faultWords } from '../delivery/failure-reason.ts';

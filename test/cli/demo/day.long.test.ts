@@ -8,7 +8,7 @@ import { sdks } from '../../../src/cli/demo/sdks.ts';
 import type { SimulatedCall, SimulatedRun } from '../../../src/cli/demo/simulated.ts';
 import { spansOfRun, spansOfWebRequest, type Ids } from '../../../src/cli/demo/spans.ts';
 import { evaluability } from '../../../src/cli/inspect/evaluability.ts';
-import { played } from '../../../src/cli/inspect/played.ts';
+import { played } from '../../../src/cli/inspect/replay.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import type { Run } from '../../../src/model/agent-trace.ts';
 import type { Span } from '../../../src/model/span.ts';

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { defaultByteLimits, readBodies, type ByteLimits } from '../../../src/cli/inspect/bodies.ts';
-import { readRecorded, type Recorded } from '../../../src/cli/inspect/recorded.ts';
+import { readRecorded, type Recorded } from '../../../src/cli/inspect/recording.ts';
 import { JuryError } from '../../../src/model/errors.ts';
 import { readTraces } from '../../../src/otlp/read/read.ts';
 import { writeTraces } from '../../../src/otlp/write/write.ts';

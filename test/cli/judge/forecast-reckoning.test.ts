@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { scarcest } from '../../../src/cli/judge/forecast-reckoning.ts';
+import { scarcest } from '../../../src/cli/judge/cost-model.ts';
 
 const use = (requests: number, usd?: number, tokens = 0) => ({ requests, usd, tokens });
 

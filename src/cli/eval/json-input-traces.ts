@@ -7,7 +7,7 @@ import type { Path } from '../../config/diagnostic.ts';
 import { JuryError } from '../../model/errors.ts';
 import { isJsonArray, isJsonObject, member, plainText, type JsonObject, type JsonValue } from '../../model/json.ts';
 import { unreadable } from '../inspect/bodies.ts';
-import { givenTokens } from './given-tokens.ts';
+import { givenTokens } from './json-input-tokens.ts';
 
 export interface GivenTrace {
   readonly trace: AgentTrace;

@@ -13,7 +13,7 @@ import { panelModel, seatsOf, type Panel } from '../../pipeline/jury/jury-panel.
 import { rateByScores } from '../../pipeline/evaluation/sample-rate-rules.ts';
 import type { RunPlace, RunRow, Store } from '../../model/store/store.ts';
 import type { Micros } from '../../model/timestamp.ts';
-import { givenTraces } from '../eval/given-traces.ts';
+import { givenTraces } from '../eval/json-input-traces.ts';
 
 export interface Traffic {
   /** Newest first, at most `runsMax`. */

@@ -8,7 +8,7 @@ import type { GatheringOptions } from '../../pipeline/gathering/gatherer-types.t
 import { gathering } from '../../pipeline/gathering/gatherer.ts';
 import { defaultGroupLimits } from '../../pipeline/gathering/group-limits.ts';
 import { metricRegistry, type MetricRegistry } from '../../telemetry/registry.ts';
-import type { Recorded } from './recorded.ts';
+import type { Recorded } from './recording.ts';
 
 export interface Played {
   /** The last revision of each run, in order of start time, then as their spans are recorded. */
