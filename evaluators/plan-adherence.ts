@@ -5,7 +5,7 @@ import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } fro
 import { blocksOf, lacking, numbered, truncatedDetail } from './judging/judge-blocks.ts';
 import { finalText } from './judging/judge-evidence.ts';
 import { upTo } from './judging/numbered-verdicts.ts';
-import { planExpectation, planOf } from './evidence/plan.ts';
+import { planExpectation, planOf } from './judging/plan.ts';
 import { runView } from './judging/run-view.ts';
 import { readLabels, strictly } from './judging/strict-answers.ts';
 import { count, listed, quoted } from './explain/explanation.ts';

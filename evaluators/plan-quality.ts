@@ -5,7 +5,7 @@ import type { Outcome } from '../src/model/verdict.ts';
 import { labelSchema } from './judging/answer-schemas.ts';
 import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
 import { blocksOf, definitionsText, lacking, numbered, truncatedDetail } from './judging/judge-blocks.ts';
-import { planExpectation, planOf } from './evidence/plan.ts';
+import { planExpectation, planOf } from './judging/plan.ts';
 import { faulty, readLabel, strictly, type Reading } from './judging/strict-answers.ts';
 import { count, listed } from './explain/explanation.ts';
 

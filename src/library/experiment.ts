@@ -1,7 +1,7 @@
 /** `tracejury/experiment`: an agent over a dataset, every run scored, and a report. */
 import type { ConfiguredEvaluator } from '../../evaluators/configuration/configured.ts';
 import { evaluationContext } from '../../evaluators/configuration/context.ts';
-import { coverageOf } from '../../evaluators/expectation/coverage.ts';
+import { coverageOf } from '../../evaluators/configuration/coverage.ts';
 import type { ExpectedPart } from '../../evaluators/evaluator.ts';
 import { expectedParts, refinedPart, statedParts } from '../../evaluators/expectation/expected-parts.ts';
 import type { AgentTrace } from '../model/agent-trace.ts';

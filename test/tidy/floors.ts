@@ -20,7 +20,7 @@ const floors: readonly (readonly [folder: string, floor: Place['floor']])[] = [
   ['collectors', 2],
   ['evaluators', 2],
   ['src/pipeline', 3],
-  ['src/figures', 3],
+  ['src/analytics', 3],
   ['src/receivers', 4],
   ['src/exporters', 4],
   ['src/judges', 4],

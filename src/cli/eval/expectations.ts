@@ -1,6 +1,6 @@
 /** What runs and datasets expect, beside what the evaluators check: matching evaluators are switched on, and what stays unchecked is named. */
 import type { ConfiguredEvaluator } from '../../../evaluators/configuration/configured.ts';
-import { coverageOf } from '../../../evaluators/expectation/coverage.ts';
+import { coverageOf } from '../../../evaluators/configuration/coverage.ts';
 import type { AnyEvaluator, ExpectedPart } from '../../../evaluators/evaluator.ts';
 import { readExpectation } from '../../../evaluators/expectation/expectation.ts';
 import { refinedPart, statedParts } from '../../../evaluators/expectation/expected-parts.ts';

@@ -1,9 +1,9 @@
 /** Which expectations of a run some evaluator checks, which evaluators a dataset switches on for the others, and what is left unchecked. */
 import type { Expectation } from '../../src/model/expectation.ts';
 import type { JsonObject } from '../../src/model/json.ts';
-import { configuredEvaluator, type ConfiguredEvaluator } from '../configuration/configured.ts';
+import { configuredEvaluator, type ConfiguredEvaluator } from './configured.ts';
 import type { AnyEvaluator, ExpectedPart } from '../evaluator.ts';
-import { refinedPart, statedParts } from './expected-parts.ts';
+import { refinedPart, statedParts } from '../expectation/expected-parts.ts';
 
 export interface Coverage {
   /** Evaluators that the expectation switches on, in the order of its parts. */
