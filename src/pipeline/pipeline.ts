@@ -15,13 +15,13 @@ import type { Run } from '../model/agent-trace.ts';
 import type { Clock } from '../model/clock.ts';
 import type { Tenant } from '../model/ids.ts';
 import type { LogRecord, Span } from '../model/span.ts';
-import type { Verdict } from '../model/verdict.ts';
+import type { Evaluation, Verdict } from '../model/verdict.ts';
 import type { Redaction } from '../redaction/redaction.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { NewJudgeJob } from '../model/judge-work.ts';
 import { countActivity } from './reporting/agent-activity.ts';
 import { countCosts } from './reporting/agent-costs.ts';
-import { decision, decisionOf, evaluateRun, expectedOf, evaluationOf, recordDuration, whoIsAsked, type Pace, type PlannedEvaluator, type ToJudge } from './evaluation/evaluate.ts';
+import { decision, decisionOf, evaluateRun, expectedOf, evaluationOf, recordDuration, ruleSteps, whoIsAsked, type Pace, type PlannedEvaluator, type ToJudge } from './evaluation/evaluate.ts';
 import { gathering } from './gathering/gatherer.ts';
 import type { GatheringSettings } from './gathering/gathering-settings.ts';
 import { type GroupLimits } from './gathering/group-limits.ts';
@@ -109,12 +109,19 @@ export interface Pipeline extends Reopening {
 
 export function pipeline(options: PipelineOptions): Pipeline {
   const { clock, telemetry, deliver, ask } = options;
-  const gather = gathering(options);
   let settings: PipelineSettings = options;
+  /** Of large runs that close in this turn. */
+  const ruleVerdicts = new WeakMap<Run, readonly Evaluation[]>();
+  const gather = gathering({
+    ...options,
+    *beforeClose(run) {
+      ruleVerdicts.set(run, yield* ruleSteps(run, settings.plan, options));
+    },
+  });
 
   function score(whole: Run): void {
     const { plan, prices = {}, groups, redaction } = settings;
-    const { evaluations, decisions, toJudge, isRaised } = evaluateRun(whole, plan, options);
+    const { evaluations, decisions, toJudge, isRaised } = evaluateRun(whole, plan, options, ruleVerdicts.get(whole));
     if (isRaised === true) {
       telemetry.add('tracejury.sampling.raised', 1);
       options.upstreamRaised?.(whole.tenant);

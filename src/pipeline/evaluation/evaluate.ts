@@ -11,6 +11,7 @@ import { wire } from '../../model/attributes.ts';
 import { targetKey } from '../../model/evaluation-key.ts';
 import type { Clock } from '../../model/clock.ts';
 import { runTargetId, type Decision, type Evaluation, type Verdict } from '../../model/verdict.ts';
+import { ended, type Steps } from '../../runtime/cooperative.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { unpaced, type Paced } from './budget-pacing.ts';
 import type { Panel } from '../jury/jury-panel.ts';
@@ -72,13 +73,14 @@ export function isOfSession({ evaluator }: Pick<ConfiguredEvaluator, 'evaluator'
   return evaluator.target === 'session';
 }
 
-export function evaluateRun(run: Run, whole: readonly PlannedEvaluator[], options: EvaluateWith): Evaluated {
-  const plan = options.sessionsAsRuns === true ? whole : whole.filter(({ configured }) => !isOfSession(configured));
+/** `ruleVerdicts`: from `ruleSteps` with the same plan, where that was done before. */
+export function evaluateRun(run: Run, whole: readonly PlannedEvaluator[], options: EvaluateWith, ruleVerdicts?: readonly Evaluation[]): Evaluated {
+  const plan = planOf(whole, options);
   if (run.partOf !== undefined) return takenBack(run, run.partOf, plan);
   const expected = expectedOf(run);
-  const wanted = plan.filter(({ when }) => when === undefined || when(run));
+  const wanted = wantedOf(run, plan);
   // Rules first, wherever they stand: what they find says how many of such runs are asked about.
-  const evaluations = ruleEvaluations(run, wanted, expected, options);
+  const evaluations = ruleVerdicts ?? ended(ruleEvaluations(run, wanted, expected, options));
   const verdicts = new Map<string, Verdict>();
   for (const { key, verdict } of evaluations) verdicts.set(key.name, verdict);
   const decisions: RunDecision[] = [];
@@ -105,6 +107,19 @@ export function evaluateRun(run: Run, whole: readonly PlannedEvaluator[], option
   return { evaluations, decisions, toJudge, ...raised };
 }
 
+/** The rules of a plan on a large run, one rule a piece. */
+export function ruleSteps(run: Run, whole: readonly PlannedEvaluator[], options: EvaluateWith): Steps<readonly Evaluation[]> {
+  return ruleEvaluations(run, wantedOf(run, planOf(whole, options)), expectedOf(run), options);
+}
+
+function planOf(whole: readonly PlannedEvaluator[], { sessionsAsRuns }: EvaluateWith): readonly PlannedEvaluator[] {
+  return sessionsAsRuns === true ? whole : whole.filter(({ configured }) => !isOfSession(configured));
+}
+
+function wantedOf(run: Run, plan: readonly PlannedEvaluator[]): readonly PlannedEvaluator[] {
+  return plan.filter(({ when }) => when === undefined || when(run));
+}
+
 /** Of a judge evaluator, and at whose cost; undefined: nobody that the plan names. */
 export function whoIsAsked({ judge, panel, budget }: Pick<PlannedEvaluator, 'judge' | 'panel' | 'budget'>): Pick<PlannedEvaluator, 'judge' | 'panel' | 'budget'> | undefined {
   const own = budget === undefined ? {} : { budget };
@@ -117,10 +132,11 @@ export function expectedOf({ expected }: Run): Expectation {
   return expected === undefined ? {} : readExpectation(expected).expectation;
 }
 
-function ruleEvaluations(run: Run, wanted: readonly PlannedEvaluator[], expected: Expectation, { context, clock, telemetry }: EvaluateWith): readonly Evaluation[] {
+function* ruleEvaluations(run: Run, wanted: readonly PlannedEvaluator[], expected: Expectation, { context, clock, telemetry }: EvaluateWith): Steps<readonly Evaluation[]> {
   const found: Evaluation[] = [];
   for (const { configured } of wanted) {
     if (configured.kind !== 'rule') continue;
+    if (found.length > 0) yield;
     const startMs = clock.nowMs();
     const evaluation = evaluationOf(run, configured, configured.evaluate(run.trace, expected, context), 1);
     recordDuration(telemetry, evaluation, clock.nowMs() - startMs);

@@ -4,6 +4,7 @@ import type { Run } from '../../model/agent-trace.ts';
 import type { Clock } from '../../model/clock.ts';
 import type { Tenant } from '../../model/ids.ts';
 import type { LogRecord, Span } from '../../model/span.ts';
+import type { Steps } from '../../runtime/cooperative.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { GatheringSettings } from './gathering-settings.ts';
 import type { GroupLimits } from './group-limits.ts';
@@ -46,6 +47,8 @@ export interface GatheringOptions extends GatheringSettings {
   readonly limits?: GroupLimits;
   /** Makes the spans of traces smaller that are open for long; absent: they stay as long as they are. */
   readonly squeeze?: Shelf;
+  /** Work on a large run, a piece at a time, before it closes: once it has closed, its verdicts must come in the same turn. */
+  readonly beforeClose?: (run: Run) => Steps<void>;
   /** Told of the keys of traces of which nothing is open any more, or that have shown no run so far; the verdicts of their runs come in the same turn. */
   readonly settled?: (keys: readonly string[]) => void;
 }

@@ -60,7 +60,7 @@ export function gathering(options: GatheringOptions): Gathering {
   const idle = idleTraces(clock, options.squeeze === undefined ? packing : { ...packing, shelf: options.squeeze });
   const standings = standing(traces, options.settled);
   const queue = deadlines<Trace>();
-  const to = { ready: [] as Run[], telemetry };
+  const to = { ready: [] as Run[], telemetry, beforeClose: options.beforeClose };
   const work = underWay({ clock, queue, guarded, look, settle });
   const tell = telling(collectors);
   const looking = looks(() => settings.closing, tell.canCarryRun);

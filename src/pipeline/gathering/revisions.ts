@@ -10,17 +10,18 @@ import type { Trace } from './trace-table.ts';
 
 /** What closing a run costs beside its spans, in spans: it is scored and handed on. */
 const spansPerRun = 20;
-/** Hashing the content of a larger run takes milliseconds, and so does scoring it: each is a piece of its own. */
+/** Hashing the content of a larger run takes milliseconds, and so does each rule that scores it: each is a piece of its own. */
 const bytesPerStep = 256 * 1024;
 
 export interface ClosingTo {
   /** Takes what closes. */
   readonly ready: Run[];
   readonly telemetry: Telemetry;
+  readonly beforeClose?: ((run: Run) => Steps<void>) | undefined;
 }
 
 /** Closes the drafts that `closes` says anything of, a few at a time. */
-export function* closing({ ready, telemetry }: ClosingTo, trace: Trace, { drafts, takenBack }: Lasting, closes: (draft: Draft) => Completeness | undefined): Steps<void> {
+export function* closing({ ready, telemetry, beforeClose }: ClosingTo, trace: Trace, { drafts, takenBack }: Lasting, closes: (draft: Draft) => Completeness | undefined): Steps<void> {
   let weight = 0;
   for (const draft of drafts) {
     if (weight >= spansPerStep) {
@@ -32,10 +33,16 @@ export function* closing({ ready, telemetry }: ClosingTo, trace: Trace, { drafts
     if (completeness === undefined) continue;
     const expected = expectedOf(draft);
     const hash = contentHash(draft, expected);
-    if (bytesOf(draft) > bytesPerStep) yield;
-    const revision = nextRevision(trace, draft, hash);
-    // Undefined: it has already closed with this content.
-    if (revision !== undefined) ready.push(runOf(draft, { completeness, revision, contentHash: hash }, expected));
+    const isLarge = bytesOf(draft) > bytesPerStep;
+    if (isLarge) yield;
+    const revision = nextRevision(trace, draft.key.spanId, hash);
+    // It has already closed with this content.
+    if (revision === undefined) continue;
+    const run = runOf(draft, { completeness, revision, contentHash: hash }, expected);
+    if (isLarge && beforeClose !== undefined) yield* beforeClose(run);
+    // After the last yield: a look that is given up has closed nothing.
+    remember(trace, draft, run);
+    ready.push(run);
   }
   ready.push(...takenBackRuns(trace, takenBack, telemetry));
 }
@@ -56,16 +63,19 @@ function takenBackRun(trace: Trace, spanId: SpanId, whole: Draft, telemetry: Tel
   if (closed === undefined || trace.closed?.has(whole.key.spanId) !== true) return undefined;
   const hash = `part of ${whole.key.traceId}/${whole.key.spanId}`;
   const key = { ...whole.key, traceId: closed.traceId, spanId };
-  const revision = nextRevision(trace, { key, spanTraceId: closed.spanTraceId }, hash);
+  const revision = nextRevision(trace, spanId, hash);
   if (revision === undefined) return undefined;
+  remember(trace, { key, spanTraceId: closed.spanTraceId }, { revision, contentHash: hash });
   telemetry.add('tracejury.runs.joined', 1);
   return partOf(whole, { traceId: closed.traceId, spanId, spanTraceId: closed.spanTraceId, revision, contentHash: hash });
 }
 
-function nextRevision(trace: Trace, { key: { traceId, spanId }, spanTraceId }: Pick<Draft, 'key' | 'spanTraceId'>, contentHashNow: string): number | undefined {
+/** Undefined: the run has already closed with this content. */
+function nextRevision(trace: Trace, spanId: SpanId, hash: string): number | undefined {
   const before = trace.closed?.get(spanId);
-  if (before?.contentHash === contentHashNow) return undefined;
-  const revision = (before?.revision ?? 0) + 1;
-  (trace.closed ??= new Map()).set(spanId, { traceId, spanTraceId, revision, contentHash: contentHashNow });
-  return revision;
+  return before?.contentHash === hash ? undefined : (before?.revision ?? 0) + 1;
+}
+
+function remember(trace: Trace, { key: { traceId, spanId }, spanTraceId }: Pick<Draft, 'key' | 'spanTraceId'>, { revision, contentHash: hash }: Pick<Run, 'revision' | 'contentHash'>): void {
+  (trace.closed ??= new Map()).set(spanId, { traceId, spanTraceId, revision, contentHash: hash });
 }
