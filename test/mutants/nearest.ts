@@ -1,6 +1,6 @@
 /** The tests that can notice a change to a file: those that import it, over any number of steps, nearest first. */
 import { dirname, join, normalize, relative } from 'node:path';
-import { isNode, nodesOf, type Node, type SourceFile } from '../tidy/source.ts';
+import { children, isNode, nodesOf, type Node, type SourceFile } from '../tidy/source.ts';
 
 /** They read text of the repository, start images or measure, and say nothing about one change. */
 const leftOut = /^test\/(tidy|docs|docker|bench|mutants|faults|examples)\b/;
@@ -47,5 +47,8 @@ function importsOf(file: SourceFile): readonly string[] {
 function loadedName(node: Node): unknown {
   if (node['importKind'] === 'type' || node['exportKind'] === 'type') return undefined;
   const source = /^(Import|ExportNamed|ExportAll)(Declaration|Expression)$/.test(node.type) ? node['source'] : isNode(node['callee']) && node['callee']['name'] === 'URL' ? (node['arguments'] as readonly unknown[])[0] : undefined;
-  return isNode(source) ? source['value'] : undefined;
+  if (!isNode(source)) return undefined;
+  // The ending of a worker's file is that of its starter.
+  const [start] = children(source, 'quasis');
+  return start === undefined ? source['value'] : `${(start['value'] as { readonly raw: string }).raw}.ts`;
 }

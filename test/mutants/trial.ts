@@ -6,7 +6,7 @@ import { join, relative } from 'node:path';
 import type { Mutant } from './mutations.ts';
 
 /** Test files of one run each: most changes are noticed by the nearest test, and what outlives all of these counts as unnoticed. */
-const groupEnds = [2, 10, 40];
+const groupEnds = [1, 4, 10, 20];
 /** Of one process of the tests: a loop that never ends is noticed by that, on a busy machine too. */
 const processorSecondsMax = 60;
 const testTimeoutMs = 45_000;
