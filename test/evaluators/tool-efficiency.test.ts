@@ -47,3 +47,11 @@ test('tool_efficiency: names may be normalised, so that one tool under two names
   expect(score({ entry, trace })).toMatchObject({ score: 1 });
   expect(score({ entry: { ...entry, options: { normalize_tool_names: true } }, trace })).toMatchObject({ score: 0.5, details: { normalized: [{ name: 'agent_x7c9', normalized: 'agent' }, { name: 'agent_b8d1', normalized: 'agent' }] } });
 });
+
+test('tool_efficiency: more calls than are compared with each other are too large, of the modes that compare alone', () => {
+  const run = (count: number) => agentTrace({ toolCalls: Array.from({ length: count }, (_, at) => get(`u${at}`)) });
+  const options = { arguments: { mode: 'subset' } };
+  expect(score({ entry: { ...entry, options }, trace: run(3), limits: { toolCallsMax: 3 } })).toMatchObject({ kind: 'scored', score: 1 });
+  expect(score({ entry: { ...entry, options }, trace: run(4), limits: { toolCallsMax: 3 } })).toMatchObject({ kind: 'skipped', reason: 'too_large', details: { tool_calls: 4, to_compare: 4 } });
+  expect(score({ entry, trace: run(4), limits: { toolCallsMax: 3 } })).toMatchObject({ kind: 'scored', score: 1 });
+});

@@ -47,6 +47,10 @@ for (const { name, result, form } of places) {
   });
 }
 
+test('error-signs: a text that begins with a quotation mark and is no JSON text is read as it stands', () => {
+  expect(errorSign('"city" is no city of this country\n\nFix the errors and try again.')?.form).toBe('model_retry');
+});
+
 test('error-signs: hostile texts of any length take no more than their beginning', () => {
   const beginnings = ['Error ', 'a.', 'A', 'Error: ', '{"status":', '\\u00', '{"a":[', 'panic: ', '❌', 'Failed to read ', 'x: ', "thread '", 'Error: A ', '1 ', '(', '"'];
   for (const start of beginnings) expect([undefined, 'error', 'python_repr', 'failed_to', 'go']).toContain(errorSign(start.repeat(200_000))?.form);

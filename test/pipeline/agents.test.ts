@@ -74,6 +74,14 @@ describe('agents', () => {
     expect(assembled(spans)[0]?.trace).toMatchObject({ agent: 'a', input: 'of the frame', finalResponse: 'own', sessionId: 's' });
   });
 
+  test('agents: a span above messages is a frame of several agents, and no part of the only one', () => {
+    const messages = [span({ id: 1 }), span({ id: 2, parent: 1, scope: 'autogen SingleThreadedAgentRuntime' })];
+    const agents = (count: number) => Array.from({ length: count }, (_, at) => agentSpan({ id: at + 3, parent: 2, agent: `a${at}`, start: at, end: at + 1 }));
+    const spansOf = (count: number) => assembled([...messages, ...agents(count)]).map((draft) => [text(draft), draft.spans.map(({ spanId: id }) => Number.parseInt(id, 16)).toSorted((one, other) => one - other)]);
+    expect(spansOf(1)).toEqual([['3: a0 []', [3]]]);
+    expect(spansOf(2)).toEqual([['3: a0 [] > a1 via handoff', [1, 2, 3]], ['4: a1 [] under 3', [4]]]);
+  });
+
   test(`agents: an agent nested deeper than ${agentDepthMax} is a step of the one above`, () => {
     const spans = Array.from({ length: agentDepthMax + 10 }, (_, index) => agentSpan({ id: index + 1, parent: index === 0 ? undefined : index }));
     const drafts = assembled(spans);

@@ -86,6 +86,14 @@ describe('connections of OTLP over HTTP', () => {
     expect([count(door, 'evicted'), count(door, 'over_limit')]).toEqual([1, 0]);
   });
 
+  test('connections: one that writes request behind request without waiting for answers is ended and counted', async () => {
+    const door = await bounded(3);
+    await client(door, { says: head('/v1/traces', { 'content-length': 0 }).repeat(1_000) });
+    await until(() => count(door, 'pipelined') === 1, 'the end of the connection');
+    await until(() => door.counts.get('tracejury.receiver.connections') === 0, 'no connection');
+    expect((await posted(door)).said()).toMatch(/^HTTP\/1\.1 200 /);
+  });
+
   test('connections: the gauge follows, and those that have gone are no longer counted', async () => {
     const door = await bounded(3);
     for (let round = 0; round < 5; round++) {

@@ -229,6 +229,9 @@ describe('nothing scored is no pass', () => {
     expect([wrongKey.code, wrongKey.nothing_scored]).toEqual([1, `0 of 1 run scored: judge \`main\` at ${new URL(refusing.baseUrl).origin} refused the key (status 401).`]);
     const noKey = await report(file(run), '-c', judged(refusing.baseUrl, ''), '--timeout', '60');
     expect(noKey.nothing_scored).toContain('wants a key (status 401): set api_key');
+    // Of a jury the judge that cannot be reached is the one to look at.
+    const jury = file(`evaluators: [ { use: task_completion, judges: [ main, gone ] } ]\njudges: { main: { base_url: "${refusing.baseUrl}", model: m, api_key: k }, gone: { base_url: "http://127.0.0.1:${port}/v1", model: n, api_key: k } }\n`, 'yaml');
+    expect((await report(file(run), '-c', jury, '--timeout', '1')).nothing_scored).toBe(`0 of 1 run scored: judge \`gone\` at http://127.0.0.1:${port} refused the connection.`);
     await refusing.close();
   });
 
