@@ -26,6 +26,8 @@ process.exitCode = await tryAll(copies);
 
 async function tryAll({ outcomeOf }: Trials): Promise<number> {
   const testsOf = nearestTests(files);
+  const known = new Set(files.filter(isProduct).flatMap(mutantsOf).map(({ change }) => change));
+  for (const change of equivalents.keys()) if (!known.has(change)) say(`no such change any more: ${change}`);
   const found: Record<Outcome['kind'], Mutant[]> = { killed: [], survived: [], undecided: [] };
   let equivalent = 0;
   for (const mutant of wanted) {

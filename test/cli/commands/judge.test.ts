@@ -271,6 +271,7 @@ test('judge forecast: what an evaluator may spend itself holds its rate down, an
   }
   const { out } = await judge('forecast', '-c', config('{ requests_per_day: 50 }', '{ usd_per_day: 30 }'), ...words);
   expect(out).toMatch(/held \(small\)\n(?: {2}.*\n)* {2}its budget of 50 requests a day is less, so its rate would sink to about 50 % of itself\n/);
+  expect((await judge('forecast', '-c', config('{ requests_per_day: 1 }', '{ usd_per_day: 1000 }'), ...words)).out).toContain('its budget of 1 request a day is less, so its rate would sink to about 1 % of itself');
   expect(out).toMatch(/Total: 60\.\d\d USD a day\nmain: its budget of 30\.00 USD a day is less, so its rates would sink to about 50 % of themselves$/);
 });
 
