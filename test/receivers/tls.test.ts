@@ -161,6 +161,22 @@ test('otlp_grpc: over TLS, a client that does not ask for HTTP/2 is ended, and c
   expect(door.warnings).toHaveLength(1);
 });
 
+for (const [offers, options] of [['HTTP/1.1', { ALPNProtocols: ['http/1.1'] }], ['no protocol', {}]] satisfies [string, ConnectionOptions][]) {
+  test(`otlp_grpc: over TLS, a client of HTTP/1.1 that offers ${offers} gets an answer that names the port and the protocol`, async () => {
+    const door = await openGrpcDoor({ tls: serverTls });
+    doors.push(door);
+    const socket = await handshake(door.port, options);
+    const received: Buffer[] = [];
+    socket.on('data', (piece: Buffer) => received.push(piece));
+    socket.write(`POST /v1/traces HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000000\r\n\r\n${'x'.repeat(1_000_000)}`);
+    await once(socket, 'close');
+    const [first, ...rest] = Buffer.concat(received).toString().split('\r\n');
+    expect(first).toBe('HTTP/1.1 400 Bad Request');
+    expect(JSON.parse(rest.at(-1) ?? '')).toMatchObject({ message: expect.stringMatching(/^gRPC is spoken here\..*listen\.otlp_http.*OTEL_EXPORTER_OTLP_PROTOCOL=grpc/) as string });
+    expect(door.counts.get('tracejury.receiver.connections_ended grpc not_http2')).toBe(1);
+  });
+}
+
 async function handshake(port: number, options: ConnectionOptions): Promise<ReturnType<typeof connect>> {
   const socket = connect({ port, host: '127.0.0.1', servername: 'localhost', ...trust, ...options });
   await once(socket, 'secureConnect');

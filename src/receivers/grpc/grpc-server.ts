@@ -4,6 +4,8 @@ import { createSecureServer, createServer, type Http2Server, type IncomingHttpHe
 import type { TLSSocket } from 'node:tls';
 import type { Clock } from '../../model/clock.ts';
 import type { Connections } from '../connection-tracker.ts';
+import { endAnswered, wholeAnswer } from '../http/otlp-http-server.ts';
+import { notHttp2 } from '../rejection.ts';
 import { boundedSession, type SessionEnd } from './grpc-session.ts';
 import { handshakeEnd, renewTls, tlsOptions, type HandshakeEnd, type Tls } from '../tls.ts';
 
@@ -57,10 +59,13 @@ export function grpcServer({ tls, bounds, clock, connections, ended, call }: Grp
     const reason = handshakeEnd(error, socket);
     if (reason !== undefined) ended(reason);
   });
-  // Over TLS a client says whether it speaks HTTP/2 before its first words. Node would answer in HTTP/1.1.
+  // Over TLS a client says whether it speaks HTTP/2 before its first words. Node would answer 403 with a page about its own options.
   server.on('unknownProtocol', (socket: TLSSocket) => {
     ended('not_http2');
-    socket.destroy();
+    // Reads the request away: a socket that closes with unread bytes takes the answer from its client.
+    socket.on('error', () => socket.destroy()).resume();
+    socket.write(wholeAnswer({ ...notHttp2, message: `${notHttp2.message} ${notHttp2.todo}` }));
+    endAnswered(socket);
   });
   let opened = 0;
   server.on('session', (session) => {
@@ -106,7 +111,12 @@ function open(tls: Tls | undefined, { streamsMax, handshakeMs }: GrpcBounds): Ht
     streamResetRate: takenBackPerSecond,
     unknownProtocolTimeout: handshakeMs,
   };
-  return tls === undefined ? createServer(options) : createSecureServer({ ...options, ...tlsOptions(tls), handshakeTimeout: handshakeMs });
+  return tls === undefined ? createServer(options) : createSecureServer({ ...options, ...tlsOptions(tls), handshakeTimeout: handshakeMs, ALPNCallback: chosenProtocol });
+}
+
+/** HTTP/1.1 is chosen to be answered: without a protocol in common the handshake fails with an alert that names none. */
+function chosenProtocol({ protocols }: { readonly protocols: readonly string[] }): string | undefined {
+  return ['h2', 'http/1.1'].find((name) => protocols.includes(name));
 }
 
 /** Nine to eleven tenths, different from one connection to the next: connections that came together do not leave together. */

@@ -55,7 +55,7 @@ export function otlpGrpcReceiver(options: OtlpGrpcOptions): Receiver {
     connections,
     ended(reason) {
       options.telemetry.add('tracejury.receiver.connections_ended', 1, { 'tracejury.transport': 'grpc', 'tracejury.reason': reason });
-      // Most often an exporter of OTLP over HTTP that was given this address: it is told nothing that it could read.
+      // Most often an exporter of OTLP over HTTP that was given this address: without TLS it gets no answer that it could read.
       if (reason === 'not_http2') warn(notHttp2);
     },
     call: (stream, headers) => void answered({ door, ingest: options.ingest, bounds, connections }, stream, headers),
