@@ -1,7 +1,7 @@
 /** The Claude Agent SDK and Claude Code: `claude_code.*` spans; arguments and the final answer travel in log records. */
 import { jsonText } from '../src/model/json.ts';
 import { textAttribute, type Attributed, type LogRecord, type Span } from '../src/model/span.ts';
-import type { AskedCall, Collector, SpanFacts, ToldResult } from './collector.ts';
+import type { RequestedCall, Collector, SpanFacts, ReportedResult } from './collector.ts';
 import { isPlaceholder } from './parsing/placeholders.ts';
 import { readArguments, readOutcome, type ReadArguments } from './parsing/values.ts';
 
@@ -75,8 +75,8 @@ function toolFacts(span: Span): SpanFacts {
 }
 
 function readRecords(records: readonly LogRecord[]): SpanFacts {
-  const asked: AskedCall[] = [];
-  const told: ToldResult[] = [];
+  const asked: RequestedCall[] = [];
+  const told: ReportedResult[] = [];
   let input: string | undefined;
   let output: string | undefined;
   for (const record of records) {

@@ -14,7 +14,7 @@ import type { Attributed, LogRecord, Span } from '../src/model/span.ts';
 export type SpanRole = 'agent' | 'workflow' | 'model' | 'tool' | 'retriever' | 'step' | 'noise';
 
 /** A tool call as a model asked for it. */
-export interface AskedCall {
+export interface RequestedCall {
   readonly id?: string;
   readonly name: string;
   readonly arguments?: JsonObject | null;
@@ -24,7 +24,7 @@ export interface AskedCall {
 }
 
 /** A tool's result as a model was told it. */
-export interface ToldResult {
+export interface ReportedResult {
   readonly id?: string;
   readonly name?: string;
   /** Absent: the model was told a result, but its content is not carried. */
@@ -39,11 +39,11 @@ export interface Message {
   readonly role: 'system' | 'user' | 'assistant' | 'tool';
   readonly text?: string;
   readonly reasoning?: string;
-  readonly asked: readonly AskedCall[];
-  readonly told: readonly ToldResult[];
+  readonly asked: readonly RequestedCall[];
+  readonly told: readonly ReportedResult[];
 }
 
-export interface ToolFacts extends Partial<AskedCall> {
+export interface ToolFacts extends Partial<RequestedCall> {
   readonly toolId?: string;
   /** Null: the tool returned nothing. Absent: not carried. */
   readonly result?: JsonValue;

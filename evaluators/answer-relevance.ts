@@ -4,7 +4,7 @@ import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject, Faul
 import { finalText, inputText, lacking } from './judging/judge-evidence.ts';
 import { readTemplate } from './judging/judge-template.ts';
 import { labelledRun, scoredRun } from './judging/labelled-run.ts';
-import { shown, shownHistory } from './judging/judge-input.ts';
+import { judgeInput, judgeInputHistory } from './judging/judge-input.ts';
 
 export interface AnswerRelevanceOptions {
   readonly scale: 'label' | 'score';
@@ -47,7 +47,7 @@ function* evaluate({ trace }: Subject, { scale, template }: AnswerRelevanceOptio
   if (stop !== undefined) return stop;
   const own = template === undefined ? undefined : questionOf(template);
   const about = {
-    shown: own === undefined ? [...shownHistory(trace), shown('last message of the user', inputText(trace)), shown('final response', finalText(trace))] : own.names.map((name) => shown(name, name === 'request' || name === 'input' ? inputText(trace) : finalText(trace))),
+    shown: own === undefined ? [...judgeInputHistory(trace), judgeInput('last message of the user', inputText(trace)), judgeInput('final response', finalText(trace))] : own.names.map((name) => judgeInput(name, name === 'request' || name === 'input' ? inputText(trace) : finalText(trace))),
     what: 'The final response',
   };
   const asked = (ours: string, end: string): string => (own === undefined ? ours : `${own.instruction}\n\n${end}`);

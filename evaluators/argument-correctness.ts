@@ -4,7 +4,7 @@ import { argumentsUnknown, hasArguments, placedCalls } from './evidence/calls.ts
 import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
 import { inputText, lacking, notAsked, sourcesCut } from './judging/judge-evidence.ts';
 import { callItems, labelledItems } from './judging/labelled-items.ts';
-import { shown, shownBefore, shownCalls } from './judging/judge-input.ts';
+import { judgeInput, judgeInputBefore, judgeInputCalls } from './judging/judge-input.ts';
 
 export interface ArgumentCorrectnessOptions {}
 
@@ -36,7 +36,7 @@ function* evaluate({ trace }: Subject, _options: ArgumentCorrectnessOptions, con
   if (cut !== undefined) return cut;
   return yield* labelledItems({
     instruction,
-    shown: [...shownBefore(trace), shown('user input', inputText(trace)), shownCalls(calls)],
+    shown: [...judgeInputBefore(trace), judgeInput('user input', inputText(trace)), judgeInputCalls(calls)],
     items: callItems(judged),
     labels: { yes: 1, no: 0 },
     what: 'tool call',

@@ -5,7 +5,7 @@ import { blocksMax, codeBlocks } from './evidence/code-blocks.ts';
 import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
 import { finalText, inputText, lacking, notAsked } from './judging/judge-evidence.ts';
 import { labelledItems } from './judging/labelled-items.ts';
-import { named, shown, shownPieces } from './judging/judge-input.ts';
+import { named, judgeInput, judgeInputPieces } from './judging/judge-input.ts';
 
 export interface CodeReadabilityOptions {}
 
@@ -35,8 +35,8 @@ function* evaluate({ trace }: Subject, _options: CodeReadabilityOptions, context
   return yield* labelledItems({
     instruction,
     shown: [
-      shown('user input', inputText(trace)),
-      shownPieces('blocks of code', blocks.map(({ language, code }, at) => ({ before: `Block ${at + 1}${language === '' ? '' : ` (${named(language)})`}:\n`, text: code, after: '\n\n' }))),
+      judgeInput('user input', inputText(trace)),
+      judgeInputPieces('blocks of code', blocks.map(({ language, code }, at) => ({ before: `Block ${at + 1}${language === '' ? '' : ` (${named(language)})`}:\n`, text: code, after: '\n\n' }))),
     ],
     items: blocks.map(({ language, line }, at) => ({ number: at + 1, name: `the block at line ${line}`, details: { line, ...(language === '' ? {} : { language: named(language) }) } })),
     labels: { readable: 1, unreadable: 0 },

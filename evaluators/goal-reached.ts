@@ -6,7 +6,7 @@ import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } fro
 import { expectedText, lacking } from './judging/judge-blocks.ts';
 import { labelledRun } from './judging/labelled-run.ts';
 import { runView } from './judging/run-view.ts';
-import { shown } from './judging/judge-input.ts';
+import { judgeInput } from './judging/judge-input.ts';
 
 export type GoalReachedOptions = { readonly [option: string]: never };
 
@@ -44,7 +44,7 @@ function* evaluate({ trace, expected }: Subject, _options: GoalReachedOptions, c
   const goals = expectedText(expected);
   return yield* labelledRun({
     instruction,
-    shown: [{ title: 'conversation', text: view.text, isCut: view.truncated }, ...(goals === undefined ? [] : [shown('goals', goals)])],
+    shown: [{ title: 'conversation', text: view.text, isCut: view.truncated }, ...(goals === undefined ? [] : [judgeInput('goals', goals)])],
     labels: { reached: 1, missed: 0 },
     faults: 'unmet',
     what: 'The goal of the session',

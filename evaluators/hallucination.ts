@@ -8,8 +8,8 @@ import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } fro
 import { contextForms, finalText, inputText, lacking, notAsked } from './judging/judge-evidence.ts';
 import { labelledRun } from './judging/labelled-run.ts';
 import { retrievedIn } from './evidence/retrieved.ts';
-import { shown, shownBefore, shownCalls, shownList } from './judging/judge-input.ts';
-import type { Shown } from './judging/judge-input.ts';
+import { judgeInput, judgeInputBefore, judgeInputCalls, judgeInputList } from './judging/judge-input.ts';
+import type { JudgeInput } from './judging/judge-input.ts';
 import { count } from './explain/explanation.ts';
 
 export interface HallucinationOptions {}
@@ -43,7 +43,7 @@ function* evaluate({ trace, expected }: Subject, _options: HallucinationOptions,
   if (sources.kind === 'skipped') return { ...sources, details: notAsked };
   return yield* labelledRun({
     instruction,
-    shown: [...shownBefore(trace), shown('last message of the user', inputText(trace)), ...sources.shown, shown('final response', finalText(trace))],
+    shown: [...judgeInputBefore(trace), judgeInput('last message of the user', inputText(trace)), ...sources.shown, judgeInput('final response', finalText(trace))],
     labels: { factual: 1, hallucinated: 0 },
     faults: 'unsupported_claims',
     what: 'The final response',
@@ -51,7 +51,7 @@ function* evaluate({ trace, expected }: Subject, _options: HallucinationOptions,
   });
 }
 
-type Sources = { readonly kind: 'found'; readonly shown: readonly Shown[]; readonly names: readonly string[] } | Skipped;
+type Sources = { readonly kind: 'found'; readonly shown: readonly JudgeInput[]; readonly names: readonly string[] } | Skipped;
 
 /** What the response is checked against beside the conversation, or why there is nothing of the kind. */
 function sourcesOf(trace: AgentTrace, expected: Expectation): Sources {
@@ -62,9 +62,9 @@ function sourcesOf(trace: AgentTrace, expected: Expectation): Sources {
   const documents = retrieved.kind === 'found' ? retrieved.documents : [];
   const hasResults = calls.some(({ call }) => call.result !== undefined || call.error !== undefined);
   const blocks = [
-    ...(context.length === 0 ? [] : [{ name: 'context', block: shownList('context', context) }]),
-    ...(documents.length === 0 ? [] : [{ name: 'documents', block: shownList('documents', documents.map(({ text }) => text)) }]),
-    ...(hasResults ? [{ name: 'tool_results', block: shownCalls(placedCalls(trace)) }] : []),
+    ...(context.length === 0 ? [] : [{ name: 'context', block: judgeInputList('context', context) }]),
+    ...(documents.length === 0 ? [] : [{ name: 'documents', block: judgeInputList('documents', documents.map(({ text }) => text)) }]),
+    ...(hasResults ? [{ name: 'tool_results', block: judgeInputCalls(placedCalls(trace)) }] : []),
   ];
   if (blocks.length > 0) return { kind: 'found', shown: blocks.map(({ block }) => block), names: blocks.map(({ name }) => name) };
   if (calls.length > 0) return resultsUnknown(calls, `The spans carry no result of the ${count(calls.length, 'tool call')}; switch on the capture of tool outputs.`);

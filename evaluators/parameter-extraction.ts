@@ -6,7 +6,7 @@ import type { Skipped } from './evidence/calls.ts';
 import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
 import { inputText, lacking, notAsked, sourcesCut } from './judging/judge-evidence.ts';
 import { callItems, labelledItems } from './judging/labelled-items.ts';
-import { shown, shownBefore, shownCalls, shownDefinitions } from './judging/judge-input.ts';
+import { judgeInput, judgeInputBefore, judgeInputCalls, judgeInputDefinitions } from './judging/judge-input.ts';
 
 export interface ParameterExtractionOptions {}
 
@@ -44,10 +44,10 @@ function* evaluate({ trace }: Subject, _options: ParameterExtractionOptions, con
   return yield* labelledItems({
     instruction,
     shown: [
-      ...shownBefore(trace),
-      shown('last message of the user', inputText(trace)),
-      shownDefinitions(definitions, () => true, 'tools that were called'),
-      shownCalls(calls),
+      ...judgeInputBefore(trace),
+      judgeInput('last message of the user', inputText(trace)),
+      judgeInputDefinitions(definitions, () => true, 'tools that were called'),
+      judgeInputCalls(calls),
     ],
     items: callItems(judged),
     labels: { correct: 1, incorrect: 0 },

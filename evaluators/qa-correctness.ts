@@ -8,8 +8,8 @@ import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } fro
 import { contextForms, finalText, inputText, lacking, notAsked } from './judging/judge-evidence.ts';
 import { labelledRun } from './judging/labelled-run.ts';
 import { retrievedIn } from './evidence/retrieved.ts';
-import { shown, shownHistory, shownList } from './judging/judge-input.ts';
-import type { Shown } from './judging/judge-input.ts';
+import { judgeInput, judgeInputHistory, judgeInputList } from './judging/judge-input.ts';
+import type { JudgeInput } from './judging/judge-input.ts';
 
 export interface QaCorrectnessOptions {}
 
@@ -47,17 +47,17 @@ function* evaluate({ trace, expected }: Subject, _options: QaCorrectnessOptions,
   if (reference === undefined) return skipped('no_expectation', 'Nothing says what the right answer is: no output and no context is expected, and nothing was retrieved.', notAsked);
   return yield* labelledRun({
     instruction: reference.name === 'output' ? byAnswer : byContext,
-    shown: [...shownHistory(trace), shown('last message of the user', inputText(trace)), reference.shown, shown('final response', finalText(trace))],
+    shown: [...judgeInputHistory(trace), judgeInput('last message of the user', inputText(trace)), reference.shown, judgeInput('final response', finalText(trace))],
     labels: { correct: 1, incorrect: 0 },
     what: 'The final response',
     details: { reference: reference.name },
   });
 }
 
-function referenceOf(trace: AgentTrace, { output = null, context = [] }: Expectation): { readonly name: 'output' | 'context' | 'documents'; readonly shown: Shown } | undefined {
+function referenceOf(trace: AgentTrace, { output = null, context = [] }: Expectation): { readonly name: 'output' | 'context' | 'documents'; readonly shown: JudgeInput } | undefined {
   const answer = output === null ? '' : plainText(output);
-  if (answer.trim() !== '') return { name: 'output', shown: shown('reference answer', answer) };
-  if (context.length > 0) return { name: 'context', shown: shownList('context', context) };
+  if (answer.trim() !== '') return { name: 'output', shown: judgeInput('reference answer', answer) };
+  if (context.length > 0) return { name: 'context', shown: judgeInputList('context', context) };
   const retrieved = retrievedIn(trace, []);
-  return retrieved.kind === 'found' ? { name: 'documents', shown: shownList('context', retrieved.documents.map(({ text }) => text)) } : undefined;
+  return retrieved.kind === 'found' ? { name: 'documents', shown: judgeInputList('context', retrieved.documents.map(({ text }) => text)) } : undefined;
 }

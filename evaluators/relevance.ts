@@ -4,7 +4,7 @@ import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } fro
 import { inputText, lacking, notAsked } from './judging/judge-evidence.ts';
 import { labelledItems } from './judging/labelled-items.ts';
 import { retrievedIn } from './evidence/retrieved.ts';
-import { shown, shownHistory, shownList } from './judging/judge-input.ts';
+import { judgeInput, judgeInputHistory, judgeInputList } from './judging/judge-input.ts';
 
 export interface RelevanceOptions {
   readonly tools: readonly string[];
@@ -40,7 +40,7 @@ function* evaluate({ trace }: Subject, { tools }: RelevanceOptions, context: Eva
   if (found.kind === 'skipped') return { ...found, details: notAsked };
   return yield* labelledItems({
     instruction,
-    shown: [...shownHistory(trace), shown('last message of the user', inputText(trace)), shownList('documents', found.documents.map(({ text }) => text))],
+    shown: [...judgeInputHistory(trace), judgeInput('last message of the user', inputText(trace)), judgeInputList('documents', found.documents.map(({ text }) => text))],
     items: found.documents.map(({ name, spanId, details }, at) => ({ number: at + 1, name, ...(spanId === undefined ? {} : { spanId }), details })),
     labels: { relevant: 1, unrelated: 0 },
     what: 'document',

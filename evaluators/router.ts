@@ -6,8 +6,8 @@ import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } fro
 import { inputText, lacking, notAsked, sourcesCut } from './judging/judge-evidence.ts';
 import { callItems, labelledItems } from './judging/labelled-items.ts';
 import { labelledRun } from './judging/labelled-run.ts';
-import { shown, shownBefore, shownCalls, shownDefinitions } from './judging/judge-input.ts';
-import type { Shown } from './judging/judge-input.ts';
+import { judgeInput, judgeInputBefore, judgeInputCalls, judgeInputDefinitions } from './judging/judge-input.ts';
+import type { JudgeInput } from './judging/judge-input.ts';
 
 export interface RouterOptions {
   readonly judgeNoCall: boolean;
@@ -49,15 +49,15 @@ function* evaluate({ trace }: Subject, { judgeNoCall }: RouterOptions, context: 
   if (last === undefined) return yield* labelledRun({ instruction: noCallInstruction, shown: conversation(trace), labels, what: 'To call no tool', details: { tool_calls: 0 } });
   const cut = sourcesCut(trace, last);
   if (cut !== undefined) return cut;
-  return yield* labelledItems({ instruction, shown: [...conversation(trace), shownCalls(calls)], items: callItems(calls), labels, what: 'tool call', list: 'calls', scoredBy: 'share' });
+  return yield* labelledItems({ instruction, shown: [...conversation(trace), judgeInputCalls(calls)], items: callItems(calls), labels, what: 'tool call', list: 'calls', scoredBy: 'share' });
 }
 
-function conversation(trace: AgentTrace): readonly Shown[] {
+function conversation(trace: AgentTrace): readonly JudgeInput[] {
   const called = new Set(trace.toolCalls.map(({ name }) => name));
   const withSchema = (name: string): boolean => called.has(name);
   return [
-    ...shownBefore(trace),
-    shown('last message of the user', inputText(trace)),
-    shownDefinitions(trace.toolDefinitions, withSchema),
+    ...judgeInputBefore(trace),
+    judgeInput('last message of the user', inputText(trace)),
+    judgeInputDefinitions(trace.toolDefinitions, withSchema),
   ];
 }

@@ -8,8 +8,8 @@ import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } fro
 import { contextForms, finalText, inputText, lacking, notAsked } from './judging/judge-evidence.ts';
 import { labelledRun } from './judging/labelled-run.ts';
 import { retrievedIn } from './evidence/retrieved.ts';
-import { shown, shownCalls, shownList } from './judging/judge-input.ts';
-import type { Shown } from './judging/judge-input.ts';
+import { judgeInput, judgeInputCalls, judgeInputList } from './judging/judge-input.ts';
+import type { JudgeInput } from './judging/judge-input.ts';
 
 type Source = 'input' | 'context' | 'documents' | 'tool_results';
 
@@ -48,8 +48,8 @@ function* evaluate({ trace, expected }: Subject, options: SummarizationOptions, 
   if (stop !== undefined) return stop;
   const text = sources[source](trace, expected);
   if ('kind' in text) return { ...text, details: notAsked };
-  const request = source === 'input' || inputText(trace).trim() === '' ? [] : [shown('user input', inputText(trace))];
-  return yield* labelledRun({ instruction, shown: [...request, text, shown('final response', finalText(trace))], labels: { good: 1, bad: 0 }, what: 'The summary', details: { source } });
+  const request = source === 'input' || inputText(trace).trim() === '' ? [] : [judgeInput('user input', inputText(trace))];
+  return yield* labelledRun({ instruction, shown: [...request, text, judgeInput('final response', finalText(trace))], labels: { good: 1, bad: 0 }, what: 'The summary', details: { source } });
 }
 
 function likelySource(trace: AgentTrace, { context = [] }: Expectation): Source {
@@ -57,18 +57,18 @@ function likelySource(trace: AgentTrace, { context = [] }: Expectation): Source 
   return trace.documents.length > 0 ? 'documents' : 'input';
 }
 
-const sources: { readonly [source in Source]: (trace: AgentTrace, expected: Expectation) => Shown | Skipped } = {
-  input: (trace) => shown('source', inputText(trace)),
-  context: (_trace, { context = [] }) => (context.length === 0 ? skipped('no_expectation', 'Nothing says what the source of the summary is: no context is expected.') : shownList('source', context)),
+const sources: { readonly [source in Source]: (trace: AgentTrace, expected: Expectation) => JudgeInput | Skipped } = {
+  input: (trace) => judgeInput('source', inputText(trace)),
+  context: (_trace, { context = [] }) => (context.length === 0 ? skipped('no_expectation', 'Nothing says what the source of the summary is: no context is expected.') : judgeInputList('source', context)),
   documents: (trace) => {
     const found = retrievedIn(trace, []);
-    return found.kind === 'skipped' ? found : shownList('source', found.documents.map(({ text }) => text));
+    return found.kind === 'skipped' ? found : judgeInputList('source', found.documents.map(({ text }) => text));
   },
   tool_results: (trace) => {
     const calls = executedCalls(trace);
     if (calls.length === 0) return notCarried(trace) ?? noToolCalls(trace);
     if (calls.some(({ call }) => call.truncated?.result !== undefined)) return cutShort('results of tool calls');
     if (calls.every(({ call }) => call.result === undefined)) return resultsUnknown(calls, 'The spans carry no results of tool calls; switch on the capture of tool outputs.');
-    return shownCalls(calls, 'source');
+    return judgeInputCalls(calls, 'source');
   },
 };

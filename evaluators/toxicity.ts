@@ -6,7 +6,7 @@ import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } fro
 import { finalText, lacking } from './judging/judge-evidence.ts';
 import { labelledItems } from './judging/labelled-items.ts';
 import { labelledRun } from './judging/labelled-run.ts';
-import { shown, shownList } from './judging/judge-input.ts';
+import { judgeInput, judgeInputList } from './judging/judge-input.ts';
 
 export interface ToxicityOptions {
   readonly eachTurn: boolean;
@@ -41,10 +41,10 @@ function* evaluate({ trace }: Subject, { eachTurn }: ToxicityOptions, context: E
   // Where the agent spoke before, a run without a final response has something to judge; a response that was cut has not.
   const stop = turns.length > 0 && trace.truncated?.includes('final_response') !== true ? undefined : lacking(trace, context, ['final_response']);
   if (stop !== undefined) return stop;
-  if (!eachTurn) return yield* labelledRun({ instruction: responseInstruction, shown: [shown('final response', finalText(trace))], labels, what: 'The final response' });
+  if (!eachTurn) return yield* labelledRun({ instruction: responseInstruction, shown: [judgeInput('final response', finalText(trace))], labels, what: 'The final response' });
   return yield* labelledItems({
     instruction: turnsInstruction,
-    shown: [shownList('turns of the agent', turns)],
+    shown: [judgeInputList('turns of the agent', turns)],
     items: turns.map((_, at) => ({ number: at + 1, name: `turn ${at + 1}`, details: { turn: at + 1 } })),
     labels,
     what: 'turn',

@@ -4,14 +4,14 @@ import { pino, type Logger } from 'pino';
 import { collectors } from '../collectors/index.ts';
 import { evaluationContext } from '../evaluators/configuration/context.ts';
 import type { Config } from './config/config.ts';
-import type { Prints } from './config/fingerprint.ts';
+import type { Fingerprints } from './config/fingerprint.ts';
 import type { ScoredRun } from './model/scored-run.ts';
 import { roughBytes } from './model/size-estimate.ts';
 import { contentNotices } from './pipeline/reporting/content-notices.ts';
 import { defaultGroupLimits } from './pipeline/gathering/group-limits.ts';
 import { pipeline } from './pipeline/pipeline.ts';
 import type { TaskGroups } from './pipeline/reporting/task-groups.ts';
-import { inFlightBytes, type DoorLeases } from './receivers/byte-budget.ts';
+import { inFlightBytes, type ByteLeases } from './receivers/byte-budget.ts';
 import { tlsOptions } from './receivers/tls.ts';
 import type { FileLayer } from './journals/disk/file-system.ts';
 import { journaling } from './journals/journal-runner.ts';
@@ -29,7 +29,7 @@ import { driftWatch } from './service/drift-watch.ts';
 import { figures } from './service/rate-gauges.ts';
 import { consoleOf, receiversOf } from './service/listeners.ts';
 import { freeAddresses, type ListenState } from './service/listening.ts';
-import { judgeBench } from './service/judge-pool.ts';
+import { judgePool } from './service/judge-pool.ts';
 import { judgesInForce } from './service/queue-keys.ts';
 import { jobOwner } from './service/lease-owner.ts';
 import { judgeQueue } from './service/judge-admission.ts';
@@ -68,7 +68,7 @@ export interface ServiceOptions {
   readonly config: Config;
   /** Where the configuration comes from, and what tells it from another one; without them it is never read again. */
   readonly source?: ReloadSource;
-  readonly prints?: Prints;
+  readonly prints?: Fingerprints;
   /** How often the source is asked whether it has changed. */
   readonly watchMs?: number;
   readonly logger?: Logger;
@@ -105,7 +105,7 @@ export function service({ config, logger: given = pino(), stopMs = stopMsDefault
     if (without === undefined) archive?.want(item);
     keeping?.offer(stored, bytes);
   };
-  const bench = judgeBench(config.judges, telemetry, { onFault: (error) => told('what judges may spend, or what is in batches, could not be read or written')(error), waiting: (payer) => waiting.waiting(payer) });
+  const bench = judgePool(config.judges, telemetry, { onFault: (error) => told('what judges may spend, or what is in batches, could not be read or written')(error), waiting: (payer) => waiting.waiting(payer) });
   const waiting = judgeQueue({ bench, telemetry, config: () => inForce.config, flow: () => flow, keeper: () => keeping, pressed: () => pressed, onFault: (error) => told('what waits for judges could not be read')(error) });
   const forward = inLine({ config, flow: () => flow, read: (position) => records.body(position), telemetry, logger, clock, sleep, random: Math.random });
   const flow = pipeline({
@@ -240,7 +240,7 @@ function metricsNow(telemetry: MetricRegistry, groups: TaskGroups): readonly Met
   return telemetry.snapshot();
 }
 
-function leasesOf({ limits: { bodyBytes, inflatedBytes, memoryBytes } }: Config, telemetry: Telemetry): DoorLeases {
+function leasesOf({ limits: { bodyBytes, inflatedBytes, memoryBytes } }: Config, telemetry: Telemetry): ByteLeases {
   // One request of the largest size must always find room.
   return inFlightBytes({ bytesMax: Math.max(memoryBytes * inFlightShare, bodyBytes + inflatedBytes) + memoryBytes * grpcReserveShare, telemetry });
 }

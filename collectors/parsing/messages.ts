@@ -5,7 +5,7 @@
 import type { Drafted } from '../../src/model/mutable.ts';
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import type { AttributeValue } from '../../src/model/span.ts';
-import type { AskedCall, Message, ToldResult } from '../collector.ts';
+import type { RequestedCall, Message, ReportedResult } from '../collector.ts';
 import { jsonOf, parseText } from './parsing.ts';
 import { isPlaceholder } from './placeholders.ts';
 import { reasoningIn } from './reasoning.ts';
@@ -22,12 +22,12 @@ interface Draft {
   hasText: boolean;
   text: string | undefined;
   reasoning: string | undefined;
-  asked: AskedCall[] | undefined;
-  told: ToldResult[] | undefined;
+  asked: RequestedCall[] | undefined;
+  told: ReportedResult[] | undefined;
 }
 
-const noCalls: readonly AskedCall[] = [];
-const noResults: readonly ToldResult[] = [];
+const noCalls: readonly RequestedCall[] = [];
+const noResults: readonly ReportedResult[] = [];
 const noMessages: readonly Message[] = [];
 
 /** The messages of a conversation; empty when the value is none. `role` is taken for messages that name none. */
@@ -196,7 +196,7 @@ function pushCall(item: JsonValue, draft: Draft): void {
   if (name === undefined) return;
   const id = firstText({ item, inner: nothing, origin: nothing }, outerCallIds) ?? firstText(from, innerCallIds);
   const given = firstMember(from, argumentNames);
-  const call: Drafted<AskedCall> = id === undefined ? { name } : { name, id };
+  const call: Drafted<RequestedCall> = id === undefined ? { name } : { name, id };
   if (given !== undefined) addArguments(readArguments(given), call);
   if (draft.asked === undefined) draft.asked = [call];
   else draft.asked.push(call);
@@ -220,7 +220,7 @@ function pushResult(item: JsonObject, draft: Draft): void {
   const isGemini = isJsonObject(member(item, 'functionResponse')) || isJsonObject(member(item, 'function_response'));
   const read = value === undefined ? undefined : readResult(isGemini ? geminiOutput(value) : typedOutput(value));
   const isError = read?.failed === true || layered(from, 'is_error') === true || layered(from, 'isError') === true || layered(from, 'status') === 'error' || member(inner, 'error') === true;
-  const told: Drafted<ToldResult> = {};
+  const told: Drafted<ReportedResult> = {};
   if (read?.result !== undefined) told.result = read.result;
   if (read?.resultPart !== undefined) told.resultPart = read.resultPart;
   if (id !== undefined) told.id = id;

@@ -1,5 +1,5 @@
 /** Calls in the text form of Python objects: `ResponseFunctionToolCall(arguments='{"x":1}', call_id='c1', name='search')`. */
-import type { AskedCall } from '../collector.ts';
+import type { RequestedCall } from '../collector.ts';
 import { pythonLiteralCharsMax, readQuoted } from './python-literal.ts';
 import { readArguments } from './values.ts';
 
@@ -11,9 +11,9 @@ export function isPythonCalls(text: string): boolean {
 }
 
 /** The calls that a text consists of; undefined for any other text. A call that is cut short is left out. */
-export function readPythonCalls(text: string): readonly AskedCall[] | undefined {
+export function readPythonCalls(text: string): readonly RequestedCall[] | undefined {
   if (!isPythonCalls(text)) return undefined;
-  const calls: AskedCall[] = [];
+  const calls: RequestedCall[] = [];
   for (let at = 0; at !== -1; at = text.indexOf(beginning, at)) {
     const { members, end } = membersFrom(text, at + beginning.length);
     if (end === undefined) break;

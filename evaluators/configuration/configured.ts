@@ -13,7 +13,7 @@ import { schemaParts } from '../expectation/expected-parts.ts';
 import { withFunctions, type GivenFunction } from './option-functions.ts';
 import { filledOptions, schemaFaults } from './options.ts';
 import { withoutSecrets } from './secret-options.ts';
-import { soundOutcome } from './validate-outcome.ts';
+import { validateOutcome } from './validate-outcome.ts';
 import { outcomeByTurn, turnGroupings, type TurnGrouping } from '../evidence/turns.ts';
 
 /** An entry of `evaluators:` as far as it concerns the evaluator itself. `expect`, `options` and the switches are as the user wrote them. */
@@ -112,7 +112,7 @@ function ready(evaluator: AnyEvaluator, common: Omit<Configured, 'evaluator'>, o
     evaluator,
     *judge(trace, expected, context, run) {
       try {
-        return verdict(soundOutcome(yield* questions({ trace, expected: expectedOf(expected), ...(run === undefined ? {} : { run }) }, options, context)));
+        return verdict(validateOutcome(yield* questions({ trace, expected: expectedOf(expected), ...(run === undefined ? {} : { run }) }, options, context)));
       } catch (error) {
         return verdict(crashed(error));
       }
@@ -132,7 +132,7 @@ function ready(evaluator: AnyEvaluator, common: Omit<Configured, 'evaluator'>, o
 
 function guarded(evaluate: () => Outcome): Outcome {
   try {
-    return soundOutcome(evaluate());
+    return validateOutcome(evaluate());
   } catch (error) {
     return crashed(error);
   }

@@ -3,7 +3,7 @@ import { isJsonObject } from '../../src/model/json.ts';
 import type { JsonObject, JsonValue } from '../../src/model/json.ts';
 import type { Outcome } from '../../src/model/verdict.ts';
 import type { EvaluationContext, JsonSchema } from '../evaluator.ts';
-import { soundOutcome } from './validate-outcome.ts';
+import { validateOutcome } from './validate-outcome.ts';
 import { listed } from '../explain/explanation.ts';
 
 /** Labels and errors become labels of metrics, so they are short; the score and the reason are checked with every outcome. */
@@ -30,11 +30,11 @@ export function remoteOutcome(answer: JsonValue, context: EvaluationContext): Ou
   const { status, score, label, explanation, evidence = [], details = {}, reason, error } = told;
   switch (status) {
     case 'scored':
-      return soundOutcome({ kind: status, score, explanation, evidence, details, ...(label === undefined ? {} : { label }) });
+      return validateOutcome({ kind: status, score, explanation, evidence, details, ...(label === undefined ? {} : { label }) });
     case 'skipped':
-      return soundOutcome({ kind: status, reason, explanation, details });
+      return validateOutcome({ kind: status, reason, explanation, details });
     default:
-      return soundOutcome({ kind: 'failed', error, explanation, details });
+      return validateOutcome({ kind: 'failed', error, explanation, details });
   }
 }
 

@@ -9,7 +9,7 @@ const skipReasons: { readonly [reason in SkipReason]: true } = {
 };
 
 /** The outcome as it is, or a failed one that says what is wrong with it. Never a score that is none. */
-export function soundOutcome(returned: unknown): Outcome {
+export function validateOutcome(returned: unknown): Outcome {
   if (returned instanceof Promise) {
     // Nobody waits for it: without this its rejection would end the process.
     returned.catch(() => undefined);

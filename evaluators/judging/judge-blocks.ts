@@ -8,7 +8,7 @@ import type { DataBlock, EvaluationContext } from '../evaluator.ts';
 import { cut } from './truncate.ts';
 import { finalText, inputText, notAsked } from './judge-evidence.ts';
 import type { RunView } from './run-view.ts';
-import { shown, type Shown } from './judge-input.ts';
+import { judgeInput, type JudgeInput } from './judge-input.ts';
 
 export interface Blocks {
   readonly data: readonly DataBlock[];
@@ -38,16 +38,16 @@ export function lacking(trace: AgentTrace, context: EvaluationContext, parts: re
 /** Blocks in their order; those without a text are left out. A text may be a view of the run, which is cut already. */
 export function blocksOf(given: { readonly [title: string]: string | RunView | undefined }): Blocks {
   return blocksShown(
-    Object.entries(given).flatMap(([title, one]): readonly Shown[] => {
+    Object.entries(given).flatMap(([title, one]): readonly JudgeInput[] => {
       if (one === undefined) return [];
-      if (typeof one === 'string') return [shown(title, one)];
-      const block = shown(title, one.text);
+      if (typeof one === 'string') return [judgeInput(title, one)];
+      const block = judgeInput(title, one.text);
       return [{ ...block, isCut: block.isCut || one.truncated }];
     }),
   );
 }
 
-export function blocksShown(blocks: readonly Shown[]): Blocks {
+export function blocksShown(blocks: readonly JudgeInput[]): Blocks {
   return { data: blocks.map(({ title, text }) => ({ title, text })), truncated: blocks.some(({ isCut }) => isCut) };
 }
 

@@ -5,7 +5,7 @@ import type { PlacedCall } from '../evidence/calls.ts';
 import type { DataBlock } from '../evaluator.ts';
 import { blockMax, cut } from './truncate.ts';
 
-export interface Shown extends DataBlock {
+export interface JudgeInput extends DataBlock {
   readonly isCut: boolean;
 }
 
@@ -25,15 +25,15 @@ const pieceMin = 50;
 /** Characters of the mark that tells of a cut. */
 const markMax = 40;
 
-export function shown(title: string, text: string): Shown {
+export function judgeInput(title: string, text: string): JudgeInput {
   return { title, text: cut(text, blockMax), isCut: text.length > blockMax };
 }
 
 /** Pieces in order, of which the longest are cut until all have room: none is lost behind a long one. */
-export function shownPieces(title: string, pieces: readonly Piece[]): Shown {
+export function judgeInputPieces(title: string, pieces: readonly Piece[]): JudgeInput {
   const frame = pieces.reduce((total, { before, after }) => total + before.length + after.length + markMax, 0);
   const max = Math.max(pieceMin, evenMax(pieces.map(({ text }) => text.length), blockMax - frame));
-  const whole = shown(title, pieces.map(({ before, text, after }) => `${before}${cut(text, max)}${after}`).join('').trimEnd());
+  const whole = judgeInput(title, pieces.map(({ before, text, after }) => `${before}${cut(text, max)}${after}`).join('').trimEnd());
   return { ...whole, isCut: whole.isCut || pieces.some(({ text }) => text.length > max) };
 }
 
@@ -49,8 +49,8 @@ function evenMax(lengths: readonly number[], room: number): number {
 }
 
 /** Calls by their numbers in the run, each with what became of it. Those of one turn of the model did not know each other's results. */
-export function shownCalls(calls: readonly PlacedCall[], title = 'tool calls'): Shown {
-  return shownPieces(
+export function judgeInputCalls(calls: readonly PlacedCall[], title = 'tool calls'): JudgeInput {
+  return judgeInputPieces(
     title,
     calls.flatMap(({ index, call }, at): readonly Piece[] => {
       const before = calls[at - 1];
@@ -74,8 +74,8 @@ function became({ executed, error, result, truncated }: ToolCall): Omit<Piece, '
 }
 
 /** Definitions with their descriptions, and with the parameters of those that `withSchema` holds for. */
-export function shownDefinitions(definitions: readonly ToolDefinition[], withSchema: (name: string) => boolean, title = 'available tools'): Shown {
-  return shownPieces(
+export function judgeInputDefinitions(definitions: readonly ToolDefinition[], withSchema: (name: string) => boolean, title = 'available tools'): JudgeInput {
+  return judgeInputPieces(
     title,
     definitions.flatMap(({ name, description = '', inputSchema }): readonly Piece[] => {
       const schema = inputSchema !== undefined && withSchema(name) ? [{ before: '  parameters: ', text: jsonText(inputSchema), after: '\n' }] : [];
@@ -85,22 +85,22 @@ export function shownDefinitions(definitions: readonly ToolDefinition[], withSch
 }
 
 /** What stood before the last message of the user: the system prompt and earlier messages, as far as they are known. */
-export function shownBefore(trace: AgentTrace): readonly Shown[] {
-  return [...(trace.systemPrompt === undefined ? [] : [shown('system prompt', trace.systemPrompt)]), ...shownHistory(trace)];
+export function judgeInputBefore(trace: AgentTrace): readonly JudgeInput[] {
+  return [...(trace.systemPrompt === undefined ? [] : [judgeInput('system prompt', trace.systemPrompt)]), ...judgeInputHistory(trace)];
 }
 
 /** What was said before the last message of the user, the newest of it; no block where nothing is known of that. */
-export function shownHistory({ messages = [] }: AgentTrace): readonly Shown[] {
+export function judgeInputHistory({ messages = [] }: AgentTrace): readonly JudgeInput[] {
   const last = messages.findLastIndex(({ role }) => role === 'user');
   const before = messages.slice(0, Math.max(0, last)).flatMap(({ role, text }): readonly Piece[] => (text === undefined || text.trim() === '' || role === 'system' ? [] : [{ before: `${named(role)}: `, text, after: '\n' }]));
   if (before.length === 0) return [];
-  const block = shownPieces('earlier messages', before.slice(-messagesMax));
+  const block = judgeInputPieces('earlier messages', before.slice(-messagesMax));
   return [{ ...block, isCut: block.isCut || before.length > messagesMax }];
 }
 
 /** Numbered from 1. */
-export function shownList(title: string, texts: readonly string[]): Shown {
-  return shownPieces(title, texts.map((text, at) => ({ before: `${at + 1}. `, text, after: '\n' })));
+export function judgeInputList(title: string, texts: readonly string[]): JudgeInput {
+  return judgeInputPieces(title, texts.map((text, at) => ({ before: `${at + 1}. `, text, after: '\n' })));
 }
 
 export function named(name: string): string {

@@ -11,7 +11,7 @@ import { notAsked } from './judge-evidence.ts';
 import { labelProperties, readLabelled } from './labels.ts';
 import type { LabelForm, ScoredLabel } from './labels.ts';
 import { mean, numberOf, rational } from '../matching/rational.ts';
-import type { Shown } from './judge-input.ts';
+import type { JudgeInput } from './judge-input.ts';
 import { readEach, strictly } from './strict-answers.ts';
 import { callName, count, listed, quoted, saidBriefly } from '../explain/explanation.ts';
 
@@ -26,7 +26,7 @@ export interface Item {
 
 export interface LabelOfItems extends LabelForm {
   readonly instruction: string;
-  readonly shown: readonly Shown[];
+  readonly shown: readonly JudgeInput[];
   /** At least one. */
   readonly items: readonly Item[];
   /** What an item is, in the singular. */

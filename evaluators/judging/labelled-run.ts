@@ -9,13 +9,13 @@ import { blocksShown, truncatedDetail } from './judge-blocks.ts';
 import { keptExplanation, labelProperties, readLabelled } from './labels.ts';
 import type { LabelForm } from './labels.ts';
 import { explanationIn } from './numbered-verdicts.ts';
-import type { Shown } from './judge-input.ts';
+import type { JudgeInput } from './judge-input.ts';
 import { faulty, strictly, type Judged, type Reading } from './strict-answers.ts';
 import { listed, quoted, saidBriefly } from '../explain/explanation.ts';
 
 interface AboutRun {
   readonly instruction: string;
-  readonly shown: readonly Shown[];
+  readonly shown: readonly JudgeInput[];
   /** What is judged; begins the sentence of the verdict. */
   readonly what: string;
   /** Spans that prove a score below 1. */

@@ -1,7 +1,7 @@
 /** From the words of a command line to an exit code. */
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';
 import { ConfigError } from '../config/diagnostic.ts';
-import { nearest } from '../model/did-you-mean.ts';
+import { didYouMean } from '../model/did-you-mean.ts';
 import type { Environment } from '../config/substitution.ts';
 import { JuryError } from '../model/errors.ts';
 import { UsageError, type Command, type CommandInput, type Subcommand } from './command.ts';
@@ -33,7 +33,7 @@ export async function runCommandLine(line: CommandLine): Promise<number> {
   const command = commands.find(({ name }) => name === first);
   if (command === undefined) {
     const names = commands.map(({ name }) => name);
-    const guess = nearest(first, names);
+    const guess = didYouMean(first, names);
     complain(`tracejury: ${first} is not a command. ${guess === undefined ? `Commands: ${names.join(', ')}.` : `Did you mean ${guess}?`}`);
     return 2;
   }

@@ -3,14 +3,14 @@ import { createHash } from 'node:crypto';
 import { isJsonObject, jsonText, member, type JsonObject, type JsonValue } from '../model/json.ts';
 import { pathText } from './diagnostic.ts';
 
-export interface Prints {
+export interface Fingerprints {
   readonly sections: ReadonlyMap<string, string>;
   /** By key, as in `listen.otlp_http`. */
   readonly restart: ReadonlyMap<string, string>;
 }
 
 /** `value` with defaults filled in; `files`: what the files say that it names, by the key that names them. */
-export function printsOf({ schema, value, files }: { readonly schema: JsonObject; readonly value: JsonObject; readonly files: JsonObject }): Prints {
+export function fingerprintsOf({ schema, value, files }: { readonly schema: JsonObject; readonly value: JsonObject; readonly files: JsonObject }): Fingerprints {
   const filesBelow = (key: string): JsonValue => Object.entries(files).flatMap(([name, said]) => (name === key || name.startsWith(`${key}.`) ? [said] : []));
   const sections = Object.keys(propertiesOf(schema)).map((key) => [key, hashOf([member(value, key) ?? null, filesBelow(key)])] as const);
   const restart = restartPaths(schema).map(({ path, isPresence }) => [pathText(path), hashOf(isPresence ? valueAt(value, path) !== null : valueAt(value, path))] as const);

@@ -8,14 +8,14 @@ import { crossCheck } from './checks/cross-checks.ts';
 import { configFileText } from './files/file.ts';
 import { parseConfigText, type ConfigDocument } from './document.ts';
 import { driftFaults, driftFiles, type DriftFiles } from './files/drift-files.ts';
-import { effectiveConfig, effectiveValue } from './resolve.ts';
+import { resolveConfig, resolveValue } from './resolve.ts';
 import { placedEntries } from './entries/evaluator-entry.ts';
 import { allEvaluators, evaluatorFiles, withEvaluatorIds, withEvaluatorPaths, type EvaluatorFiles } from './files/evaluator-files.ts';
 import type { EvaluatorModules } from './files/evaluator-modules.ts';
 import { withListPrices, withOwnPrices } from './entries/list-prices.ts';
 import { ConfigError, pathText, type ConfigFault, type Finding, type Path } from './diagnostic.ts';
 import { overriddenDocument, type ConfigFlags, type OverriddenDocument } from './overrides.ts';
-import { printsOf, type Prints } from './fingerprint.ts';
+import { fingerprintsOf, type Fingerprints } from './fingerprint.ts';
 import { asObject } from './partial-value.ts';
 import { configSchema, ownMembers, withDefaults } from './schema.ts';
 import { masked, maskedLine, secretPaths } from './secrets.ts';
@@ -59,7 +59,7 @@ export interface LoadedConfig {
   /** Sections that evaluators take options from, for entries that stand elsewhere. */
   readonly shared: JsonObject;
   /** Tells it from another one. */
-  readonly prints: Prints;
+  readonly prints: Fingerprints;
 }
 
 /** The configuration of a file, or that of no file at all: every default. Rejects with a ConfigError with all faults. */
@@ -100,12 +100,12 @@ function loaded(source: ConfigSource, overridden: OverriddenDocument, files: Nam
   const whole = withSharedOptions(priced, evaluators);
   const [tools, tls] = [toolDefinitions(usable, files.tools), files.tls.tls];
   return {
-    config: effectiveConfig({ value: whole, members: evaluators, entryIndexes: placedEntries(usable, evaluators).map(({ index }) => index), env, tools, drift: files.drift, tls, clientTls: files.clientTls.tls }),
+    config: resolveConfig({ value: whole, members: evaluators, entryIndexes: placedEntries(usable, evaluators).map(({ index }) => index), env, tools, drift: files.drift, tls, clientTls: files.clientTls.tls }),
     evaluators,
-    shown: withEvaluatorPaths(asObject(masked(schema, effectiveValue({ value: withOwnPrices(whole, usable), members: evaluators }))), files.evaluators),
+    shown: withEvaluatorPaths(asObject(masked(schema, resolveValue({ value: withOwnPrices(whole, usable), members: evaluators }))), files.evaluators),
     warnings: [...overridden.warnings, ...located(source, overridden, schema, value, configWarnings({ schema, written: value, members: evaluators }))],
     shared: sharedSections(evaluators, priced),
-    prints: printsOf({ schema, value: whole, files: { evaluators: [...[...files.evaluators.values()].map(({ print = '' }) => print), ...[...files.drift.values()].map((read) => (read.kind === 'read' ? read.print : ''))], tools: tools as unknown as JsonValue, 'listen.tls': (tls ?? null) as unknown as JsonValue, ...Object.fromEntries(['judges', 'evaluators', 'export'].map((section) => [`${section}.tls`, [...files.clientTls.tls].filter(([place]) => place.startsWith(section))])) } }),
+    prints: fingerprintsOf({ schema, value: whole, files: { evaluators: [...[...files.evaluators.values()].map(({ print = '' }) => print), ...[...files.drift.values()].map((read) => (read.kind === 'read' ? read.print : ''))], tools: tools as unknown as JsonValue, 'listen.tls': (tls ?? null) as unknown as JsonValue, ...Object.fromEntries(['judges', 'evaluators', 'export'].map((section) => [`${section}.tls`, [...files.clientTls.tls].filter(([place]) => place.startsWith(section))])) } }),
   };
 }
 

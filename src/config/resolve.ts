@@ -45,7 +45,7 @@ interface Checked {
   readonly clientTls: ClientTlsFiles['tls'];
 }
 
-export function effectiveConfig({ value, members, entryIndexes, env, tools, drift, tls, clientTls }: Checked): Config {
+export function resolveConfig({ value, members, entryIndexes, env, tools, drift, tls, clientTls }: Checked): Config {
   const ofEntry = (...path: Path): ClientTls | undefined => clientTls.get(pathText(path));
   const [listen, limits, closing] = [objectAt(value, 'listen'), objectAt(value, 'limits'), objectAt(value, 'closing')];
   return {
@@ -83,7 +83,7 @@ export function effectiveConfig({ value, members, entryIndexes, env, tools, drif
 }
 
 /** The same under the names of the file, every evaluator with all its options. */
-export function effectiveValue({ value, members }: Pick<Checked, 'value' | 'members'>): JsonObject {
+export function resolveValue({ value, members }: Pick<Checked, 'value' | 'members'>): JsonObject {
   const evaluators = listAt(value, 'evaluators').map((entry) => {
     const written = entryOf(entry);
     const { kind, evaluator: used, name, threshold } = configured(entry, members);

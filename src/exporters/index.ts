@@ -13,11 +13,11 @@ import type { NativeBackend } from './scores/score-api-backend.ts';
 import { nativeExporter } from './scores/score-api-exporter.ts';
 import { opik } from './scores/opik.ts';
 import { phoenix } from './scores/phoenix.ts';
-import type { ExporterParts, ExporterSettings } from './settings.ts';
+import type { ExporterDeps, ExporterSettings } from './settings.ts';
 import { spanEventsExporter } from './otlp/span-events.ts';
 import { webhookExporter } from './webhook/webhook.ts';
 
-type MakeExporter = (settings: ExporterSettings, parts: ExporterParts) => Exporter;
+type MakeExporter = (settings: ExporterSettings, parts: ExporterDeps) => Exporter;
 
 /** Backends with scores of their own. */
 export const natives = [phoenix, langfuse, mlflow, langsmith, opik, datadog, braintrust, laminar] as const satisfies readonly NativeBackend[];

@@ -30,7 +30,7 @@ export interface ExporterSettings {
   readonly webhook?: WebhookSettings;
 }
 
-export interface ExporterParts {
+export interface ExporterDeps {
   readonly telemetry: Telemetry;
   readonly clock: Clock;
   readonly sleep: Sleep;

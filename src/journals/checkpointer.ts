@@ -8,10 +8,10 @@ import type { Clock } from '../model/clock.ts';
 import type { Tenant } from '../model/ids.ts';
 import type { LogRecord, Span } from '../model/span.ts';
 import { traceKey } from '../pipeline/gathering/trace-table.ts';
-import type { FinishedTrace, Standings } from '../pipeline/gathering/journal-references.ts';
+import type { FinishedTrace, JournalReferences } from '../pipeline/gathering/journal-references.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Received } from '../model/ingest.ts';
-import { passAgain, passedRequest, type Passing } from './forward-port.ts';
+import { passAgain, passedRequest, type ForwardPort } from './forward-port.ts';
 import { doneRecord, forwardedBelow, forwardedRecord, keysOf, readRequest, type Request } from './records.ts';
 import type { Appended, Journal, JournalRecord, Position, Recovery } from './journal.ts';
 
@@ -20,7 +20,7 @@ export interface Flow {
   /** `origin`: where the journal had their request first, if it is not there any more. */
   spans(tenant: Tenant, spans: readonly Span[], position: number, origin?: number): void;
   logs(tenant: Tenant, records: readonly LogRecord[], position: number): void;
-  readonly standings: Standings;
+  readonly standings: JournalReferences;
 }
 
 /** How far those have come who take scored runs; all three only grow. */
@@ -44,7 +44,7 @@ export interface IntakeOptions {
   /** Takes the spans of traces that are done. Undefined: nobody does. */
   readonly archive?: Archive;
   /** Undefined: nothing goes on to anybody. */
-  readonly passing?: Passing;
+  readonly passing?: ForwardPort;
 }
 
 /** Of what came, beside what is written down. */

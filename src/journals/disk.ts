@@ -3,20 +3,20 @@ import { dirname, join } from 'node:path';
 import { journalAccount } from './journal-metrics.ts';
 import { findSegments } from './disk/segment-recovery.ts';
 import type { FileLayer } from './disk/file-system.ts';
-import { markOf, parsedEnd, parsedMark } from './disk/checkpoint-file.ts';
+import { checkpointOf, parsedEnd, parsedCheckpoint } from './disk/checkpoint-file.ts';
 import { nodeFiles } from './disk/node-files.ts';
 import { quarantineIn } from './disk/quarantine.ts';
 import { readerOf } from './disk/reader.ts';
 import { segments } from './disk/segments.ts';
 import { sizesOf } from './disk/sizes.ts';
-import { twinFile } from './disk/double-buffered-file.ts';
+import { doubleBufferedFile } from './disk/double-buffered-file.ts';
 import { writerOf } from './disk/writer.ts';
 import type { Journal } from './journal.ts';
 import { newCursor, parsedCursor, recovery } from './poison-records.ts';
-import type { JournalParts, JournalSettings } from './settings.ts';
+import type { JournalDeps, JournalSettings } from './settings.ts';
 
 /** Rejects with JOURNAL_LOCKED, or with the disk's error; then nothing is held. */
-export async function diskJournal(settings: JournalSettings, parts: JournalParts, files: FileLayer = parts.files ?? nodeFiles): Promise<Journal> {
+export async function diskJournal(settings: JournalSettings, parts: JournalDeps, files: FileLayer = parts.files ?? nodeFiles): Promise<Journal> {
   await files.makeFolder(settings.folder);
   const lock = await files.lock(settings.folder);
   const held: (() => Promise<void>)[] = [() => lock.release()];
@@ -33,7 +33,7 @@ export async function diskJournal(settings: JournalSettings, parts: JournalParts
 
 interface Opening {
   readonly settings: JournalSettings;
-  readonly parts: JournalParts;
+  readonly parts: JournalDeps;
   readonly files: FileLayer;
   readonly hold: (close: () => Promise<void>) => void;
   readonly release: () => Promise<void>;
@@ -44,14 +44,14 @@ async function opened({ settings, parts, files, hold, release }: Opening): Promi
   const sizes = sizesOf(settings);
   const account = journalAccount(parts, folder);
   const names = await files.list(folder);
-  const markFile = await twinFile(files, join(folder, 'mark'), names.includes('mark'));
+  const markFile = await doubleBufferedFile(files, join(folder, 'mark'), names.includes('mark'));
   hold(() => markFile.close());
   // Segments are freed by it at once, and it may not have come to the disk yet.
   if (markFile.text !== undefined) await markFile.write(markFile.text, 'power');
-  const cursorFile = await twinFile(files, join(folder, 'recovery'), names.includes('recovery'));
+  const cursorFile = await doubleBufferedFile(files, join(folder, 'recovery'), names.includes('recovery'));
   hold(() => cursorFile.close());
   const quarantine = await quarantineIn({ files, folder: join(folder, 'quarantine'), bytesMax: sizes.quarantineBytesMax, failed: account.failed });
-  const found = await findSegments({ files, folder, ...sizes, mark: parsedMark(markFile.text), durableEnd: parsedEnd(markFile.text), account });
+  const found = await findSegments({ files, folder, ...sizes, mark: parsedCheckpoint(markFile.text), durableEnd: parsedEnd(markFile.text), account });
   const log = segments({ files, folder, ...sizes, randomBytes: parts.randomBytes, account, found });
   hold(() => log.close());
   // The names made above, and the folder's own.
@@ -63,7 +63,7 @@ async function opened({ settings, parts, files, hold, release }: Opening): Promi
     account.failed('a spare segment could not be made', error);
   });
 
-  const mark = markOf({ file: markFile, log, sleep: parts.sleep, account });
+  const mark = checkpointOf({ file: markFile, log, sleep: parts.sleep, account });
   const writer = writerOf({ log, clock: parts.clock, account, ...sizes, sealed: mark.sealed });
   const reader = readerOf(log, account);
   const endAtStart = log.end();

@@ -15,7 +15,7 @@ export interface PassedRequest {
   readonly isWhole: boolean;
 }
 
-export interface Passing {
+export interface ForwardPort {
   /** False: nothing goes on. */
   wants(): boolean;
   /** When they are gathered. */
@@ -33,7 +33,7 @@ export function passedRequest(position: Position, record: JournalRecord, { plain
 }
 
 /** Of one that an earlier process took. */
-export function passAgain(passing: Passing, { position, record }: JournalEntry, request: Request): void {
+export function passAgain(passing: ForwardPort, { position, record }: JournalEntry, request: Request): void {
   const passed = { position, tenant: record.tenant, body: undefined, isWhole: request.isWhole };
   if (request.kind === 'traces') passing.spans({ ...passed, spans: request.spans });
   else passing.logs({ ...passed, records: request.records });

@@ -4,12 +4,12 @@ import { diskFullText, isDiskFull } from '../model/full-disk.ts';
 import { diskJournal } from './disk.ts';
 import type { Journal } from './journal.ts';
 import { memoryJournal } from './memory.ts';
-import type { JournalParts, JournalSettings } from './settings.ts';
+import type { JournalDeps, JournalSettings } from './settings.ts';
 
 export const journals = {
   disk: diskJournal,
   memory: memoryJournal,
-} as const satisfies { readonly [scheme: string]: (settings: JournalSettings, parts: JournalParts) => Promise<Journal> };
+} as const satisfies { readonly [scheme: string]: (settings: JournalSettings, parts: JournalDeps) => Promise<Journal> };
 
 export interface JournalAddress {
   readonly scheme: keyof typeof journals;
@@ -25,7 +25,7 @@ export function journalAddress(url: string): JournalAddress | undefined {
 }
 
 /** Rejects with a JuryError. */
-export async function openJournal({ scheme, rest }: JournalAddress, settings: Omit<JournalSettings, 'folder'>, parts: JournalParts): Promise<Journal> {
+export async function openJournal({ scheme, rest }: JournalAddress, settings: Omit<JournalSettings, 'folder'>, parts: JournalDeps): Promise<Journal> {
   try {
     return await journals[scheme]({ ...settings, folder: rest }, parts);
   } catch (error) {

@@ -2,7 +2,7 @@
 import { diskFullText, isDiskFull } from '../model/full-disk.ts';
 import { grain } from './disk/frame.ts';
 import type { JournalRecord, JournalRefusal, Position } from './journal.ts';
-import type { JournalParts } from './settings.ts';
+import type { JournalDeps } from './settings.ts';
 
 /** `copy`: a request that was there before. */
 export type CountedKind = JournalRecord['kind'] | 'copy';
@@ -28,7 +28,7 @@ export interface JournalAccount {
 }
 
 /** `folder`: absent in memory. */
-export function journalAccount({ telemetry, logger }: Pick<JournalParts, 'telemetry' | 'logger'>, folder = ''): JournalAccount {
+export function journalAccount({ telemetry, logger }: Pick<JournalDeps, 'telemetry' | 'logger'>, folder = ''): JournalAccount {
   return {
     appended(kinds, bytes) {
       for (const [kind, own] of Map.groupBy(kinds, (one) => one)) telemetry.add('tracejury.journal.records', own.length, { 'tracejury.record': kind });

@@ -7,13 +7,13 @@ import type { OtlpEncoding } from '../otlp/read/read.ts';
 import type { Journal, Position } from './journal.ts';
 import { inflated, readBack, type ReadBackTrace } from './span-reader.ts';
 import { encodingOf } from './records.ts';
-import type { JournalParts } from './settings.ts';
+import type { JournalDeps } from './settings.ts';
 
 export interface JournalingOptions extends Pick<IntakeOptions, 'flow' | 'keeping' | 'inflatedBytesMax' | 'archive' | 'passing'> {
   readonly address: JournalAddress;
   /** `waitingBytesMax`: of requests that wait for the disk, no less than may be in flight at all; whoever admits them is the one to refuse. `memoryBytesMax`: of those that lie in memory. */
   readonly settings: { readonly bytesMax: number; readonly recordBytesMax: number; readonly waitingBytesMax: number; readonly memoryBytesMax: number };
-  readonly parts: JournalParts;
+  readonly parts: JournalDeps;
   /** Of spans that are read back to be kept; asked for each time. */
   readonly redaction?: () => Redaction | undefined;
 }

@@ -3,10 +3,10 @@ import { countedKind, journalAccount } from './journal-metrics.ts';
 import { frameBytes } from './disk/frame.ts';
 import type { Appended, Journal, JournalEntry, JournalRecord, JournalRefusal, Position } from './journal.ts';
 import { newCursor, recovery, type RecoveryCursor } from './poison-records.ts';
-import type { JournalParts, JournalSettings } from './settings.ts';
+import type { JournalDeps, JournalSettings } from './settings.ts';
 
 /** What a journal in memory holds. Handed to a second journal, it is as if a process had come back. */
-export interface MemoryShelf {
+export interface MemoryRecords {
   readonly records: Map<Position, JournalRecord>;
   readonly quarantine: Map<Position, JournalRecord>;
   mark: Position;
@@ -18,12 +18,12 @@ export interface MemoryShelf {
 const reserveShare = 1 / 8;
 const quarantineBytesMaxDefault = 16 * 1024 * 1024;
 
-export function memoryShelf(): MemoryShelf {
+export function memoryRecords(): MemoryRecords {
   const zero = 0 as Position;
   return { records: new Map(), quarantine: new Map(), mark: zero, end: zero, cursor: newCursor };
 }
 
-export async function memoryJournal(settings: JournalSettings, parts: JournalParts, shelf: MemoryShelf = memoryShelf()): Promise<Journal> {
+export async function memoryJournal(settings: JournalSettings, parts: JournalDeps, shelf: MemoryRecords = memoryRecords()): Promise<Journal> {
   const account = journalAccount(parts);
   const { memoryBytesMax = Infinity, segmentBytes = settings.bytesMax, quarantineBytesMax = quarantineBytesMaxDefault } = settings;
   const bytesMax = Math.min(settings.bytesMax, memoryBytesMax);

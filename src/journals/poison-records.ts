@@ -18,7 +18,7 @@ interface Suspect {
   readonly deaths: number;
 }
 
-export interface RecoveryParts {
+export interface RecoveryDeps {
   /** As the last process left it. */
   readonly last: RecoveryCursor;
   readonly keep: (cursor: RecoveryCursor) => Promise<void>;
@@ -34,7 +34,7 @@ const suspectsMax = 64;
 
 export const newCursor: RecoveryCursor = { starts: 0, suspects: [] };
 
-export function recovery(parts: RecoveryParts): Recovery {
+export function recovery(parts: RecoveryDeps): Recovery {
   const starts = parts.last.starts + 1;
   const suspects = charged(parts.last);
   const deadly = suspects.filter(({ deaths }) => deaths >= deathsMax);

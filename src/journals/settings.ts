@@ -21,7 +21,7 @@ export interface JournalSettings {
   readonly quarantineBytesMax?: number;
 }
 
-export interface JournalParts {
+export interface JournalDeps {
   readonly telemetry: Telemetry;
   readonly clock: Clock;
   readonly sleep: Sleep;

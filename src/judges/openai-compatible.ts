@@ -1,17 +1,17 @@
 /** A judge behind any endpoint that speaks OpenAI's chat completions or embeddings: hosted models, vLLM, Ollama, LiteLLM and the like. */
 import type { Answer, Question } from '../../evaluators/evaluator.ts';
-import type { Till, Tokens } from '../model/budget.ts';
+import type { BudgetReservation, Tokens } from '../model/budget.ts';
 import type { JsonValue } from '../model/json.ts';
 import { batchSide, type BatchingJudge } from './batch/batch-client.ts';
 import { callRecord, type CallRecord } from './client/call-record.ts';
 import { type AnswerFormat, answerFormats, chatCompletions, type Completion, type Message } from './client/completion.ts';
-import { door, turnedAway } from './client/request-gate.ts';
+import { requestGate, turnedAway } from './client/request-gate.ts';
 import { embedder } from './client/embedder.ts';
-import { untilSettled, type Patience } from './client/retry.ts';
+import { withRetry, type RetryPolicy } from './client/retry.ts';
 import { mostOf, openingOf, ownAnswer, schemaNameOf } from './client/prompt-request.ts';
 import { correctionText } from './client/prompt.ts';
-import type { JudgeParts, JudgeSettings } from './settings.ts';
-import { turnstile } from './client/concurrency-limiter.ts';
+import type { JudgeDeps, JudgeSettings } from './settings.ts';
+import { concurrencyLimiter } from './client/concurrency-limiter.ts';
 
 /** Sendings of one request after the first, while the endpoint is busy. */
 const retriesDefault = 4;
@@ -24,7 +24,7 @@ const waitingPerPlace = 100;
 interface Asking {
   readonly question: Question;
   /** Of the evaluator that asks. */
-  readonly purse: Till | undefined;
+  readonly purse: BudgetReservation | undefined;
   readonly record: CallRecord;
 }
 
@@ -33,11 +33,11 @@ interface Asked {
   readonly tokens: Tokens | undefined;
 }
 
-export function openAiCompatibleJudge(settings: JudgeSettings, parts: JudgeParts): BatchingJudge {
+export function openAiCompatibleJudge(settings: JudgeSettings, parts: JudgeDeps): BatchingJudge {
   const complete = chatCompletions(settings, parts.onNoConnection);
   const { concurrency } = settings;
   const pace = settings.requestsPerMinute === undefined ? {} : { requestsPerMinute: settings.requestsPerMinute };
-  const gate = turnstile({ concurrency, waitingMax: concurrency * waitingPerPlace, ...pace, clock: parts.clock, sleep: parts.sleep });
+  const gate = concurrencyLimiter({ concurrency, waitingMax: concurrency * waitingPerPlace, ...pace, clock: parts.clock, sleep: parts.sleep });
   const stopping = new AbortController();
   /** The strictest format that the endpoint is not known to refuse. */
   let format: AnswerFormat = 'json_schema';
@@ -47,14 +47,14 @@ export function openAiCompatibleJudge(settings: JudgeSettings, parts: JudgeParts
   }
 
   const onDisbelief = (): void => parts.telemetry.add('tracejury.judge.usage.disbelieved', 1, { 'tracejury.judge': settings.name });
-  const entrance = door({ gate, till: parts.till, onDisbelief, signal: stopping.signal });
-  const patience: Patience = { attemptsMax: 1 + (settings.retries ?? retriesDefault), onRetry: () => count('retried'), signal: stopping.signal, stopped: 'judge_stopped: the service is stopping', ...parts };
+  const entrance = requestGate({ gate, till: parts.till, onDisbelief, signal: stopping.signal });
+  const patience: RetryPolicy = { attemptsMax: 1 + (settings.retries ?? retriesDefault), onRetry: () => count('retried'), signal: stopping.signal, stopped: 'judge_stopped: the service is stopping', ...parts };
   const embed = embedder({ settings, telemetry: parts.telemetry, patience, through: entrance.through });
 
   async function settled({ question, purse, record }: Asking, messages: readonly Message[], as: AnswerFormat): Promise<Exclude<Completion, { kind: 'busy' }>> {
     const [schemaName, most] = [schemaNameOf(question), mostOf(settings, question, messages)];
     return await record.through({ operation: 'chat', question: question.id }, patience, (noting, sent) =>
-      untilSettled<Completion>(() => entrance.through(purse, most, () => {
+      withRetry<Completion>(() => entrance.through(purse, most, () => {
         sent();
         return complete({ messages, format: as, schema: question.answerSchema, schemaName, signal: stopping.signal });
       }), noting),

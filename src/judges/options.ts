@@ -1,7 +1,7 @@
 /** What a program says about a judge, and what is wrong with it, one sentence a fault. The bounds are those of the configuration; no message repeats a value that may be secret. */
 import type { JsonObject } from '../model/json.ts';
 import type { Sleep } from '../model/clock.ts';
-import { nearest } from '../model/did-you-mean.ts';
+import { didYouMean } from '../model/did-you-mean.ts';
 import { ownBodyMembers, ownHeaders, reasoningEfforts, type JudgeSettings } from './settings.ts';
 
 export interface OpenAiCompatibleOptions {
@@ -116,7 +116,7 @@ function faultsOf(options: unknown): readonly string[] {
 
 function unknownFault(option: string): readonly string[] {
   if (Object.hasOwn(names, option)) return [];
-  const meant = otherNames.get(option) ?? nearest(option, Object.keys(names));
+  const meant = otherNames.get(option) ?? didYouMean(option, Object.keys(names));
   return [`${JSON.stringify(option)} is no option; ${meant === undefined ? `known are ${Object.keys(names).join(', ')}.` : `did you mean ${meant}?`}`];
 }
 
@@ -132,7 +132,7 @@ function baseUrlFaults(baseUrl: unknown): readonly string[] {
 }
 
 function effortFault(written: unknown): string {
-  const meant = typeof written === 'string' ? nearest(written, reasoningEfforts) : undefined;
+  const meant = typeof written === 'string' ? didYouMean(written, reasoningEfforts) : undefined;
   return `reasoningEffort must be one of ${reasoningEfforts.join(', ')}${meant === undefined ? '.' : `; did you mean ${meant}?`}`;
 }
 

@@ -1,5 +1,5 @@
 /** What a configuration entry says about one judge, and what the service hands in. */
-import type { BudgetLimits, Till } from '../model/budget.ts';
+import type { BudgetLimits, BudgetReservation } from '../model/budget.ts';
 import type { ClientTls } from '../model/client-tls.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { JsonObject } from '../model/json.ts';
@@ -47,7 +47,7 @@ export interface JudgeSettings {
   readonly batch?: BatchSettings;
 }
 
-export interface JudgeParts {
+export interface JudgeDeps {
   readonly telemetry: Telemetry;
   readonly clock: Clock;
   readonly sleep: Sleep;
@@ -56,7 +56,7 @@ export interface JudgeParts {
   /** New at every call and not to be guessed: at least 64 random bits in text. */
   readonly nonce: () => string;
   /** Absent: nobody counts what it uses. */
-  readonly till?: Till;
+  readonly till?: BudgetReservation;
   /** Told of the code, such as ECONNREFUSED, when there is no connection. */
   readonly onNoConnection?: (judge: string, code: string) => void;
 }

@@ -9,7 +9,7 @@ import type { UsableJudge, UsableEvaluator } from './evaluate.ts';
 import { readExpectation } from '../../evaluators/expectation/expectation.ts';
 import { writtenExpectation } from '../../evaluators/expectation/written-expectation.ts';
 import type { Expectation } from '../model/expectation.ts';
-import { nearest } from '../model/did-you-mean.ts';
+import { didYouMean } from '../model/did-you-mean.ts';
 
 export interface Example<Input = string> {
   /** Names it in the report; its place in the dataset, from 1, when left out. */
@@ -95,7 +95,7 @@ function expectationFaults(expect: Expectation, where: string): readonly string[
 function unknownMembers(given: object, known: object, where: string): readonly string[] {
   const names = Object.keys(known);
   return Object.keys(given).filter((name) => !Object.hasOwn(known, name)).map((name) => {
-    const meant = nearest(name, names);
+    const meant = didYouMean(name, names);
     return `${where} has an unknown member ${JSON.stringify(name)}; ${meant === undefined ? `known are ${names.join(', ')}` : `did you mean ${meant}?`}${meant === undefined ? '.' : ''}`;
   });
 }

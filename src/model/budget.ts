@@ -58,7 +58,7 @@ export interface Refusal {
 }
 
 /** Where a budget is kept. */
-export interface Till {
+export interface BudgetReservation {
   /** `most` is an upper bound of what the request uses. Waits while a bound of the minute leaves no room, until the signal. Rejects when the store cannot say so. */
   take(most: Tokens, signal?: AbortSignal): Promise<Settle | Refusal>;
 }

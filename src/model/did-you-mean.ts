@@ -4,7 +4,7 @@
 const lengthMax = 64;
 
 /** The nearest known name, or undefined when none is near enough to be meant: a third of the letters may differ. */
-export function nearest(written: string, known: readonly string[]): string | undefined {
+export function didYouMean(written: string, known: readonly string[]): string | undefined {
   if (written.length > lengthMax) return undefined;
   const plain = folded(written);
   const ranked = known

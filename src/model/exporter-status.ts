@@ -1,27 +1,27 @@
 /** How what one entry of `export` sends stands, for people. Times are milliseconds since the epoch. */
-export type ExporterStanding = ScoresStanding | SpansStanding | MetricsStanding;
+export type ExporterStatus = ScoresStatus | SpansStatus | MetricsStatus;
 
 /** Of an entry. One that sends agents' spans on has two of them: the scores that come too late for these go by themselves. */
-export interface EntryStanding {
+export interface EntryStatus {
   readonly name: string;
   /** `to` of the entry. */
   readonly kind: string;
   /** False: it is no longer in the configuration; what it has still goes. */
   readonly isConfigured: boolean;
-  readonly standing: ExporterStanding;
+  readonly standing: ExporterStatus;
 }
 
 /** Nothing of it waits: what a push could not bring, the next one does. */
-export interface MetricsStanding extends BackendStanding {
+export interface MetricsStatus extends BackendStanding {
   readonly sends: 'metrics';
 }
 
 /** Requests of agents that are to go on, in the journal and partly in memory. */
-export interface SpansStanding extends WaitingStanding {
+export interface SpansStatus extends WaitingStanding {
   readonly sends: 'spans';
 }
 
-export interface ScoresStanding extends WaitingStanding {
+export interface ScoresStatus extends WaitingStanding {
   readonly sends: 'scores';
   /** Of what is to be sent, that which no row of the store stands for yet. `toSend`: in memory and in the store, whether it was read from there or not. */
   readonly notStored: number;
@@ -48,10 +48,10 @@ export interface BackendPast {
   /** When the backend last took something, since the process began. */
   readonly sentAtMs: number | undefined;
   /** The last attempt that failed, since the process began, whatever came after it. */
-  readonly lastFailure: ToldFailure | undefined;
+  readonly lastFailure: ReportedFailure | undefined;
 }
 
-export interface ToldFailure {
+export interface ReportedFailure {
   readonly atMs: number;
   readonly error: string;
   /** Of low cardinality, as metrics have it. */

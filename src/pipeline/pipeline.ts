@@ -25,9 +25,9 @@ import { decision, decisionOf, evaluateRun, expectedOf, evaluationOf, recordDura
 import { gathering } from './gathering/gatherer.ts';
 import type { GatheringSettings } from './gathering/gathering-settings.ts';
 import { type GroupLimits } from './gathering/group-limits.ts';
-import type { Standings } from './gathering/journal-references.ts';
-import type { Shelf } from './gathering/slab-allocator.ts';
-import { leaving } from './evaluation/redacted-run.ts';
+import type { JournalReferences } from './gathering/journal-references.ts';
+import type { SlabAllocator } from './gathering/slab-allocator.ts';
+import { redactedRun } from './evaluation/redacted-run.ts';
 import type { Reopening } from './gathering/late-spans.ts';
 import type { AskEnd } from './jury/judge-driver.ts';
 import { asConversation, turnOf, withoutEarlier, type TurnsWith } from './evaluation/session-turns.ts';
@@ -51,7 +51,7 @@ export interface PipelineOptions extends PipelineSettings {
   readonly telemetry: Telemetry;
   readonly limits?: GroupLimits;
   /** Makes the spans of traces smaller that are open for long; absent: they stay as long as they are. */
-  readonly squeeze?: Shelf;
+  readonly squeeze?: SlabAllocator;
   /** Told of the keys of traces of which nothing is open any more, or that have shown no run so far; before the verdicts of their runs, and in the same turn. */
   readonly settled?: (keys: readonly string[]) => void;
   /** Hands verdicts on; never waits, never throws. */
@@ -81,7 +81,7 @@ export interface Pipeline extends Reopening {
   spans(tenant: Tenant, spans: readonly Span[], position?: number, origin?: number): void;
   logs(tenant: Tenant, records: readonly LogRecord[], position?: number): void;
   /** What a journal needs to know of the traces. */
-  readonly standings: Standings;
+  readonly standings: JournalReferences;
   /** Closes and scores what is due, in so many pieces at most: a small trace is one, a large one many. `nextDueMs` tells whether more is due. */
   advance(piecesMax?: number): void;
   /** When something is due, in milliseconds since the epoch; undefined while nothing waits. */
@@ -126,7 +126,7 @@ export function pipeline(options: PipelineOptions): Pipeline {
       telemetry.add('tracejury.sampling.raised', 1);
       options.upstreamRaised?.(whole.tenant);
     }
-    const { run, item, work } = leaving(whole, redaction);
+    const { run, item, work } = redactedRun(whole, redaction);
     countActivity(run, telemetry);
     countCosts(run, prices, telemetry);
     groups?.closed(run, evaluations);
@@ -153,7 +153,7 @@ export function pipeline(options: PipelineOptions): Pipeline {
 
   function resume(job: ResumedJob, done: (ended: boolean) => void, as?: AskEnd): void {
     const { plan, groups, redaction } = settings;
-    const { run, item: whole, work } = leaving(job.run, redaction);
+    const { run, item: whole, work } = redactedRun(job.run, redaction);
     const item: typeof whole = (said) => {
       const told = whole(said);
       return { ...told, run: withoutEarlier(told.run) };

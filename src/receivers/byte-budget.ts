@@ -8,17 +8,17 @@ export interface Lease {
   release(): void;
 }
 
-export type DoorLease = (isModest?: boolean) => Lease;
+export type ByteLease = (isModest?: boolean) => Lease;
 
-export interface DoorLeases {
+export interface ByteLeases {
   /** A lease for each request of a door; `keepFreeBytes` are left to the requests of others, and to senders that take little. */
-  (door: { readonly keepFreeBytes: number }): DoorLease;
+  (door: { readonly keepFreeBytes: number }): ByteLease;
   /** Share of the bytes that is taken. */
   fill(): number;
   readonly bytesMax: number;
 }
 
-export function inFlightBytes(options: { readonly bytesMax: number; readonly telemetry: Telemetry }): DoorLeases {
+export function inFlightBytes(options: { readonly bytesMax: number; readonly telemetry: Telemetry }): ByteLeases {
   let total = 0;
   const change = (bytes: number): void => {
     total += bytes;
@@ -26,7 +26,7 @@ export function inFlightBytes(options: { readonly bytesMax: number; readonly tel
   };
   return Object.assign(leasesOf, { fill: () => total / options.bytesMax, bytesMax: options.bytesMax });
 
-  function leasesOf({ keepFreeBytes }: { readonly keepFreeBytes: number }): DoorLease {
+  function leasesOf({ keepFreeBytes }: { readonly keepFreeBytes: number }): ByteLease {
     return (isModest = false) => lease(isModest ? 0 : keepFreeBytes);
   }
 

@@ -2,10 +2,10 @@
 import type { IncomingMessage } from 'node:http';
 import { JuryError } from '../model/errors.ts';
 import { readBody } from '../receivers/body.ts';
-import type { DoorLease } from '../receivers/byte-budget.ts';
+import type { ByteLease } from '../receivers/byte-budget.ts';
 
 /** Rejects with an error that has the status of its answer. */
-export function consoleBody(lease: DoorLease): (request: IncomingMessage, bytesMax: number) => Promise<Buffer> {
+export function consoleBody(lease: ByteLease): (request: IncomingMessage, bytesMax: number) => Promise<Buffer> {
   return async (request, bytesMax) => {
     const taken = lease();
     try {

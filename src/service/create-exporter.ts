@@ -2,9 +2,9 @@
 import type { ExporterConfig } from '../config/config.ts';
 import type { Exporter } from '../exporters/exporter.ts';
 import { exporters } from '../exporters/index.ts';
-import type { ExporterParts, ExporterSettings } from '../exporters/settings.ts';
+import type { ExporterDeps, ExporterSettings } from '../exporters/settings.ts';
 
-export function configuredExporter(config: ExporterConfig, parts: ExporterParts): Exporter {
-  const make: (settings: ExporterSettings, parts: ExporterParts) => Exporter = exporters[config.to];
+export function configuredExporter(config: ExporterConfig, parts: ExporterDeps): Exporter {
+  const make: (settings: ExporterSettings, parts: ExporterDeps) => Exporter = exporters[config.to];
   return make(config.to === 'metrics' ? {} : config, parts);
 }

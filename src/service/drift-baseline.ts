@@ -5,7 +5,7 @@ import { promptOf } from '../judges/client/prompt.ts';
 import type { Run } from '../model/agent-trace.ts';
 import { jsonText, member, type JsonObject, type JsonValue } from '../model/json.ts';
 import { expectedOf, type ToJudge } from '../pipeline/evaluation/evaluate.ts';
-import { leaving } from '../pipeline/evaluation/redacted-run.ts';
+import { redactedRun } from '../pipeline/evaluation/redacted-run.ts';
 import type { Redaction } from '../redaction/redaction.ts';
 
 export interface Watch {
@@ -32,7 +32,7 @@ export function watchesOf({ evaluators, judges }: Pick<Config, 'evaluators' | 'j
     const seat = judges.find(({ name }) => name === judge);
     if (drift === undefined || seat === undefined || configured.kind !== 'judge') return [];
     const items = drift.runs.map((whole): WatchedItem => {
-      const { run, work } = leaving(whole, redaction);
+      const { run, work } = redactedRun(whole, redaction);
       return { id: whole.contentHash, run, work: work({ configured, judge: seat.name, ...(budget === undefined ? {} : { budget }), expected: expectedOf(whole), probability: 1 }) };
     });
     const { evaluator, threshold, optionsHash } = configured;

@@ -13,14 +13,14 @@ import type { Store } from '../model/store/store.ts';
 import type { MetricRegistry } from '../telemetry/registry.ts';
 import { tellDrift } from './drift-gauges.ts';
 import { differences, watchesOf, type Watch } from './drift-baseline.ts';
-import type { JudgeBench } from './judge-pool.ts';
+import type { JudgePool } from './judge-pool.ts';
 
 export interface DriftWatchOptions {
   readonly store: Pick<Store, 'judgeDrift'>;
   /** Asked for each time. */
   readonly config: () => Pick<Config, 'evaluators' | 'judges'>;
   readonly redaction: () => Redaction | undefined;
-  readonly ask: JudgeBench['askAnew'];
+  readonly ask: JudgePool['askAnew'];
   /** False: the service has too much to do. */
   readonly isCalm: () => boolean;
   readonly telemetry: Pick<MetricRegistry, 'add' | 'replace'>;

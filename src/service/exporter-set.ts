@@ -11,7 +11,7 @@ import type { RowStore } from '../exporters/delivery/outbox-rows.ts';
 import { jsonText } from '../model/json.ts';
 import type { Sleep } from '../model/clock.ts';
 import type { NewExport } from '../model/store/export-store.ts';
-import type { EntryStanding } from '../model/exporter-status.ts';
+import type { EntryStatus } from '../model/exporter-status.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { configuredExporter } from './create-exporter.ts';
 import { exchangeable, type Exchangeable } from './hot-swap.ts';
@@ -35,7 +35,7 @@ export interface Outboxes {
   pending(items: readonly ScoredRun[]): readonly NewExport[];
   written(exports: readonly NewExport[], rows: readonly (number | undefined)[]): void;
   /** How their queues stand. */
-  standings(): readonly EntryStanding[];
+  standings(): readonly EntryStatus[];
   /** The rows of the store were changed by somebody else. */
   recount(): Promise<void>;
   /** Of all items that were ever offered, so many of the first ones no exporter holds any more, or the store keeps for it. */

@@ -2,7 +2,7 @@
 import { zstdDecompressSync } from 'node:zlib';
 import type { Sleep } from '../model/clock.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
-import { slabs, type Shelf } from '../pipeline/gathering/slab-allocator.ts';
+import { slabs, type SlabAllocator } from '../pipeline/gathering/slab-allocator.ts';
 import { compressed } from '../stores/compression.ts';
 
 /** A trace of a dozen spans takes about a tenth of a millisecond, so this is an eighth of the time at most, and more traces than are scored in it. */
@@ -13,7 +13,7 @@ const tracesPerTurn = 32;
 const squeezedSlabBytes = 32 * 1024;
 
 /** Squeezed. */
-export function squeezing(): Shelf {
+export function squeezing(): SlabAllocator {
   const { keep } = slabs(squeezedSlabBytes);
   return { keep: (lent) => keep(compressed(lent)), bytes: (kept) => zstdDecompressSync(kept) };
 }

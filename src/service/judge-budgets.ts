@@ -1,36 +1,36 @@
 /** What judges and evaluators may spend: what pays for questions, what is left of sample rates, and how the limits stand. */
 import type { JudgeConfig } from '../config/config.ts';
-import type { Purse } from '../judges/batch/batch-job.ts';
+import type { EvaluatorBudget } from '../judges/batch/batch-job.ts';
 import type { Budget } from '../judges/budget/budgets.ts';
-import type { Ledger, LimitStanding } from '../judges/budget/ledger.ts';
-import type { Till } from '../model/budget.ts';
+import type { Ledger, LimitStatus } from '../judges/budget/ledger.ts';
+import type { BudgetReservation } from '../model/budget.ts';
 import type { Pace, PlannedEvaluator } from '../pipeline/evaluation/evaluate.ts';
 import { pacedBy } from '../pipeline/evaluation/budget-pacing.ts';
-import { seatsOf } from '../pipeline/jury/jury-panel.ts';
+import { slotsOf } from '../pipeline/jury/jury-panel.ts';
 
 export type Planned = Pick<PlannedEvaluator, 'configured' | 'judge' | 'panel' | 'budget'>;
 
 /** Undefined: it is not theirs. */
-export interface BudgetStanding extends LimitStanding {
+export interface BudgetStatus extends LimitStatus {
   readonly judge: string | undefined;
   readonly evaluator: string | undefined;
 }
 
 export interface JudgeBudgets {
   /** Of a judge; undefined: it has no budget. */
-  till(config: JudgeConfig): Till | undefined;
+  till(config: JudgeConfig): BudgetReservation | undefined;
   /** The same, at the price of batches. */
-  batchTill(config: JudgeConfig): Till | undefined;
+  batchTill(config: JudgeConfig): BudgetReservation | undefined;
   /** Of an evaluator before this judge: money is counted at its prices. */
-  purse(work: Pick<Planned, 'configured' | 'budget'>, judge: JudgeConfig): Purse | undefined;
+  purse(work: Pick<Planned, 'configured' | 'budget'>, judge: JudgeConfig): EvaluatorBudget | undefined;
   readonly pace: Pace;
   /** Of every judge, and of these evaluators. */
-  standing(plan: readonly Planned[]): readonly BudgetStanding[];
+  standing(plan: readonly Planned[]): readonly BudgetStatus[];
 }
 
 /** `judges`: those that are configured now, by name. */
 export function judgeBudgets(books: Ledger, judges: () => ReadonlyMap<string, { readonly config: JudgeConfig }>): JudgeBudgets {
-  const till = (budget: Budget | undefined): Till | undefined => (budget === undefined ? undefined : books.till(budget));
+  const till = (budget: Budget | undefined): BudgetReservation | undefined => (budget === undefined ? undefined : books.till(budget));
 
   return {
     till: (config) => till(ofJudge(config)),
@@ -44,7 +44,7 @@ export function judgeBudgets(books: Ledger, judges: () => ReadonlyMap<string, { 
     },
     pace({ configured: { name, kind }, judge, panel, budget }) {
       if (kind !== 'judge') return books.share([]);
-      const asked = panel === undefined ? [judge ?? ''] : seatsOf(panel).map((seat) => seat.judge);
+      const asked = panel === undefined ? [judge ?? ''] : slotsOf(panel).map((seat) => seat.judge);
       const shares = asked.map((one) => books.share(listed(ofJudge(judges().get(one)?.config))));
       return pacedBy(books.share(listed(ofEvaluator(name, budget))), shares);
     },

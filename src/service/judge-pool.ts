@@ -9,18 +9,18 @@ import { evaluationContext } from '../../evaluators/configuration/context.ts';
 import type { Answer, Asking, Question as Asked } from '../../evaluators/evaluator.ts';
 import type { JudgeConfig } from '../config/config.ts';
 import { answerCache } from '../judges/client/answer-cache.ts';
-import type { Purse } from '../judges/batch/batch-job.ts';
+import type { EvaluatorBudget } from '../judges/batch/batch-job.ts';
 import { batchPlaces, batchRoom, type BatchRoom } from '../judges/batch/batch-queue.ts';
 import type { BatchingJudge } from '../judges/batch/batch-client.ts';
 import { guard, type Guard } from '../judges/queue/judge-circuit-breaker.ts';
-import { endpointParty, httpCalls } from '../judges/client/http-calls.ts';
+import { endpointQueueKey, httpCalls } from '../judges/client/http-calls.ts';
 import { judges } from '../judges/index.ts';
 import { juryEnd } from '../judges/queue/jury.ts';
-import { judgeLane, type JudgeJob, type JudgeLane, type Party } from '../judges/queue/executor.ts';
+import { judgeExecutor, type JudgeJob, type JudgeExecutor, type QueueKey } from '../judges/queue/executor.ts';
 import { ledger } from '../judges/budget/ledger.ts';
-import type { JudgeParts } from '../judges/settings.ts';
+import type { JudgeDeps } from '../judges/settings.ts';
 import type { Run } from '../model/agent-trace.ts';
-import type { Till } from '../model/budget.ts';
+import type { BudgetReservation } from '../model/budget.ts';
 import type { NoteCall } from '../model/judge-call.ts';
 import type { JudgeBatchStore } from '../model/store/batch-store.ts';
 import { jsonText, type JsonValue } from '../model/json.ts';
@@ -33,20 +33,20 @@ import { memorySpend } from '../stores/memory-spend.ts';
 import type { Store } from '../model/store/store.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { exchangeable, type Exchangeable } from './hot-swap.ts';
-import { judgeBudgets, type BudgetStanding, type Planned } from './judge-budgets.ts';
-import { judgeOfParty, type Payer } from './queue-keys.ts';
+import { judgeBudgets, type BudgetStatus, type Planned } from './judge-budgets.ts';
+import { judgeOfQueueKey, type Payer } from './queue-keys.ts';
 import { clock, sleep } from './node-runtime.ts';
 
-export interface JudgeBench {
-  readonly lane: JudgeLane;
+export interface JudgePool {
+  readonly lane: JudgeExecutor;
   readonly ask: (run: Run, work: ToJudge, done: (end: AskEnd) => void) => void;
   /** The same of one judge, past what was answered before: nothing of it is looked up, and nothing kept. */
-  readonly askAnew: JudgeBench['ask'];
+  readonly askAnew: JudgePool['ask'];
   /** Makes ready for other judges; what it gives back puts them in place, and does not fail. */
   readonly prepare: (configs: readonly JudgeConfig[]) => () => void;
   readonly pace: Pace;
   /** How the limits of the day stand, of every judge and of these evaluators. */
-  readonly budgets: (plan: readonly Planned[]) => readonly BudgetStanding[];
+  readonly budgets: (plan: readonly Planned[]) => readonly BudgetStatus[];
   /** Runs that the judge of a line works on at the same time; an evaluator with a budget of its own has as many places again. */
   readonly places: (party: string) => number;
   /** How much longer than for others runs may wait for a judge: for its batches. */
@@ -79,14 +79,14 @@ interface Question {
 /** One run and evaluator, and what that may spend. */
 interface Asker {
   readonly asker: string;
-  readonly purse: Purse | undefined;
+  readonly purse: EvaluatorBudget | undefined;
   /** Nobody's memory answers it, and no batch. */
   readonly isAnew: boolean;
 }
 
 interface Seat {
   config: JudgeConfig;
-  readonly party: Party;
+  readonly party: QueueKey;
   readonly client: Exchangeable<BatchingJudge>;
   readonly guard: Guard;
   readonly room: BatchRoom;
@@ -95,19 +95,19 @@ interface Seat {
   jobs: number;
 }
 
-export interface JudgeBenchOptions {
+export interface JudgePoolOptions {
   /** Told of a store that cannot be used. */
   readonly onFault?: (error: unknown) => void;
-  readonly onNoConnection?: JudgeParts['onNoConnection'];
+  readonly onNoConnection?: JudgeDeps['onNoConnection'];
   /** Questions of what waits in the store, at the cost of a judge or of an evaluator. */
   readonly waiting?: (payer: Payer) => number;
 }
 
-export function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry, { onFault = () => undefined, onNoConnection = () => undefined, waiting = () => 0 }: JudgeBenchOptions = {}): JudgeBench {
+export function judgePool(configs: readonly JudgeConfig[], telemetry: Telemetry, { onFault = () => undefined, onNoConnection = () => undefined, waiting = () => 0 }: JudgePoolOptions = {}): JudgePool {
   const context = evaluationContext();
   const parts = { telemetry, clock, sleep, random: Math.random };
   const endpoints = httpCalls(parts);
-  const lane = judgeLane({ telemetry, sleep });
+  const lane = judgeExecutor({ telemetry, sleep });
   const answers = answerCache({ telemetry, clock });
   const books = ledger({ store: memorySpend(), telemetry, clock, sleep, owner: randomBytes(12).toString('hex'), waiting, onFault });
   const ended = new AbortController();
@@ -125,7 +125,7 @@ export function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry
   function seatOf(config: JudgeConfig): Seat {
     const client = exchangeable(judgeOf(config));
     const watch = guard({ name: config.name, ...parts, signal: ended.signal });
-    const direct = (question: Asked, note: NoteCall | undefined, purse: Till | undefined): Promise<Answer> => watch.through(() => client.use((judge) => judge.ask(question, note, purse)));
+    const direct = (question: Asked, note: NoteCall | undefined, purse: BudgetReservation | undefined): Promise<Answer> => watch.through(() => client.use((judge) => judge.ask(question, note, purse)));
     const room = batchRoom({
       ...parts,
       judge: config,
@@ -200,8 +200,8 @@ export function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry
     void room.stop();
   }
 
-  function partyOf({ name: evaluator, concurrency, tls }: ConfiguredHttp): Party {
-    const name = endpointParty(evaluator);
+  function partyOf({ name: evaluator, concurrency, tls }: ConfiguredHttp): QueueKey {
+    const name = endpointQueueKey(evaluator);
     return { name, concurrency, answer: askOf({}, async (request) => await endpoints.call(name, request, tls)) };
   }
 
@@ -243,7 +243,7 @@ export function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry
     return end;
   }
 
-  const asking = (isAnew: boolean): JudgeBench['ask'] => (run, work, done) => {
+  const asking = (isAnew: boolean): JudgePool['ask'] => (run, work, done) => {
     const { configured, expected, judge, panel } = work;
     const asker = JSON.stringify([run.tenant, runTargetId(run), run.revision, configured.name, configured.optionsHash]);
     const question: Question = { asker, isAnew, work, asked: { name: configured.name, agent: run.trace.agent, threshold: configured.threshold, questions: () => configured.judge(run.trace, expected, context, run) } };
@@ -261,7 +261,7 @@ export function judgeBench(configs: readonly JudgeConfig[], telemetry: Telemetry
     pace: budgets.pace,
     budgets: budgets.standing,
     places(party) {
-      const seat = seats.get(judgeOfParty(party));
+      const seat = seats.get(judgeOfQueueKey(party));
       // One that waits for a batch takes no place before it: so many are taken out of the store as there is room for in batches.
       return seat === undefined ? placesOfNobody : seat.guard.places(seat.config.batch === undefined ? seat.config.concurrency : Math.ceil(workedOn(seat.config) / 2));
     },

@@ -4,7 +4,7 @@ import { isLoopback } from '../config/entries/address.ts';
 import type { Config } from '../config/config.ts';
 import { hostRule, type HostRule } from '../model/http-hosts.ts';
 import { openConnections } from '../receivers/connection-tracker.ts';
-import type { DoorLease, DoorLeases } from '../receivers/byte-budget.ts';
+import type { ByteLease, ByteLeases } from '../receivers/byte-budget.ts';
 import { otlpGrpcReceiver } from '../receivers/grpc/otlp-grpc.ts';
 import { otlpHttpReceiver } from '../receivers/http/otlp-http.ts';
 import type { Receiver } from '../receivers/receiver.ts';
@@ -16,7 +16,7 @@ import { openMetricsContentType } from '../telemetry/openmetrics.ts';
 import type { MetricRegistry } from '../telemetry/registry.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { evaluabilityRows } from '../web/api/json.ts';
-import type { ApiParts, ExporterQueues } from '../web/api/route.ts';
+import type { ApiDeps, ExporterQueues } from '../web/api/route.ts';
 import { consoleListener, type ConsoleOptions } from '../web/console.ts';
 import type { Annotating } from './annotation-writer.ts';
 import { consoleBody } from './console-body.ts';
@@ -25,7 +25,7 @@ import { notReady, type ListenState } from './listening.ts';
 import { clock } from './node-runtime.ts';
 import { grpcReserveShare } from './overload.ts';
 
-export function receiversOf(config: Config, leases: DoorLeases, connections: ConnectionShares, parts: { readonly telemetry: Telemetry; readonly logger: Logger; readonly ingest: Ingest }): { readonly http: Receiver; readonly grpc: Receiver } {
+export function receiversOf(config: Config, leases: ByteLeases, connections: ConnectionShares, parts: { readonly telemetry: Telemetry; readonly logger: Logger; readonly ingest: Ingest }): { readonly http: Receiver; readonly grpc: Receiver } {
   const { bodyBytes, inflatedBytes, memoryBytes } = config.limits;
   const shared = { ...parts, clock, limits: { bodyBytes, inflatedBytes }, tokens: config.listen.tokens.filter(({ may }) => may.includes('ingest')), ...(config.listen.tls === undefined ? {} : { tls: config.listen.tls }) };
   return {
@@ -40,9 +40,9 @@ function hostsOf({ listen }: Config, listener: 'otlpHttp' | 'otlpGrpc' | 'consol
   return hostRule({ listensOn: listen[listener].host, isOpen: !asksToken && (listen.tls === undefined || (listener === 'console' && isLoopback(listen.console.host))), allowedHosts: listen.allowedHosts ?? [], allowedOrigins: listen.allowedOrigins ?? [], loopbackOnly: listener === 'console' });
 }
 
-interface ConsoleParts extends Pick<ApiParts, 'budgets' | 'judges' | 'unrecognised' | 'upstream'> {
+interface ConsoleParts extends Pick<ApiDeps, 'budgets' | 'judges' | 'unrecognised' | 'upstream'> {
   readonly connectionsMax: number;
-  readonly lease: DoorLease;
+  readonly lease: ByteLease;
   readonly telemetry: MetricRegistry;
   readonly logger: Logger;
   readonly store: Store;

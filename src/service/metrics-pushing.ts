@@ -5,7 +5,7 @@ import type { ExporterConfig } from '../config/config.ts';
 import { metricsPush, type MetricsPush, type MetricsPushSettings, type PushOutcome } from '../exporters/metrics/metrics-push.ts';
 import { wire } from '../model/attributes.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
-import type { EntryStanding, MetricsStanding } from '../model/exporter-status.ts';
+import type { EntryStatus, MetricsStatus } from '../model/exporter-status.ts';
 import { jsonText } from '../model/json.ts';
 import type { MetricFamily } from '../telemetry/registry.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
@@ -25,14 +25,14 @@ export interface MetricsPushing {
   /** Pushes as these entries say; what was pushed elsewhere so far is pushed there once more. Never fails, never waits. */
   place(entries: readonly ExporterConfig[]): void;
   /** How the backend does; of none where metrics are not pushed. */
-  standings(): readonly EntryStanding[];
+  standings(): readonly EntryStatus[];
   /** Pushes once more; waits no longer than this. May be called twice. */
   stop(deadlineMs: number): Promise<void>;
 }
 
 interface Seat {
   readonly text: string;
-  standing(): MetricsStanding;
+  standing(): MetricsStatus;
   stop(deadlineMs: number): Promise<void>;
 }
 
@@ -62,7 +62,7 @@ export function metricsPushing({ snapshot, telemetry, clock, sleep, logger, inst
 
   function seated(settings: MetricsPushSettings): Seat {
     const client = metricsPush({ ...settings, resource, snapshot, clock, startMs, timeoutMs: Math.min(timeoutMsMax, settings.intervalMs), fromNow: !isFirst });
-    let standing: MetricsStanding = { sends: 'metrics', fault: undefined, sentAtMs: undefined, lastFailure: undefined };
+    let standing: MetricsStatus = { sends: 'metrics', fault: undefined, sentAtMs: undefined, lastFailure: undefined };
     const pushed = async (): Promise<void> => {
       const told = await once(client);
       standing = told.outcome === 'failed' ? { ...standing, fault: told.fault, lastFailure: { atMs: clock.nowMs(), error: told.fault, reason: told.reason, todo: told.todo } } : { ...standing, fault: undefined, sentAtMs: clock.nowMs() };

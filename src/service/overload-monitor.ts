@@ -2,20 +2,20 @@
 import type { Clock, Sleep } from '../model/clock.ts';
 import { intakePace } from '../pipeline/overload/admission-rate.ts';
 import { retryAfter } from '../pipeline/overload/retry-after.ts';
-import type { StrainName, Strains } from '../pipeline/overload/pressure-thresholds.ts';
-import { stress, stressLevels, type StressLevel } from '../pipeline/overload/load-shedding.ts';
+import type { PressureName, Pressures } from '../pipeline/overload/pressure-thresholds.ts';
+import { loadShedding, loadSheddingLevels, type LoadSheddingLevel } from '../pipeline/overload/load-shedding.ts';
 import type { Admission, Ingest } from '../model/ingest.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 
 /** What only the host can measure; each is asked at every look. */
-export interface Readings extends Omit<Strains, 'closing' | 'event_loop'> {
+export interface Readings extends Omit<Pressures, 'closing' | 'event_loop'> {
   /** How late the closing of runs is; 0: in time. */
   readonly overdueMs: number;
   /** Of spans that were taken and whose runs are not closed. */
   readonly openBytes: number;
 }
 
-export interface StressWatchOptions {
+export interface OverloadMonitorOptions {
   readonly clock: Clock;
   readonly sleep: Sleep;
   /** 0..1 */
@@ -26,7 +26,7 @@ export interface StressWatchOptions {
   readonly read: () => Readings;
 }
 
-export interface StressWatch extends Required<Pick<Ingest, 'admission' | 'putOff'>> {
+export interface OverloadMonitor extends Required<Pick<Ingest, 'admission' | 'putOff'>> {
   /** A request was taken, of so many bytes. */
   readonly took: (bytes: number) => void;
   /** False: a run goes without judges. Counts what is given up. */
@@ -44,9 +44,9 @@ const lookEveryMs = 100;
 /** As late as the event loop may be. */
 const loopLagMs = 1_000;
 
-export function stressWatch(options: StressWatchOptions): StressWatch {
+export function overloadMonitor(options: OverloadMonitorOptions): OverloadMonitor {
   const { clock, sleep, telemetry, closingLagMs, read } = options;
-  const levels = stress(options);
+  const levels = loadShedding(options);
   const pace = intakePace(options);
   const away = retryAfter({ maxSeconds: options.retryAfterMaxSeconds, random: options.random });
   const ended = new AbortController();
@@ -55,7 +55,7 @@ export function stressWatch(options: StressWatchOptions): StressWatch {
   let lagMs = 0;
   let refusingSinceMs: number | undefined;
   /** What the pace was last bound for. */
-  let paced: StrainName = 'closing';
+  let paced: PressureName = 'closing';
   let watching: Promise<void> | undefined;
 
   async function watch(): Promise<void> {
@@ -78,14 +78,14 @@ export function stressWatch(options: StressWatchOptions): StressWatch {
     else refusingSinceMs ??= clock.nowMs();
   }
 
-  function refusedFor(strain: StrainName): number {
+  function refusedFor(strain: PressureName): number {
     telemetry.add('tracejury.stress.refused', 1, { 'tracejury.strain': strain });
     const refusingSeconds = refusingSinceMs === undefined ? 0 : (clock.nowMs() - refusingSinceMs) / 1_000;
     return away.seconds({ lateSeconds: overdueMs / 1_000, burden: levels.burden(), refusingSeconds });
   }
 
-  function keeps(what: 'judge' | 'content', from: StressLevel): boolean {
-    if (stressLevels.indexOf(levels.level()) < stressLevels.indexOf(from)) return true;
+  function keeps(what: 'judge' | 'content', from: LoadSheddingLevel): boolean {
+    if (loadSheddingLevels.indexOf(levels.level()) < loadSheddingLevels.indexOf(from)) return true;
     telemetry.add('tracejury.stress.shed', 1, { 'tracejury.what': what, 'tracejury.strain': levels.cause() ?? '' });
     return false;
   }

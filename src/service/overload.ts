@@ -3,11 +3,11 @@ import type { Config } from '../config/config.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
 import { fairShare, type FairShare } from '../pipeline/overload/fair-share.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
-import { strainBounds } from '../pipeline/overload/pressure-thresholds.ts';
-import type { DoorLeases } from '../receivers/byte-budget.ts';
+import { pressureThresholds } from '../pipeline/overload/pressure-thresholds.ts';
+import type { ByteLeases } from '../receivers/byte-budget.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { memoryGuard, type Memory } from './memory-guard.ts';
-import { stressWatch, type StressWatch } from './overload-monitor.ts';
+import { overloadMonitor, type OverloadMonitor } from './overload-monitor.ts';
 
 /** Of `limits.memory_bytes`, in bytes on the wire: what open and closed traces hold. The real size is looked at as well. */
 export const tracesShare = 0.25;
@@ -26,7 +26,7 @@ const smallShare = 0.9;
 export interface OverloadOptions {
   readonly limits: Config['limits'];
   readonly flow: Pick<Pipeline, 'bytes' | 'openBytes' | 'isOldestActive' | 'relieve' | 'nextDueMs'>;
-  readonly leases: Pick<DoorLeases, 'fill' | 'bytesMax'>;
+  readonly leases: Pick<ByteLeases, 'fill' | 'bytesMax'>;
   /** Shares of what may be used. */
   readonly journalFill: () => number;
   readonly storeFill: () => number;
@@ -40,7 +40,7 @@ export interface OverloadOptions {
   readonly memory: Memory;
 }
 
-export interface Overload extends StressWatch {
+export interface Overload extends OverloadMonitor {
   /** What each sender sends. */
   readonly shares: FairShare;
   readonly spareBytesMax: () => number;
@@ -72,10 +72,10 @@ export function overload(options: OverloadOptions): Overload {
   /** Waiting helps only where traces close by themselves: when nothing comes to the oldest any more, it is closed for want of room instead. */
   function openTraces(): number {
     const share = flow.openBytes() / heldBytesMax;
-    return share < strainBounds.open_traces.refuse || flow.isOldestActive() ? share : strainBounds.open_traces.shedContent;
+    return share < pressureThresholds.open_traces.refuse || flow.isOldestActive() ? share : pressureThresholds.open_traces.shedContent;
   }
 
-  const watch = stressWatch({
+  const watch = overloadMonitor({
     ...options,
     closingLagMs: limits.closingLagMs,
     retryAfterMaxSeconds: limits.retryAfterMs / 1_000,

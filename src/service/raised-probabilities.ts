@@ -1,7 +1,7 @@
 /** Runs whose `tracestate` claims a smaller probability than is believed: counted for the API, and told in the log once. */
-import type { ApiParts } from '../web/api/route.ts';
+import type { ApiDeps } from '../web/api/route.ts';
 
-export interface RaisedProbabilities extends Readonly<ApiParts['upstream']> {
+export interface RaisedProbabilities extends Readonly<ApiDeps['upstream']> {
   /** Such a run has come. */
   readonly add: () => void;
 }

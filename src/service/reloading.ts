@@ -4,7 +4,7 @@
  */
 import { ConfigError } from '../config/diagnostic.ts';
 import type { LoadedConfig } from '../config/load.ts';
-import { differing, type Prints } from '../config/fingerprint.ts';
+import { differing, type Fingerprints } from '../config/fingerprint.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 
@@ -27,7 +27,7 @@ export interface ReloadingOptions {
   /** Undefined: the service was started without a file. */
   readonly source: ReloadSource | undefined;
   /** Of what is in force at the start. */
-  readonly prints: Prints | undefined;
+  readonly prints: Fingerprints | undefined;
   /** Puts it in force, whole or not at all. */
   readonly exchange: (loaded: LoadedConfig) => void;
   /** Resolves when what left at earlier reloads has made room. */

@@ -1,7 +1,7 @@
 /** Did a rate change between two periods, or does it differ between two agents? */
 import { type Estimate, type Estimated, type NotEstimable } from './estimate.ts';
 import { normalBelow } from './normal.ts';
-import { levelOfLook, type LookOptions } from './sequential-testing.ts';
+import { sequentialLevel, type SequentialTestOptions } from './sequential-testing.ts';
 
 export interface RateChange {
   readonly kind: 'estimated';
@@ -27,12 +27,12 @@ export interface TwoRates {
  * in Medicine 17, 1998, method 10; for weighted rates as MOVER: Zou and Donner, Statistics in Medicine 27, 2008). The p-value is of the score
  * test with both rates put together, counted in effective runs. Over a schedule of looks `levelOfLook` says what is controlled.
  */
-export function rateChange({ before, after }: TwoRates, options: LookOptions = {}): RateChange | NotEstimable {
+export function rateChange({ before, after }: TwoRates, options: SequentialTestOptions = {}): RateChange | NotEstimable {
   if (before.kind === 'not_estimable') return before;
   if (after.kind === 'not_estimable') return after;
   const point = after.point - before.point;
   const p = twoSided(before, after);
-  const level = levelOfLook(options);
+  const level = sequentialLevel(options);
   return {
     kind: 'estimated',
     word: p >= level || point === 0 ? 'no_change_shown' : point > 0 ? 'higher' : 'lower',

@@ -6,7 +6,7 @@
  */
 import { usualConfidence, type EstimateOptions } from './estimate.ts';
 
-export interface LookOptions extends EstimateOptions {
+export interface SequentialTestOptions extends EstimateOptions {
   /** The look's place in a schedule; without one it is taken as the only look there is. */
   readonly schedule?: Schedule;
 }
@@ -19,7 +19,7 @@ export interface Schedule {
 }
 
 /** The level, 0..1, below which the p-value of this look shows a change: 1 − confidence, or the part of it that the look gets. */
-export function levelOfLook({ confidence = usualConfidence, schedule }: LookOptions): number {
+export function sequentialLevel({ confidence = usualConfidence, schedule }: SequentialTestOptions): number {
   const level = 1 - confidence;
   if (schedule === undefined) return level;
   const { look, planned } = schedule;

@@ -3,7 +3,7 @@ import { notEstimable, type Estimate, type Estimated, type NotEstimable } from '
 import { mcNemar } from './mcnemar.ts';
 import { pairedDifference } from './paired-difference.ts';
 import { proportion } from './proportion.ts';
-import { levelOfLook, type LookOptions } from './sequential-testing.ts';
+import { sequentialLevel, type SequentialTestOptions } from './sequential-testing.ts';
 
 /** The verdicts on one item, then and now. */
 export interface AskedAgain {
@@ -29,13 +29,13 @@ export interface VerdictDrift {
  * Compared with one and the same earlier answer at each look; `levelOfLook` says what is controlled over the looks. Verdicts that waver
  * with equal probability both ways are no drift. Not estimable of no items.
  */
-export function verdictDrift(items: Iterable<AskedAgain>, options: LookOptions = {}): VerdictDrift | NotEstimable {
+export function verdictDrift(items: Iterable<AskedAgain>, options: SequentialTestOptions = {}): VerdictDrift | NotEstimable {
   const counts = { both: 0, onlyFirst: 0, onlySecond: 0, neither: 0 };
   for (const { before, after } of items) counts[before ? (after ? 'both' : 'onlyFirst') : after ? 'onlySecond' : 'neither']++;
   const change = pairedDifference(counts, options);
   if (change.kind === 'not_estimable') return notEstimable('no_observations');
   const { midP } = mcNemar(counts);
-  const level = levelOfLook(options);
+  const level = sequentialLevel(options);
   const word = midP >= level || counts.onlyFirst === counts.onlySecond ? 'no_change_shown' : counts.onlySecond > counts.onlyFirst ? 'passes_more' : 'passes_less';
   return { kind: 'estimated', word, change, flipped: proportion({ hits: counts.onlyFirst + counts.onlySecond, of: change.n }, options), p: midP, level };
 }

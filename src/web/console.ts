@@ -6,7 +6,7 @@ import { fastify, type FastifyError } from 'fastify';
 import { isDiskFull } from '../model/full-disk.ts';
 import { accessControl, tenantsSeen, type AccessOptions } from './access.ts';
 import { apiPrefix, failure, serveApi } from './api/serve-api.ts';
-import type { ApiParts } from './api/route.ts';
+import type { ApiDeps } from './api/route.ts';
 import { consoleServer } from './console-server.ts';
 import { firstPage, isOtlpPath, otlpText, reachable, type OtlpAddresses } from './first-page.ts';
 import { inPieces } from './chunked-body.ts';
@@ -31,7 +31,7 @@ export interface ConsoleOptions extends AccessOptions {
   readonly responses?: Partial<ResponseBounds>;
   /** Reads a body of at most so many bytes; what it rejects with has a `statusCode`. */
   readonly readBody: (request: IncomingMessage, bytesMax: number) => Promise<Buffer>;
-  readonly api: ApiParts;
+  readonly api: ApiDeps;
 }
 
 export interface ConsoleListener {

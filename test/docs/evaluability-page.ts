@@ -1,7 +1,7 @@
 /** `docs/evaluability.md`: the question, the queries, and what to switch on, from the collectors' own data and the table of metrics. */
 import { collectors } from '../../collectors/index.ts';
 import { agentsWatchedMax, runsBeforeTelling } from '../../src/pipeline/reporting/content-notices.ts';
-import { lackByReason, lackTexts, remedyOf, type Lack } from '../../src/pipeline/reporting/missing-data.ts';
+import { lackByReason, lackTexts, missingDataOf, type Lack } from '../../src/pipeline/reporting/missing-data.ts';
 import { metrics, type MetricName } from '../../src/telemetry/metrics.ts';
 import { openMetricsName } from '../../src/telemetry/openmetrics.ts';
 
@@ -66,7 +66,7 @@ function lacks(): string {
 
 /** What depends on the SDK stands in the table below. */
 function helps(lack: Lack): string {
-  const general = remedyOf(lack, []);
+  const general = missingDataOf(lack, []);
   if (general !== undefined) return general;
   if (lack === 'tool_definitions') return 'what the SDK’s row below says of definitions, or `tools` in the [configuration](configuration.md#tools)';
   return lack === 'times' ? '' : 'what the SDK’s row below says of content';

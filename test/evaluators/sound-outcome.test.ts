@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { configuredEvaluator } from '../../evaluators/configuration/configured.ts';
 import { evaluationContext } from '../../evaluators/configuration/context.ts';
 import type { AnyEvaluator } from '../../evaluators/evaluator.ts';
-import { soundOutcome } from '../../evaluators/configuration/validate-outcome.ts';
+import { validateOutcome } from '../../evaluators/configuration/validate-outcome.ts';
 import type { Outcome } from '../../src/model/verdict.ts';
 import { agentTrace } from '../../src/library/agent-trace.ts';
 
@@ -20,7 +20,7 @@ const sound: readonly { readonly name: string; readonly outcome: object }[] = [
   { name: 'a reason', outcome: { kind: 'skipped', reason: 'no_input', explanation: '' } },
   { name: 'an error', outcome: { kind: 'failed', error: 'x', explanation: '' } },
 ];
-for (const { name, outcome } of sound) test(`sound_outcome: ${name} stays as it is`, () => expect(soundOutcome(outcome)).toBe(outcome));
+for (const { name, outcome } of sound) test(`sound_outcome: ${name} stays as it is`, () => expect(validateOutcome(outcome)).toBe(outcome));
 
 const unsound: readonly { readonly name: string; readonly returned: unknown; readonly error: string }[] = [
   { name: 'a score beyond 1', returned: { ...scored, score: 1.01 }, error: 'score_out_of_range' },
@@ -48,10 +48,10 @@ const unsound: readonly { readonly name: string; readonly returned: unknown; rea
   { name: 'null', returned: null, error: 'outcome_invalid' },
   { name: 'a promise', returned: Promise.resolve(scored), error: 'outcome_invalid' },
 ];
-for (const { name, returned, error } of unsound) test(`sound_outcome: ${name} is a failed outcome, never a score`, () => expect(soundOutcome(returned)).toMatchObject({ kind: 'failed', error }));
+for (const { name, returned, error } of unsound) test(`sound_outcome: ${name} is a failed outcome, never a score`, () => expect(validateOutcome(returned)).toMatchObject({ kind: 'failed', error }));
 
 test('sound_outcome: a promise that is rejected is a failed outcome, and its rejection harms nobody', async () => {
-  expect(soundOutcome(Promise.reject(new Error('x')))).toMatchObject({ kind: 'failed', error: 'outcome_invalid' });
+  expect(validateOutcome(Promise.reject(new Error('x')))).toMatchObject({ kind: 'failed', error: 'outcome_invalid' });
   await Promise.resolve();
 });
 

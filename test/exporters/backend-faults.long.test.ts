@@ -3,7 +3,7 @@ import { afterEach, expect, test } from 'vitest';
 import { exporterOf, failing, family, memberAt, type Member } from './family.ts';
 import { familyServer, type FamilyAnswer } from './family-server.ts';
 import type { Exporter } from '../../src/exporters/exporter.ts';
-import { faultWords } from '../../src/exporters/delivery/failure-reason.ts';
+import { failureReason } from '../../src/exporters/delivery/failure-reason.ts';
 import { exporters } from '../../src/exporters/index.ts';
 
 const ends: (() => unknown)[] = [];
@@ -67,7 +67,7 @@ for (const member of family) {
       const outcome = await (await opened(member, server.url, answer === 'silence' ? 150 : undefined)).send(failing);
       expect(outcome).toEqual({ kind: 'failed', retryable, error: expect.stringMatching(error), ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
       if (outcome.kind !== 'failed') return;
-      const words = faultWords(outcome);
+      const words = failureReason(outcome);
       expect(reason.split('|')).toContain(words.reason);
       expect(words.todo).toMatch(todo);
       expect(server.seen()).toBeGreaterThan(0);
@@ -78,7 +78,7 @@ for (const member of family) {
     const server = await familyServer({ isGrpc: false, answer: () => ({ status: 200 }) });
     const told = async (url: string): Promise<unknown> => {
       const outcome = await (await opened(member, url)).send(failing);
-      return outcome.kind === 'failed' ? [outcome.retryable, faultWords(outcome).reason] : outcome.kind;
+      return outcome.kind === 'failed' ? [outcome.retryable, failureReason(outcome).reason] : outcome.kind;
     };
     expect(await told(server.url.replace('http:', 'https:'))).toEqual([true, 'tls']);
     await server.close();
@@ -100,6 +100,6 @@ test('backend-faults: over gRPC, what speaks HTTP/1.1 is told as such', async ()
   for (const member of family.filter(isGrpc)) {
     const outcome = await (await opened(member, server.url, 2_000)).send(failing);
     expect(outcome).toMatchObject({ kind: 'failed', retryable: true });
-    expect(outcome.kind === 'failed' ? faultWords(outcome).reason : '').toMatch(/protocol|connection/);
+    expect(outcome.kind === 'failed' ? failureReason(outcome).reason : '').toMatch(/protocol|connection/);
   }
 });

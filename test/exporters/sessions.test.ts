@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { carrierOf } from '../../src/exporters/otlp/evaluation-span.ts';
 import { evaluationId } from '../../src/exporters/otlp/evaluation-id.ts';
 import type { ExportItem } from '../../src/model/scored-run.ts';
-import { laneKey } from '../../src/exporters/delivery/per-run-queue.ts';
+import { queueKey } from '../../src/exporters/delivery/per-run-queue.ts';
 import { judgeTraceOf } from '../../src/exporters/otlp/judge-spans.ts';
 import { metricsExporter } from '../../src/exporters/metrics/metrics.ts';
 import { nativeScores } from '../../src/exporters/scores/score-api-score.ts';
@@ -55,8 +55,8 @@ test('sessions: of two verdicts on a session with the same last turn the newer o
 
 test('sessions: verdicts on a session go one after the other, whichever turns they stand with, and not behind what is said of these runs', () => {
   const { session: _session, ...alone } = judged(2).run;
-  const keys = [judged(1), judged(2)].map(({ run: of }) => laneKey(of));
-  expect([new Set(keys).size, keys.includes(laneKey(alone))]).toEqual([1, false]);
+  const keys = [judged(1), judged(2)].map(({ run: of }) => queueKey(of));
+  expect([new Set(keys).size, keys.includes(queueKey(alone))]).toEqual([1, false]);
 });
 
 test('sessions: the first verdict counts among the scores, a later one among the revisions', async () => {

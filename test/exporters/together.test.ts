@@ -1,7 +1,7 @@
 /** Items that are sent at one time share a request, and a refusal is only of the item that it is about. */
 import { describe, expect, test } from 'vitest';
 import type { ExportOutcome } from '../../src/exporters/exporter.ts';
-import { together } from '../../src/exporters/delivery/micro-batcher.ts';
+import { microBatcher } from '../../src/exporters/delivery/micro-batcher.ts';
 
 const sent: ExportOutcome = { kind: 'sent' };
 const refused: ExportOutcome = { kind: 'failed', retryable: false, error: 'status 400' };
@@ -29,7 +29,7 @@ describe('together', () => {
   for (const { name, items, answer, requests, outcomes } of cases) {
     test(`together: ${name}`, async () => {
       const seen: (readonly number[])[] = [];
-      const send = together<number>({ itemsMax: 3, requestsMax: 1, send: async (batch) => (seen.push(batch), answer(batch)) });
+      const send = microBatcher<number>({ itemsMax: 3, requestsMax: 1, send: async (batch) => (seen.push(batch), answer(batch)) });
       expect(await Promise.all(Array.from({ length: items }, (_, item) => send(item)))).toEqual(outcomes);
       expect(seen).toEqual(requests);
     });
@@ -37,7 +37,7 @@ describe('together', () => {
 
   test('together: where the answer tells what became of each, nothing is sent again', async () => {
     let requests = 0;
-    const send = together<number>({ itemsMax: 3, requestsMax: 1, send: async (batch) => (requests++, batch.map((item) => (item === 1 ? refused : sent))) });
+    const send = microBatcher<number>({ itemsMax: 3, requestsMax: 1, send: async (batch) => (requests++, batch.map((item) => (item === 1 ? refused : sent))) });
     expect(await Promise.all([0, 1, 2].map((item) => send(item)))).toEqual([sent, refused, sent]);
     expect(requests).toBe(1);
   });
@@ -46,7 +46,7 @@ describe('together', () => {
     let underWay = 0;
     let most = 0;
     const ends: (() => void)[] = [];
-    const send = together<number>({
+    const send = microBatcher<number>({
       itemsMax: 1,
       requestsMax: 2,
       send: async () => {

@@ -3,7 +3,7 @@ import { collectors } from '../../collectors/index.ts';
 import { evaluationContext } from '../../evaluators/configuration/context.ts';
 import { intake, type Intake } from '../../src/journals/checkpointer.ts';
 import type { JournalRecord } from '../../src/journals/journal.ts';
-import { memoryJournal, memoryShelf, type MemoryShelf } from '../../src/journals/memory.ts';
+import { memoryJournal, memoryRecords, type MemoryRecords } from '../../src/journals/memory.ts';
 import { manualClock, type ManualClock } from '../../src/model/clock.ts';
 import { noTenant } from '../../src/model/ids.ts';
 import type { Span } from '../../src/model/span.ts';
@@ -24,7 +24,7 @@ interface Process {
 }
 
 interface World {
-  readonly shelf: MemoryShelf;
+  readonly shelf: MemoryRecords;
   readonly delivered: ScoredRun[];
   readonly bytesMax: number;
   nowMs: number;
@@ -33,7 +33,7 @@ interface World {
 export const second = 1_000;
 
 export function world(bytesMax = 1_000_000): World {
-  return { shelf: memoryShelf(), delivered: [], bytesMax, nowMs: 1_700_000_000_000 };
+  return { shelf: memoryRecords(), delivered: [], bytesMax, nowMs: 1_700_000_000_000 };
 }
 
 /** A process that comes up over what the last one left. `stores: false`: what it scores is never stored; `sends: false`: nor sent. */

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { journals } from '../../src/journals/index.ts';
-import { memoryShelf } from '../../src/journals/memory.ts';
+import { memoryRecords } from '../../src/journals/memory.ts';
 import { journalContract } from './contract.ts';
 import { recordOf, testParts } from './parts.ts';
 
 journalContract('memory', async () => {
-  const shelf = memoryShelf();
+  const shelf = memoryRecords();
   return { open: (settings, parts) => journals.memory(settings, parts, shelf) };
 });
 

@@ -1,14 +1,14 @@
 /** Journals for tests: their parts, records that tell which they are, and what is read back. */
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Journal, JournalEntry, JournalRecord, Position } from '../../src/journals/journal.ts';
-import type { JournalParts, JournalSettings } from '../../src/journals/settings.ts';
+import type { JournalDeps, JournalSettings } from '../../src/journals/settings.ts';
 import { manualClock, type ManualClock } from '../../src/model/clock.ts';
 import { tenant } from '../../src/model/ids.ts';
 import { metricRegistry, type MetricRegistry } from '../../src/telemetry/registry.ts';
 import type { MetricName } from '../../src/telemetry/metrics.ts';
 import { seeded } from '../builders/seeded.ts';
 
-export interface TestParts extends JournalParts {
+export interface TestParts extends JournalDeps {
   readonly clock: ManualClock;
   readonly telemetry: MetricRegistry;
   readonly told: string[];

@@ -1,13 +1,13 @@
 /** A room of batches with a real client, over a store, on a clock and sleeps that the test moves. */
 import { onTestFinished } from 'vitest';
 import type { Answer, Question } from '../../evaluators/evaluator.ts';
-import type { Purse } from '../../src/judges/batch/batch-job.ts';
+import type { EvaluatorBudget } from '../../src/judges/batch/batch-job.ts';
 import { batchRoom, type BatchRoom } from '../../src/judges/batch/batch-queue.ts';
 import type { BatchSettings } from '../../src/judges/batch/batch-settings.ts';
 import { judges } from '../../src/judges/index.ts';
 import type { JudgeSettings } from '../../src/judges/settings.ts';
 import type { JudgeBatchStore } from '../../src/model/store/batch-store.ts';
-import type { Till } from '../../src/model/budget.ts';
+import type { BudgetReservation } from '../../src/model/budget.ts';
 import { manualClock, type ManualClock } from '../../src/model/clock.ts';
 import type { JudgeCall } from '../../src/model/judge-call.ts';
 import { memoryBatches } from '../../src/stores/memory-batches.ts';
@@ -27,7 +27,7 @@ export interface BatchHost {
   readonly calls: readonly JudgeCall[];
   settings: JudgeSettings;
   /** Gives the answer when it comes. */
-  ask(asker: string, of?: Question, purse?: Purse): { readonly answer: Promise<Answer>; readonly told: () => Answer | undefined };
+  ask(asker: string, of?: Question, purse?: EvaluatorBudget): { readonly answer: Promise<Answer>; readonly told: () => Answer | undefined };
   /** Time goes by, and whoever sleeps wakes, until something is so. */
   until<T>(is: () => T | undefined | Promise<T | undefined>, what: string, stepMs?: number): Promise<T>;
   /** Points of a counter by outcome. */
@@ -39,7 +39,7 @@ export interface HostOptions {
   readonly judge?: Partial<JudgeSettings>;
   readonly store?: JudgeBatchStore;
   readonly clock?: ManualClock;
-  readonly till?: Till;
+  readonly till?: BudgetReservation;
   readonly mayLie?: (text: string) => boolean;
 }
 
@@ -60,7 +60,7 @@ export async function batchHost(server: BatchServer, { batch, judge, store = mem
   await room.open(store, mayLie);
   return Object.assign(host, {
     room, store, clock, faults, calls,
-    ask(asker: string, of = question, purse?: Purse) {
+    ask(asker: string, of = question, purse?: EvaluatorBudget) {
       let told: Answer | undefined;
       const answer = room.ask(asker, of, (call) => void calls.push(call), purse).then((one) => (told = one));
       return { answer, told: () => told };

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Answer } from '../../evaluators/evaluator.ts';
 import { isPutOff } from '../../src/judges/batch/batch-queue.ts';
 import { overBudget, overLimit } from '../../src/judges/budget/budget-reservation.ts';
-import type { Till, Tokens, Used } from '../../src/model/budget.ts';
+import type { BudgetReservation, Tokens, Used } from '../../src/model/budget.ts';
 import { runJudge } from '../../src/pipeline/jury/judge-driver.ts';
 import { batchHost, batchOf, good, question } from './batch-host.ts';
 import { answerLine, batchServer, errorLine, type BatchServer, type ServedBatch } from './batch-server.ts';
@@ -186,7 +186,7 @@ test('batch: when nobody knows whether it was created, it is looked for, and not
 /** Lets so many through. */
 function till(lets: number) {
   const [most, used]: [Tokens[], Used[]] = [[], []];
-  const own: Till = {
+  const own: BudgetReservation = {
     async take(tokens) {
       if (most.length >= lets) return overBudget('usd_per_day');
       most.push(tokens);

@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest';
 import { judges } from '../../src/judges/index.ts';
 import type { Judge } from '../../src/judges/judge.ts';
 import type { JudgeSettings } from '../../src/judges/settings.ts';
-import type { Till } from '../../src/model/budget.ts';
+import type { BudgetReservation } from '../../src/model/budget.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { chatServer, type ChatServer, type Play } from './chat-server.ts';
@@ -20,12 +20,12 @@ export interface Bench {
 }
 
 /** Closed when the test that asked for it is over. */
-export async function bench(script: readonly Play[], settings: Partial<JudgeSettings> = {}, till?: Till, nonce = () => 'n0nce'): Promise<Bench> {
+export async function bench(script: readonly Play[], settings: Partial<JudgeSettings> = {}, till?: BudgetReservation, nonce = () => 'n0nce'): Promise<Bench> {
   return await benchAt(await chatServer(...script), settings, till, nonce);
 }
 
 /** Before this server, which is closed as well. */
-export async function benchAt(server: ChatServer, settings: Partial<JudgeSettings> = {}, till?: Till, nonce = () => 'n0nce'): Promise<Bench> {
+export async function benchAt(server: ChatServer, settings: Partial<JudgeSettings> = {}, till?: BudgetReservation, nonce = () => 'n0nce'): Promise<Bench> {
   const telemetry = metricRegistry();
   const slept: number[] = [];
   const judge = judges.openai_compatible(

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Question } from '../../evaluators/evaluator.ts';
 import type { JudgeSettings } from '../../src/judges/settings.ts';
 import { overBudget } from '../../src/judges/budget/budget-reservation.ts';
-import type { Till, Tokens, Used } from '../../src/model/budget.ts';
+import type { BudgetReservation, Tokens, Used } from '../../src/model/budget.ts';
 import { mutualTls, serverTls } from '../receivers/certificates.ts';
 import { bench, benchAt } from './bench.ts';
 import { embeds, says, status, tlsChatServer, type Play } from './chat-server.ts';
@@ -15,7 +15,7 @@ const good = '{"yes":true}';
 function till(lets = Infinity) {
   const most: Tokens[] = [];
   const used: Used[] = [];
-  const own: Till = {
+  const own: BudgetReservation = {
     async take(tokens) {
       if (most.length >= lets) return overBudget('usd_per_day');
       most.push(tokens);

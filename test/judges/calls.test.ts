@@ -1,6 +1,6 @@
 /** What is noted of requests to a judge, against a scripted endpoint. */
 import { expect, test } from 'vitest';
-import type { Till } from '../../src/model/budget.ts';
+import type { BudgetReservation } from '../../src/model/budget.ts';
 import type { JudgeCall } from '../../src/model/judge-call.ts';
 import { overBudget } from '../../src/judges/budget/budget-reservation.ts';
 import { bench } from './bench.ts';
@@ -39,7 +39,7 @@ for (const { name, script, want } of cases) {
 }
 
 test('calls: a request that is not paid for is never sent, and none is noted', async () => {
-  const empty: Till = { take: async () => overBudget('usd_per_day') };
+  const empty: BudgetReservation = { take: async () => overBudget('usd_per_day') };
   const { judge } = await bench([says(good)], {}, empty);
   const calls: JudgeCall[] = [];
   expect(await judge.ask(question, (call) => void calls.push(call))).toMatchObject({ kind: 'failed' });

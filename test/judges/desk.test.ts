@@ -1,6 +1,6 @@
 /** What waits in the store, taken out of it: within places and bounds, and never forgotten before it is written. */
 import { expect, test } from 'vitest';
-import { desk, type DeskOptions } from '../../src/judges/queue/job-worker.ts';
+import { jobWorker, type JobWorkerOptions } from '../../src/judges/queue/job-worker.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { parseTraceId } from '../../src/model/ids.ts';
 import type { AskEnd } from '../../src/pipeline/jury/judge-driver.ts';
@@ -11,7 +11,7 @@ import { run } from '../builders/scored-run.ts';
 
 const startMs = 1_700_000_000_000;
 
-function bench(given: Partial<DeskOptions> = {}) {
+function bench(given: Partial<JobWorkerOptions> = {}) {
   const store = memoryStore();
   const clock = manualClock(startMs);
   const telemetry = metricRegistry();
@@ -19,7 +19,7 @@ function bench(given: Partial<DeskOptions> = {}) {
   const faults: unknown[] = [];
   const begun: { readonly name: string; readonly as: AskEnd | undefined; readonly done: (ended: boolean) => void }[] = [];
   const keeping = { offered: 0, settled: 0 };
-  const own = desk({
+  const own = jobWorker({
     store: store.judgeJobs,
     owner: 'me',
     keep: { rows: 100, ageMs: 60_000 },

@@ -1,7 +1,7 @@
 /** A judge that does not answer is left alone, and is found again. */
 import { expect, test } from 'vitest';
 import type { Answer } from '../../evaluators/evaluator.ts';
-import { guard, isLeftAlone } from '../../src/judges/queue/judge-circuit-breaker.ts';
+import { guard, isCircuitOpen } from '../../src/judges/queue/judge-circuit-breaker.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { manualSleep, settled } from '../builders/manual-sleep.ts';
 
@@ -37,7 +37,7 @@ test('guard: ten failures in a row close the door, and one before an answer does
   expect([to.own.places(4), to.circuit()]).toEqual([4, 0]);
   await to.fail(1);
   expect([to.own.places(4), to.circuit(), to.sleep.slept]).toEqual([0, 2, [1_000]]);
-  expect(isLeftAlone(await to.through(yes))).toBe(true);
+  expect(isCircuitOpen(await to.through(yes))).toBe(true);
   expect(to.asked()).toBe(20);
 });
 
@@ -71,7 +71,7 @@ test('guard: after its rest one question is asked, and only one; its answer open
   let answer: (answer: Answer) => void = () => undefined;
   const probe = to.through(new Promise<Answer>((resolve) => (answer = resolve)));
   await settled();
-  expect(isLeftAlone(await to.through(yes))).toBe(true);
+  expect(isCircuitOpen(await to.through(yes))).toBe(true);
   answer(yes);
   expect([await probe, to.own.places(4), to.circuit(), to.asked()]).toEqual([yes, 4, 0, 11]);
 });

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { Answer, Question } from '../../evaluators/evaluator.ts';
-import { type JudgeEnd, type JudgeJob, judgeLane, type JudgeLaneOptions } from '../../src/judges/queue/executor.ts';
+import { type JudgeEnd, type JudgeJob, judgeExecutor, type JudgeExecutorOptions } from '../../src/judges/queue/executor.ts';
 import { scriptedJudge } from '../../src/judges/scripted.ts';
 import type { Judge } from '../../src/judges/judge.ts';
-import { overBudget, paid } from '../../src/judges/budget/budget-reservation.ts';
+import { overBudget, withReservation } from '../../src/judges/budget/budget-reservation.ts';
 import { askOf } from '../../src/pipeline/jury/judge-driver.ts';
 import type { Outcome } from '../../src/model/verdict.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
@@ -32,10 +32,10 @@ function slowJudge(name: string) {
   };
 }
 
-function bench({ concurrency = 2, ...options }: Partial<JudgeLaneOptions> & { readonly concurrency?: number } = {}) {
+function bench({ concurrency = 2, ...options }: Partial<JudgeExecutorOptions> & { readonly concurrency?: number } = {}) {
   const telemetry = metricRegistry();
   const sleep = manualSleep();
-  const lane = judgeLane({ telemetry, sleep: sleep.sleep, ...options });
+  const lane = judgeExecutor({ telemetry, sleep: sleep.sleep, ...options });
   const ends: string[] = [];
   const job = (judge: Judge, label = 'e', members: Partial<JudgeJob> = {}): JudgeJob => ({
     name: label,
@@ -80,7 +80,7 @@ test('lane: who answers for a job alone does so instead of its party, and what c
 
 test('lane: where there is no budget for a question, the job ends so, whatever its evaluator makes of it, and nothing more is asked', async () => {
   const { lane, ends, job } = bench();
-  const over = await paid({ take: async () => overBudget('usd_per_day') }, { input: 1, output: 0 }, async () => ({ kind: 'answered' }) as const);
+  const over = await withReservation({ take: async () => overBudget('usd_per_day') }, { input: 1, output: 0 }, async () => ({ kind: 'answered' }) as const);
   const judge = scriptedJudge({ q: (asked) => (asked.instruction === 'second' ? yes : (over as Answer)) });
   function* twice(): Generator<Question, Outcome, Answer> {
     yield question;
@@ -94,7 +94,7 @@ test('lane: where there is no budget for a question, the job ends so, whatever i
 
 test('lane: a verdict says how many of its answers had been given before, and what tokens it cost', async () => {
   const telemetry = metricRegistry();
-  const lane = judgeLane({ telemetry, sleep: manualSleep().sleep });
+  const lane = judgeExecutor({ telemetry, sleep: manualSleep().sleep });
   const verdicts: unknown[] = [];
   for (const answers of [[yes, yes], [{ ...yes, cached: true }, yes]] as const) {
     const judge = scriptedJudge({ q: answers });

@@ -1,7 +1,7 @@
 /** Several processes over one SQLite file, each with its own connection and its own desk: no job is asked twice while whoever has it lives. */
 import { expect, test } from 'vitest';
 import { join } from 'node:path';
-import { desk, type DeskOptions } from '../../src/judges/queue/job-worker.ts';
+import { jobWorker, type JobWorkerOptions } from '../../src/judges/queue/job-worker.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { parseTraceId } from '../../src/model/ids.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
@@ -24,11 +24,11 @@ async function processes(names: readonly string[]) {
     const store = closedLater(await sqliteStore(file));
     const sleep = manualSleep();
     const held: { readonly name: string; readonly done: (ended: boolean) => void }[] = [];
-    const resume: DeskOptions['resume'] = ({ name }, done) => {
+    const resume: JobWorkerOptions['resume'] = ({ name }, done) => {
       asked.push(`${owner} ${name}`);
       held.push({ name, done });
     };
-    const own = desk({ store: store.judgeJobs, owner, keep: { rows: 1_000, ageMs: 1e15 }, places: () => 5, resume, keeping: { offered: () => 0, settled: () => 0 }, telemetry: noTelemetry, clock, sleep: sleep.sleep, onFault: (error) => { throw error; } });
+    const own = jobWorker({ store: store.judgeJobs, owner, keep: { rows: 1_000, ageMs: 1e15 }, places: () => 5, resume, keeping: { offered: () => 0, settled: () => 0 }, telemetry: noTelemetry, clock, sleep: sleep.sleep, onFault: (error) => { throw error; } });
     return {
       own, held, sleep,
       /** Another look, whatever it finds. */

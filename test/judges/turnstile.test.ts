@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { turnstile } from '../../src/judges/client/concurrency-limiter.ts';
+import { concurrencyLimiter } from '../../src/judges/client/concurrency-limiter.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { manualSleep, settled } from '../builders/manual-sleep.ts';
 
 function bench(options: { readonly concurrency?: number; readonly waitingMax?: number; readonly requestsPerMinute?: number } = {}) {
   const sleep = manualSleep();
   const clock = manualClock();
-  const gate = turnstile({ concurrency: 1, waitingMax: 1, clock, sleep: sleep.sleep, ...options });
+  const gate = concurrencyLimiter({ concurrency: 1, waitingMax: 1, clock, sleep: sleep.sleep, ...options });
   const inside: (() => void)[] = [];
   const ends: string[] = [];
   const enter = (name: string) => {

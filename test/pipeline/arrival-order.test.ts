@@ -5,7 +5,7 @@ import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trac
 import { describe, expect, test } from 'vitest';
 import { readBack } from '../../src/journals/span-reader.ts';
 import type { JournalRecord, Position } from '../../src/journals/journal.ts';
-import { memoryJournal, memoryShelf } from '../../src/journals/memory.ts';
+import { memoryJournal, memoryRecords } from '../../src/journals/memory.ts';
 import type { Run } from '../../src/model/agent-trace.ts';
 import type { Span } from '../../src/model/span.ts';
 import { atOnce } from '../../src/otlp/read/cooperative.ts';
@@ -117,7 +117,7 @@ describe('arrival order', () => {
   });
 
   test('arrival order: spans that are read back for the store have it, whichever request was written again', async () => {
-    const journal = await memoryJournal({ folder: '', bytesMax: 1_000_000 }, testParts(), memoryShelf());
+    const journal = await memoryJournal({ folder: '', bytesMax: 1_000_000 }, testParts(), memoryRecords());
     const written = async (record: JournalRecord): Promise<Position> => {
       const appended = await journal.append(record);
       return appended.kind === 'appended' ? appended.position : expect.fail();

@@ -6,7 +6,7 @@ import { taskCompletion } from '../../evaluators/task-completion.ts';
 import { jsonText } from '../../src/model/json.ts';
 import type { Verdict } from '../../src/model/verdict.ts';
 import type { ToJudge } from '../../src/pipeline/evaluation/evaluate.ts';
-import { leaving } from '../../src/pipeline/evaluation/redacted-run.ts';
+import { redactedRun } from '../../src/pipeline/evaluation/redacted-run.ts';
 import { redaction } from '../../src/redaction/redaction.ts';
 import { redactionRules } from '../../src/redaction/settings.ts';
 import { agentTrace } from '../builders/agent-trace.ts';
@@ -45,7 +45,7 @@ function asking(asked: Asked): ConfiguredAsking {
 
 function asked(redact: typeof redacting | undefined): Asked & { readonly requests: readonly EvaluatorRequest[]; readonly verdict: Verdict; readonly work: ToJudge } {
   const seen: Asked = { requests: [], ended: false };
-  const { run: left, work: workOf, verdict } = leaving(whole, redact);
+  const { run: left, work: workOf, verdict } = redactedRun(whole, redact);
   const work = workOf({ configured: asking(seen), expected: { output: 'anna@example.com' }, probability: 1 });
   const questions = work.configured.judge(left.trace, work.expected, evaluationContext(), left);
   let step = questions.next();
@@ -67,7 +67,7 @@ test('leaving: judges are asked about a redacted run, and what they put together
 });
 
 test('leaving: without rules everything is handed on as it is', () => {
-  const { run: left, item, work } = leaving(whole, undefined);
+  const { run: left, item, work } = redactedRun(whole, undefined);
   expect(left).toBe(whole);
   const given: ToJudge = { configured: asking({ requests: [], ended: false }), expected: {}, probability: 1 };
   expect(work(given)).toBe(given);
@@ -78,7 +78,7 @@ test('leaving: without rules everything is handed on as it is', () => {
 
 test('leaving: an evaluation that is ended early is ended in the evaluator as well', () => {
   const seen: Asked = { requests: [], ended: false };
-  const { run: left, work } = leaving(whole, redacting);
+  const { run: left, work } = redactedRun(whole, redacting);
   const questions = work({ configured: asking(seen), expected: {}, probability: 1 }).configured.judge(left.trace, {}, evaluationContext(), left);
   questions.next();
   questions.return(scored(0));

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { judgesOf, ofQuorum, panelModel, quorumOf, seatsOf, type Panel } from '../../src/pipeline/jury/jury-panel.ts';
+import { judgesOf, ofQuorum, panelModel, quorumOf, slotsOf, type Panel } from '../../src/pipeline/jury/jury-panel.ts';
 
 test('panel: each judge is asked as often as there are votes, and whom it escalates to has none', () => {
   const panel: Panel = { judges: ['a', 'b'], votes: 2, escalate: { to: 'c', onDisagreement: true } };
-  expect(seatsOf(panel)).toEqual([{ judge: 'a', vote: 1 }, { judge: 'a', vote: 2 }, { judge: 'b', vote: 1 }, { judge: 'b', vote: 2 }]);
+  expect(slotsOf(panel)).toEqual([{ judge: 'a', vote: 1 }, { judge: 'a', vote: 2 }, { judge: 'b', vote: 1 }, { judge: 'b', vote: 2 }]);
   expect(judgesOf(panel)).toEqual(['a', 'b', 'c']);
 });
 

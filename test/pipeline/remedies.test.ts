@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { collectors } from '../../collectors/index.ts';
 import type { SkipReason } from '../../src/model/verdict.ts';
-import { lackOf, mainDialect, placesOf, remedyOf, type Lack } from '../../src/pipeline/reporting/missing-data.ts';
+import { lackOf, mainDialect, placesOf, missingDataOf, type Lack } from '../../src/pipeline/reporting/missing-data.ts';
 
 const lacks: readonly (readonly [reason: SkipReason, lack: Lack | undefined])[] = [
   ['arguments_not_carried', 'tool_arguments'],
@@ -30,7 +30,7 @@ test('remedies: of several dialects the one that the table lists first is the ma
 
 test('remedies: the setting is that of the main dialect; places are those of all, the main one’s first', () => {
   const dialects = ['gen_ai', 'crewai'];
-  expect(remedyOf('tool_results', dialects)).toBe(collectors.find(({ id }) => id === 'crewai')?.captureHints?.content);
+  expect(missingDataOf('tool_results', dialects)).toBe(collectors.find(({ id }) => id === 'crewai')?.captureHints?.content);
   const places = placesOf('tool_results', dialects);
   expect(places[0]).toBe('crewai.crew.tasks_output');
   expect(places).toContain('gen_ai.tool.call.result');
@@ -39,12 +39,12 @@ test('remedies: the setting is that of the main dialect; places are those of all
 const carried = ['input', 'final_response', 'tool_calls', 'tool_arguments', 'tool_results', 'tool_definitions'] as const satisfies readonly Lack[];
 for (const { id } of collectors) {
   test(`remedies: ${id} says what to switch on for every field`, () => {
-    expect(carried.filter((lack) => remedyOf(lack, [id]) === undefined)).toEqual([]);
+    expect(carried.filter((lack) => missingDataOf(lack, [id]) === undefined)).toEqual([]);
   });
 }
 
 test('remedies: what nobody wrote down is no matter of the SDK', () => {
-  expect(remedyOf('expectation', ['gen_ai'])).toContain('tracejury.expected');
-  expect([remedyOf('times', ['gen_ai']), placesOf('times', ['gen_ai']), placesOf('expectation', ['gen_ai'])]).toEqual([undefined, [], []]);
-  expect(remedyOf('tokens', ['gen_ai'])).not.toContain('CAPTURE_MESSAGE_CONTENT');
+  expect(missingDataOf('expectation', ['gen_ai'])).toContain('tracejury.expected');
+  expect([missingDataOf('times', ['gen_ai']), placesOf('times', ['gen_ai']), placesOf('expectation', ['gen_ai'])]).toEqual([undefined, [], []]);
+  expect(missingDataOf('tokens', ['gen_ai'])).not.toContain('CAPTURE_MESSAGE_CONTENT');
 });

@@ -2,18 +2,18 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { manualClock } from '../../src/model/clock.ts';
-import { strainBounds, strainNames, type StrainName, type Strains } from '../../src/pipeline/overload/pressure-thresholds.ts';
-import { calmMs, stress, stressLevels } from '../../src/pipeline/overload/load-shedding.ts';
+import { pressureThresholds, pressureNames, type PressureName, type Pressures } from '../../src/pipeline/overload/pressure-thresholds.ts';
+import { calmMs, loadShedding, loadSheddingLevels } from '../../src/pipeline/overload/load-shedding.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 
-const atRest = Object.fromEntries(strainNames.map((name) => [name, 0])) as unknown as Strains;
+const atRest = Object.fromEntries(pressureNames.map((name) => [name, 0])) as unknown as Pressures;
 
 function watched() {
   const clock = manualClock();
   const telemetry = metricRegistry();
-  const levels = stress({ clock, telemetry });
+  const levels = loadShedding({ clock, telemetry });
   return {
-    see(strains: Partial<Strains>, afterMs = 100) {
+    see(strains: Partial<Pressures>, afterMs = 100) {
       clock.advance(afterMs);
       levels.observe({ ...atRest, ...strains });
       return levels.level();
@@ -26,16 +26,16 @@ function watched() {
   };
 }
 
-const bounds = strainNames.flatMap((name) => (['shedJudges', 'shedContent', 'refuse'] as const).map((what) => ({ name, what, bound: strainBounds[name][what] }))).filter(({ bound }) => Number.isFinite(bound));
+const bounds = pressureNames.flatMap((name) => (['shedJudges', 'shedContent', 'refuse'] as const).map((what) => ({ name, what, bound: pressureThresholds[name][what] }))).filter(({ bound }) => Number.isFinite(bound));
 const levelAt = { shedJudges: 'shed_judges', shedContent: 'shed_content', refuse: 'refuse' } as const;
 
 for (const { name, what, bound } of bounds) {
   test(`stress: ${name} at ${bound} means at least ${levelAt[what]}, just below it does not`, () => {
     const at = watched();
-    const before = stressLevels.indexOf(at.see({ [name]: bound * 0.999 }));
-    const reached = stressLevels.indexOf(at.see({ [name]: bound }));
-    expect(before).toBeLessThan(stressLevels.indexOf(levelAt[what]));
-    expect(reached).toBeGreaterThanOrEqual(stressLevels.indexOf(levelAt[what]));
+    const before = loadSheddingLevels.indexOf(at.see({ [name]: bound * 0.999 }));
+    const reached = loadSheddingLevels.indexOf(at.see({ [name]: bound }));
+    expect(before).toBeLessThan(loadSheddingLevels.indexOf(levelAt[what]));
+    expect(reached).toBeGreaterThanOrEqual(loadSheddingLevels.indexOf(levelAt[what]));
     expect(at.levels.cause()).toBe(name);
   });
 }
@@ -80,21 +80,21 @@ test('stress: what presses is named from where it eases on, whatever else bears'
   expect(seen).toEqual([undefined, undefined, 'closing', 'closing', 'store', undefined, 'event_loop']);
 });
 
-const strainsOf = fc.record(Object.fromEntries(strainNames.map((name) => [name, fc.double({ min: 0, max: 2, noNaN: true })])) as { readonly [name in StrainName]: fc.Arbitrary<number> });
+const strainsOf = fc.record(Object.fromEntries(pressureNames.map((name) => [name, fc.double({ min: 0, max: 2, noNaN: true })])) as { readonly [name in PressureName]: fc.Arbitrary<number> });
 
 test('stress: whatever comes, more strain never means a lower level, and no level is left before its time', () => {
   fc.assert(
-    fc.property(fc.array(fc.tuple(strainsOf, fc.integer({ min: 1, max: 2_000 })), { minLength: 1, maxLength: 40 }), fc.constantFrom(...strainNames), (looks, more) => {
+    fc.property(fc.array(fc.tuple(strainsOf, fc.integer({ min: 1, max: 2_000 })), { minLength: 1, maxLength: 40 }), fc.constantFrom(...pressureNames), (looks, more) => {
       const [one, other] = [watched(), watched()];
       let [nowMs, wantedMs, before] = [0, 0, 0];
       for (const [strains, afterMs] of looks) {
         nowMs += afterMs;
-        const level = stressLevels.indexOf(one.see(strains, afterMs));
+        const level = loadSheddingLevels.indexOf(one.see(strains, afterMs));
         // The same in another process, with one strain higher.
-        expect(stressLevels.indexOf(other.see({ ...strains, [more]: strains[more] + 0.5 }, afterMs))).toBeGreaterThanOrEqual(level);
+        expect(loadSheddingLevels.indexOf(other.see({ ...strains, [more]: strains[more] + 0.5 }, afterMs))).toBeGreaterThanOrEqual(level);
         if (level < before) expect(nowMs - wantedMs).toBeGreaterThanOrEqual(calmMs);
         // When these strains alone, seen for the first time, would make such a level.
-        if (stressLevels.indexOf(watched().see(strains)) >= level) wantedMs = nowMs;
+        if (loadSheddingLevels.indexOf(watched().see(strains)) >= level) wantedMs = nowMs;
         before = level;
       }
       expect(Object.values(one.seconds()).reduce((sum, seconds) => sum + seconds, 0)).toBeCloseTo(nowMs / 1_000);

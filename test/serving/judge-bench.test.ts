@@ -5,7 +5,7 @@ import { evaluators } from '../../evaluators/index.ts';
 import type { JudgeConfig } from '../../src/config/config.ts';
 import type { ToJudge } from '../../src/pipeline/evaluation/evaluate.ts';
 import type { AskEnd } from '../../src/pipeline/jury/judge-driver.ts';
-import { judgeBench } from '../../src/service/judge-pool.ts';
+import { judgePool } from '../../src/service/judge-pool.ts';
 import { noTelemetry } from '../../src/telemetry/telemetry.ts';
 import { agentTrace } from '../builders/agent-trace.ts';
 import { run } from '../builders/scored-run.ts';
@@ -24,7 +24,7 @@ async function host(judges: (baseUrl: string) => readonly JudgeConfig[], script:
   const hold: Play = (response, request) => void held.push(() => answer(response, request));
   const server: ChatServer = await chatServer(...(script.length === 0 ? [hold] : script));
   open.push(server.close);
-  const bench = judgeBench(judges(server.baseUrl), noTelemetry);
+  const bench = judgePool(judges(server.baseUrl), noTelemetry);
   open.push(bench.stop);
   const result = configuredEvaluator({ use: 'task_completion', judge: 'main', expect: { tasks: ['find it'] } }, evaluators);
   if (result.kind === 'faulty' || result.evaluator.kind === 'rule') throw new Error('no judge evaluator');

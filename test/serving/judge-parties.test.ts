@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { configuredEvaluator } from '../../evaluators/configuration/configured.ts';
 import { evaluators } from '../../evaluators/index.ts';
 import type { PlannedEvaluator } from '../../src/pipeline/evaluation/evaluate.ts';
-import { judgeOfParty, judgesOfParty, partyOf, questionsOf, type Payer } from '../../src/service/queue-keys.ts';
+import { judgeOfQueueKey, judgesOfQueueKey, queueKeyOf, questionsOf, type Payer } from '../../src/service/queue-keys.ts';
 
 function planned(name: string, asked: Partial<PlannedEvaluator>): PlannedEvaluator {
   const result = configuredEvaluator({ use: 'task_completion', name, judge: 'main', expect: { tasks: ['find it'] } }, evaluators);
@@ -21,13 +21,13 @@ const plan = [
 ];
 
 test('judge parties: an evaluator with a budget waits in a line of its own, and so does one with several judges', () => {
-  expect(plan.map(partyOf)).toEqual(['main', 'main thrifty', 'main', 'main careful', 'jury:several']);
-  expect(plan.slice(0, 4).map((one) => judgeOfParty(partyOf(one)))).toEqual(['main', 'main', 'main', 'main']);
+  expect(plan.map(queueKeyOf)).toEqual(['main', 'main thrifty', 'main', 'main careful', 'jury:several']);
+  expect(plan.slice(0, 4).map((one) => judgeOfQueueKey(queueKeyOf(one)))).toEqual(['main', 'main', 'main', 'main']);
 });
 
 test('judge parties: in a line of votes all that may be asked count, in another one its judge', () => {
   const passing = planned('passing', { panel: { judges: ['main', 'other'], votes: 1, escalate: { to: 'dear', onDisagreement: true } } });
-  expect(['main', 'main thrifty', 'jury:several', 'jury:passing', 'jury:gone'].map((party) => judgesOfParty(party, [...plan, passing]))).toEqual([['main'], ['main'], ['main', 'other'], ['main', 'other', 'dear'], ['jury:gone']]);
+  expect(['main', 'main thrifty', 'jury:several', 'jury:passing', 'jury:gone'].map((party) => judgesOfQueueKey(party, [...plan, passing]))).toEqual([['main'], ['main'], ['main', 'other'], ['main', 'other', 'dear'], ['jury:gone']]);
 });
 
 const lines: readonly { readonly party: string; readonly payer: Payer; readonly want: number }[] = [

@@ -7,7 +7,7 @@ import type { JsonObject } from '../../src/model/json.ts';
 import type { AskEnd } from '../../src/pipeline/jury/judge-driver.ts';
 import type { ToJudge } from '../../src/pipeline/evaluation/evaluate.ts';
 import type { Panel } from '../../src/pipeline/jury/jury-panel.ts';
-import { judgeBench } from '../../src/service/judge-pool.ts';
+import { judgePool } from '../../src/service/judge-pool.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { agentTrace } from '../builders/agent-trace.ts';
 import { run } from '../builders/scored-run.ts';
@@ -39,7 +39,7 @@ async function court(judges: { readonly [name: string]: Scripted }, options: Jso
     configs.push({ name, baseUrl: server.baseUrl, model: `model of ${name}`, apiKey: '', concurrency: 4, timeoutMs: 60_000, ...config });
   }
   const telemetry = metricRegistry();
-  const bench = judgeBench(configs, telemetry);
+  const bench = judgePool(configs, telemetry);
   open.push(bench.stop);
   const result = configuredEvaluator({ use: 'custom_judge', name: 'tone', judge: 'any', options }, evaluators);
   if (result.kind === 'faulty' || result.evaluator.kind !== 'judge') throw new Error('no judge evaluator');

@@ -1,7 +1,7 @@
 /** What the watch lets through: it looks regularly, refuses with a time that grows, and counts all that is given up. */
 import { afterEach, expect, test } from 'vitest';
 import { manualClock } from '../../src/model/clock.ts';
-import { stressWatch, type Readings } from '../../src/service/overload-monitor.ts';
+import { overloadMonitor, type Readings } from '../../src/service/overload-monitor.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { manualSleep } from '../builders/manual-sleep.ts';
 
@@ -16,7 +16,7 @@ function watched() {
   const sleeper = manualSleep();
   const telemetry = metricRegistry();
   let readings = atRest;
-  const watch = stressWatch({ clock, sleep: sleeper.sleep, random: () => 0.5, telemetry, closingLagMs: 2_000, retryAfterMaxSeconds: 30, read: () => readings });
+  const watch = overloadMonitor({ clock, sleep: sleeper.sleep, random: () => 0.5, telemetry, closingLagMs: 2_000, retryAfterMaxSeconds: 30, read: () => readings });
   watch.start();
   stops.push(watch.stop);
   return {

@@ -4,7 +4,7 @@ import { compareJudges } from '../../src/statistics/judge-comparison.ts';
 import { mcNemar } from '../../src/statistics/mcnemar.ts';
 import { pairedDifference } from '../../src/statistics/paired-difference.ts';
 import { rateChange } from '../../src/statistics/rate-change.ts';
-import { levelOfLook } from '../../src/statistics/sequential-testing.ts';
+import { sequentialLevel } from '../../src/statistics/sequential-testing.ts';
 import { verdictDrift } from '../../src/statistics/verdict-drift.ts';
 import { rateSums, weightedRate } from '../../src/statistics/weighted-rate.ts';
 import { seeded, type Chance } from '../builders/seeded.ts';
@@ -75,11 +75,11 @@ test('drift: a judge that passes less is told from one that wavers', () => {
 });
 
 test('looks: their levels add up to no more than the whole', () => {
-  const sum = (planned: number | undefined, looks: number): number => Array.from({ length: looks }, (_, at) => levelOfLook({ schedule: { look: at + 1, ...(planned === undefined ? {} : { planned }) } })).reduce((all, one) => all + one, 0);
+  const sum = (planned: number | undefined, looks: number): number => Array.from({ length: looks }, (_, at) => sequentialLevel({ schedule: { look: at + 1, ...(planned === undefined ? {} : { planned }) } })).reduce((all, one) => all + one, 0);
   expect(sum(52, 200)).toBeCloseTo(0.05, 12);
   expect(sum(undefined, 10_000)).toBeLessThan(0.05);
   expect(sum(undefined, 10_000)).toBeGreaterThan(0.0499);
-  expect([levelOfLook({}), levelOfLook({ confidence: 0.99 }), levelOfLook({ schedule: { look: 0 } })]).toEqual([expect.closeTo(0.05, 12), expect.closeTo(0.01, 12), 0]);
+  expect([sequentialLevel({}), sequentialLevel({ confidence: 0.99 }), sequentialLevel({ schedule: { look: 0 } })]).toEqual([expect.closeTo(0.05, 12), expect.closeTo(0.01, 12), 0]);
 });
 
 const looks = 20;

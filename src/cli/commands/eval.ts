@@ -5,7 +5,7 @@ import { evaluators } from '../../../evaluators/index.ts';
 import { readConfig } from '../../config/load.ts';
 import { configuredRedaction } from '../../config/entries/redaction.ts';
 import type { PlannedEvaluator } from '../../pipeline/evaluation/evaluate.ts';
-import { judgeBench } from '../../service/judge-pool.ts';
+import { judgePool } from '../../service/judge-pool.ts';
 import type { ConfigFault } from '../../config/diagnostic.ts';
 import { noTelemetry } from '../../telemetry/telemetry.ts';
 import { UsageError, type Command, type CommandInput, type ExitCode } from '../command.ts';
@@ -120,7 +120,7 @@ async function evaluated({ positionals, env, say, complain }: CommandInput, sett
   const bar = progressBar(process.stderr, chosen.length);
   const connectionCodes = new Map<string, string>();
   // Each run is asked about by itself: whoever scores the same one several times wants to see how much a judge wavers.
-  const bench = judgeBench(config.judges.map((judge) => ({ ...judge, cacheMs: 0 })), noTelemetry, { onNoConnection: (judge, code) => connectionCodes.set(judge, code) });
+  const bench = judgePool(config.judges.map((judge) => ({ ...judge, cacheMs: 0 })), noTelemetry, { onNoConnection: (judge, code) => connectionCodes.set(judge, code) });
   const clock = { nowMs: () => performance.now() };
   const results = await scored(chosen, { plan: config.evaluators, context: evaluationContext(), clock, ask: bench.ask, timeoutMs: settings.timeoutMs, failFast: settings.failFast, redaction, onDone: bar.show });
   bar.end();

@@ -1,7 +1,7 @@
 import type { AnyEvaluator } from '../../../evaluators/evaluator.ts';
 import { evaluators as members } from '../../../evaluators/index.ts';
 import { snakeMembers } from '../../../evaluators/configuration/option-names.ts';
-import { nearest } from '../../model/did-you-mean.ts';
+import { didYouMean } from '../../model/did-you-mean.ts';
 import { referenceRows } from '../../config/reference.ts';
 import { unreachable } from '../../model/ids.ts';
 import { isJsonObject, jsonText, member, type JsonObject, type JsonValue } from '../../model/json.ts';
@@ -29,7 +29,7 @@ function found(name: string): AnyEvaluator {
   const evaluator = members.find(({ id }) => id === name);
   if (evaluator !== undefined) return evaluator;
   const ids = members.map(({ id }) => id);
-  const guess = nearest(name, ids);
+  const guess = didYouMean(name, ids);
   throw new UsageError(`${JSON.stringify(name)} is not an evaluator. ${guess === undefined ? `Evaluators: ${ids.join(', ')}.` : `Did you mean ${guess}?`}`);
 }
 

@@ -5,7 +5,7 @@ import type { Config, ExporterConfig } from '../../config/config.ts';
 import { readConfig } from '../../config/load.ts';
 import type { Exporter } from '../../exporters/exporter.ts';
 import type { ScoredRun } from '../../model/scored-run.ts';
-import { faultWords } from '../../exporters/delivery/failure-reason.ts';
+import { failureReason } from '../../exporters/delivery/failure-reason.ts';
 import { chunks } from '../../model/chunks.ts';
 import { parseSpanId, parseTraceId, tenant } from '../../model/ids.ts';
 import { configuredExporter } from '../../service/create-exporter.ts';
@@ -122,7 +122,7 @@ async function sent(all: readonly Named[], items: readonly ScoredRun[], { say, c
     const faults = new Set(failures.map(({ error }) => error));
     const taken = outcomes.filter(({ kind }) => kind === 'sent').length;
     say(`${name}: ${taken} of ${outcomes.length} taken${faults.size === 0 ? '' : ` (${[...faults].join('; ')})`}`);
-    for (const todo of new Set(failures.map((failure) => faultWords(failure).todo))) if (todo !== '') complain(`${name}: ${todo}`);
+    for (const todo of new Set(failures.map((failure) => failureReason(failure).todo))) if (todo !== '') complain(`${name}: ${todo}`);
     isWhole &&= taken === outcomes.length;
   }
   return isWhole ? 0 : 1;

@@ -1,7 +1,7 @@
 /** `tracejury init`: writes a first configuration. */
 import { writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
-import { nearest } from '../../model/did-you-mean.ts';
+import { didYouMean } from '../../model/did-you-mean.ts';
 import { natives } from '../../exporters/index.ts';
 import type { NativeBackend } from '../../exporters/scores/score-api-backend.ts';
 import { UsageError, type Command, type CommandInput, type ExitCode } from '../command.ts';
@@ -66,7 +66,7 @@ export function answersOf({ agent, judge, model, backend }: Given): InitAnswers 
 function backendOf(name: string): NativeBackend {
   const found = natives.find(({ id }) => id === name);
   if (found !== undefined) return found;
-  const guess = nearest(name, natives.map(({ id }) => id));
+  const guess = didYouMean(name, natives.map(({ id }) => id));
   throw new UsageError(`--backend ${JSON.stringify(name)} is not known. ${guess === undefined ? `Name one of ${natives.map(({ id }) => id).join(', ')}.` : `Did you mean ${guess}?`}`);
 }
 

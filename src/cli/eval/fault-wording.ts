@@ -2,7 +2,7 @@
 import { expectationNames } from '../../../evaluators/expectation/expectation.ts';
 import type { Fault } from '../../../evaluators/evaluator.ts';
 import type { ConfigFault } from '../../config/diagnostic.ts';
-import { nearest } from '../../model/did-you-mean.ts';
+import { didYouMean } from '../../model/did-you-mean.ts';
 import { isJsonArray, isJsonObject, member, type JsonValue } from '../../model/json.ts';
 
 export interface WordedFault extends Pick<ConfigFault, 'problem' | 'todo'> {
@@ -29,8 +29,8 @@ export function wordedFault({ path, problem }: Fault, value: JsonValue): WordedF
   const key = String(path.at(-1) ?? '');
   const isKey = head === 'is not known';
   const written = isKey ? key : valueAt(value, path);
-  const guess = typeof written === 'string' ? nearest(written, known) : undefined;
-  const elsewhere = isKey && path.length === 1 && guess === undefined ? nearest(key, expectationNames) : undefined;
+  const guess = typeof written === 'string' ? didYouMean(written, known) : undefined;
+  const elsewhere = isKey && path.length === 1 && guess === undefined ? didYouMean(key, expectationNames) : undefined;
   const todo = guess !== undefined ? `Did you mean ${guess}?` : elsewhere !== undefined ? `Did you mean ${elsewhere} under expect?` : `${isKey ? 'Known are' : 'There are'} ${names}.`;
   const shown = typeof written === 'string' && !isKey ? `${JSON.stringify(written.slice(0, 60))} ` : '';
   return { at: isKey ? 'key' : 'value', problem: head === 'must be one of' ? `${shown}is none of what it may be` : `${shown}${head}`, todo };

@@ -1,5 +1,5 @@
 /** Gates: the share of an evaluator's verdicts that has to pass. */
-import { nearest } from '../../model/did-you-mean.ts';
+import { didYouMean } from '../../model/did-you-mean.ts';
 import { passedShare, tallyOf, type Tally } from '../../library/tally.ts';
 import { UsageError } from '../command.ts';
 import type { EvalOutcome } from './item.ts';
@@ -27,7 +27,7 @@ export function parseGate(text: string, names: readonly string[]): Gate {
   const share = match === null ? Number.NaN : Number(match[1]) / (match[2] === '%' ? 100 : 1);
   if (at < 1 || !(share >= 0 && share <= 1)) throw new UsageError(`--fail-under takes NAME=SHARE with a share from 0 to 1, as in tool_error=0.95; ${JSON.stringify(text)} is none.`);
   if (names.includes(name)) return { name, share };
-  const guess = nearest(name, names);
+  const guess = didYouMean(name, names);
   throw new UsageError(`--fail-under: no evaluator here is called ${JSON.stringify(name)}. ${guess === undefined ? `There are ${names.join(', ')}.` : `Did you mean ${guess}?`}`);
 }
 

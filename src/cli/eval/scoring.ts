@@ -5,10 +5,10 @@ import { wire } from '../../model/attributes.ts';
 import type { Clock } from '../../model/clock.ts';
 import type { Evaluation, Verdict } from '../../model/verdict.ts';
 import { evaluateRun, type PlannedEvaluator, type ToJudge } from '../../pipeline/evaluation/evaluate.ts';
-import { leaving } from '../../pipeline/evaluation/redacted-run.ts';
+import { redactedRun } from '../../pipeline/evaluation/redacted-run.ts';
 import type { NamedVerdict } from '../../library/report.ts';
 import type { Redaction } from '../../redaction/redaction.ts';
-import type { JudgeBench } from '../../service/judge-pool.ts';
+import type { JudgePool } from '../../service/judge-pool.ts';
 import { noTelemetry, type Telemetry } from '../../telemetry/telemetry.ts';
 import type { EvalResult, MatchedItem } from './item.ts';
 
@@ -16,7 +16,7 @@ export interface ScoringOptions {
   readonly plan: readonly PlannedEvaluator[];
   readonly context: EvaluationContext;
   readonly clock: Clock;
-  readonly ask: JudgeBench['ask'];
+  readonly ask: JudgePool['ask'];
   /** Of one judge verdict; undefined: as long as the judge takes. */
   readonly timeoutMs: number | undefined;
   readonly failFast: boolean;
@@ -59,7 +59,7 @@ async function resultOn(item: MatchedItem, options: ScoringOptions): Promise<Eva
     },
   };
   const { evaluations, toJudge } = evaluateRun(item.run, plan, { context, clock, telemetry, sessionsAsRuns: true });
-  const { run, work, verdict } = leaving(item.run, options.redaction);
+  const { run, work, verdict } = redactedRun(item.run, options.redaction);
   const judged = await Promise.all(toJudge.map(async (one) => {
     const { name, evaluator } = one.configured;
     const startMs = clock.nowMs();

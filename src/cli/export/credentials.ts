@@ -2,7 +2,7 @@
 import type { Config, ExporterConfig } from '../../config/config.ts';
 import { maskedUrl } from '../../config/secrets.ts';
 import type { ExportOutcome } from '../../exporters/exporter.ts';
-import { faultWords } from '../../exporters/delivery/failure-reason.ts';
+import { failureReason } from '../../exporters/delivery/failure-reason.ts';
 import { probeMetrics } from '../../exporters/metrics/metrics-push.ts';
 import { configuredExporter } from '../../service/create-exporter.ts';
 import { clock, sleep } from '../../service/node-runtime.ts';
@@ -45,6 +45,6 @@ function addressOf(entry: ExporterConfig): string | undefined {
 }
 
 function answerText(error: string): string {
-  const { todo } = faultWords({ error });
+  const { todo } = failureReason({ error });
   return `${error.startsWith('status ') ? 'answers' : 'does not answer:'} ${error}${todo === '' ? '' : `. ${todo}`}`;
 }

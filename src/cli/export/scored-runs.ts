@@ -7,7 +7,7 @@ import type { Run, RunKey } from '../../model/agent-trace.ts';
 import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import type { Evaluation } from '../../model/verdict.ts';
 import { evaluateRun } from '../../pipeline/evaluation/evaluate.ts';
-import { leaving } from '../../pipeline/evaluation/redacted-run.ts';
+import { redactedRun } from '../../pipeline/evaluation/redacted-run.ts';
 import { keptSpans } from '../../stores/span-decoder.ts';
 import type { Store } from '../../model/store/store.ts';
 import { noTelemetry } from '../../telemetry/telemetry.ts';
@@ -31,7 +31,7 @@ export function scoredRuns(runs: readonly Run[], config: Config, stored: (run: R
     const answered = stored(run);
     const names = new Set(answered.map(({ key }) => key.name));
     notAsked += toJudge.filter(({ configured }) => !names.has(configured.name)).length;
-    const left = leaving(run, redaction);
+    const left = redactedRun(run, redaction);
     return [left.item({ evaluations, decisions }), ...answered.map((one) => itemOf(left.item({ evaluations: [one], decisions: [] }), one))];
   });
   return { items, notAsked };

@@ -7,7 +7,7 @@ import type { EvaluatorConfig } from '../../config/config.ts';
 import type { Run } from '../../model/agent-trace.ts';
 import type { Expectation } from '../../model/expectation.ts';
 import type { Verdict } from '../../model/verdict.ts';
-import { lackOf, remedyOf, type Lack } from '../../pipeline/reporting/missing-data.ts';
+import { lackOf, missingDataOf, type Lack } from '../../pipeline/reporting/missing-data.ts';
 
 export interface Evaluability {
   readonly name: string;
@@ -98,6 +98,6 @@ function lackIn(outcome: Evaluability['outcome'], { expectationSchema }: AnyEval
 
 function hintsFor(lack: Evaluability['lack'], run: Run): readonly string[] {
   if (lack === undefined) return [];
-  const remedy = lack === 'options' ? 'Set its options in the configuration; tracejury evaluators NAME lists them.' : remedyOf(lack, run.dialects);
+  const remedy = lack === 'options' ? 'Set its options in the configuration; tracejury evaluators NAME lists them.' : missingDataOf(lack, run.dialects);
   return remedy === undefined ? [] : [remedy];
 }

@@ -1,6 +1,6 @@
 /** The whole answer of `inspect` as one JSON object. */
 import { jsonText, type JsonObject } from '../../model/json.ts';
-import { isLack, placesOf, remedyOf } from '../../pipeline/reporting/missing-data.ts';
+import { isLack, placesOf, missingDataOf } from '../../pipeline/reporting/missing-data.ts';
 import type { Report } from './inspected.ts';
 import { runObjects } from './run-json.ts';
 import { agentShares, type AgentShares } from './shares.ts';
@@ -29,6 +29,6 @@ function agentObject({ agent, dialect, dialects, runs, shares }: AgentShares): J
     dialects: [...dialects],
     runs,
     evaluators: shares.map(({ name, looked, scored, failed, skipped }) => ({ name, looked, scored, failed, skipped: skipped.map(({ reason, need, runs: skippedRuns }) => ({ reason, need: need === '' ? null : need, runs: skippedRuns })) })),
-    missing: [...new Set(shares.flatMap(({ skipped }) => skipped.map(({ need }) => need)))].filter(isLack).map((need) => ({ need, looked_for_in: [...placesOf(need, dialects)], todo: remedyOf(need, dialects) ?? null })),
+    missing: [...new Set(shares.flatMap(({ skipped }) => skipped.map(({ need }) => need)))].filter(isLack).map((need) => ({ need, looked_for_in: [...placesOf(need, dialects)], todo: missingDataOf(need, dialects) ?? null })),
   };
 }

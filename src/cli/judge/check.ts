@@ -6,7 +6,7 @@ import { readConfig } from '../../config/load.ts';
 import { configuredRedaction } from '../../config/entries/redaction.ts';
 import type { Environment } from '../../config/substitution.ts';
 import { panelModel } from '../../pipeline/jury/jury-panel.ts';
-import { judgeBench } from '../../service/judge-pool.ts';
+import { judgePool } from '../../service/judge-pool.ts';
 import { noTelemetry } from '../../telemetry/telemetry.ts';
 import { UsageError, type CommandInput, type ExitCode } from '../command.ts';
 import { readInputs } from '../eval/inputs.ts';
@@ -86,7 +86,7 @@ function names({ checked }: Side): string {
 
 /** Puts the labelled runs before the judges of one configuration. */
 async function judged({ config, plan, checked }: Side, labelled: readonly { readonly item: EvalItem; readonly labels: readonly Label[] }[], { timeoutMs }: CheckSettings): Promise<readonly CheckResult[]> {
-  const bench = judgeBench(config.judges, noTelemetry);
+  const bench = judgePool(config.judges, noTelemetry);
   const bar = progressBar(process.stderr, labelled.length);
   const items: readonly MatchedItem[] = labelled.map(({ item }) => ({ ...item, example: undefined }));
   const options = { plan, context: evaluationContext(), clock: { nowMs: () => performance.now() }, ask: bench.ask, timeoutMs, failFast: false, redaction: configuredRedaction(config.redact, noTelemetry), onDone: bar.show };

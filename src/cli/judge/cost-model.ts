@@ -9,7 +9,7 @@ import type { BudgetLimits } from '../../model/budget.ts';
 import { promptBounds, promptOf } from '../../judges/client/prompt.ts';
 import { isJsonObject } from '../../model/json.ts';
 import { isOfSession } from '../../pipeline/evaluation/evaluate.ts';
-import { panelModel, seatsOf, type Panel } from '../../pipeline/jury/jury-panel.ts';
+import { panelModel, slotsOf, type Panel } from '../../pipeline/jury/jury-panel.ts';
 import { rateByScores } from '../../pipeline/evaluation/sample-rate-rules.ts';
 import type { RunPlace, RunRow, Store } from '../../model/store/store.ts';
 import type { Micros } from '../../model/timestamp.ts';
@@ -148,7 +148,7 @@ export function forecastOf(planned: EvaluatorConfig, traffic: Traffic, { config,
   const { days, whole } = traffic;
   const runs = isOfSession(configured) ? firstTurns(traffic.runs) : traffic.runs;
   const panel: Panel = planned.panel ?? { judges: [judge], votes: 1 };
-  const judges = seatsOf(panel).map((seat) => seat.judge);
+  const judges = slotsOf(panel).map((seat) => seat.judge);
   const meant = when === undefined ? whole : whole.filter(when);
   const questions = meant.flatMap((run) => firstQuestion(configured, run) ?? []);
   // Of the runs with content; where there are none, every run counts.

@@ -9,7 +9,7 @@ import { isRule, judgeFindings } from './cross-checks-juries.ts';
 import { askable, entryName, entryOf, evaluatorEntry, placedEntries, type PlacedEntry } from '../entries/evaluator-entry.ts';
 import { pathText, type Finding, type Path } from '../diagnostic.ts';
 import { missingPrices } from '../entries/missing-prices.ts';
-import { nearest } from '../../model/did-you-mean.ts';
+import { didYouMean } from '../../model/did-you-mean.ts';
 import { objectAt } from '../partial-value.ts';
 import { defaultsEntry } from '../sections/evaluators.ts';
 
@@ -96,7 +96,7 @@ function successFindings(groups: JsonObject, entries: readonly Entry[]): readonl
   const place = { path: ['groups', 'success'], at: 'value' } as const;
   const entry = entries.find(({ name }) => name === success);
   if (entry !== undefined) return member(entry.written, 'threshold') === null ? [{ ...place, problem: `${success} has no threshold, so it neither passes nor fails`, todo: 'Give it one, or name another evaluator.' }] : [];
-  const guess = nearest(success, entries.map(({ name }) => name));
+  const guess = didYouMean(success, entries.map(({ name }) => name));
   return [{ ...place, problem: `${JSON.stringify(success)} is not an evaluator of this file`, todo: guess === undefined ? 'Add it under evaluators.' : `Did you mean ${guess}?` }];
 }
 
@@ -112,7 +112,7 @@ function raiseFindings({ path, written, member: own }: Entry, entries: readonly 
     const condition = parseScoreCondition(when);
     if (condition === undefined) return [{ ...place, problem: `${JSON.stringify(when)} is not a condition`, todo: 'Write the name of a rule evaluator, one of < <= > >= =, and a score from 0 to 1: tool_error < 1.' }];
     if (rules.includes(condition.evaluator)) return [];
-    const guess = nearest(condition.evaluator, rules);
+    const guess = didYouMean(condition.evaluator, rules);
     return [{ ...place, problem: `${condition.evaluator} is not a rule evaluator of this file`, todo: guess === undefined ? 'Add it under evaluators.' : `Did you mean ${guess}?` }];
   });
 }

@@ -1,9 +1,9 @@
 /** Who is asked by an entry of `evaluators`: `judge`, or `judges`, with `votes` and `escalate`. */
 import type { AnyEvaluator, RuleEvaluator } from '../../../evaluators/evaluator.ts';
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../model/json.ts';
-import { seatsMax } from '../../pipeline/jury/jury-panel.ts';
+import { slotsMax } from '../../pipeline/jury/jury-panel.ts';
 import type { Finding, Path } from '../diagnostic.ts';
-import { nearest } from '../../model/did-you-mean.ts';
+import { didYouMean } from '../../model/did-you-mean.ts';
 import { objectAt } from '../partial-value.ts';
 
 interface AskingEntry {
@@ -53,7 +53,7 @@ export function unknownJudges(path: Path, written: JsonObject, judges: readonly 
   ];
   return named.flatMap(({ at, name }): readonly Finding[] => {
     if (typeof name !== 'string' || judges.includes(name)) return [];
-    const guess = nearest(name, judges);
+    const guess = didYouMean(name, judges);
     const known = judges.length === 0 ? 'Add it under judges.' : `Judges: ${judges.join(', ')}.`;
     return [{ path: [...path, ...at], at: 'value', problem: `${JSON.stringify(name)} is not a judge of this file`, todo: guess === undefined ? known : `Did you mean ${guess}?` }];
   });
@@ -68,7 +68,7 @@ export function juryFindings(path: Path, written: JsonObject): readonly Finding[
   return [
     ...(judge === undefined || several === undefined ? [] : [{ path: [...path, 'judges'], at: 'key', problem: 'stands beside judge', todo: 'Keep judge for one, or judges for several.' } as const]),
     ...names.flatMap((name, index) => (names.indexOf(name) < index ? [{ path: [...path, 'judges', index], at: 'value', problem: `${JSON.stringify(name)} is named before`, todo: 'Name each judge once; votes: 2 asks each of them twice.' } as const] : [])),
-    ...(all > seatsMax ? [{ path: [...path, isGiven(written, 'votes') ? 'votes' : 'judges'], at: 'value', problem: `makes ${all} votes of ${names.length === 1 ? 'one judge' : `${names.length} judges`} with ${each} each`, todo: `Have ${seatsMax} at most: each is paid for.` } as const] : []),
+    ...(all > slotsMax ? [{ path: [...path, isGiven(written, 'votes') ? 'votes' : 'judges'], at: 'value', problem: `makes ${all} votes of ${names.length === 1 ? 'one judge' : `${names.length} judges`} with ${each} each`, todo: `Have ${slotsMax} at most: each is paid for.` } as const] : []),
     ...(to !== undefined && names.includes(to) ? [{ path: [...path, 'escalate', 'to'], at: 'value', problem: `${JSON.stringify(to)} has a vote already`, todo: 'Name a judge that has none, a better one.' } as const] : []),
     ...(isJsonObject(escalate) && !canEscalate(escalate, all) ? [{ path: [...path, 'escalate'], at: 'key', problem: all > 1 ? 'never happens: neither disagreement nor confidence leads to it' : 'never happens: one vote agrees with itself', todo: all > 1 ? 'Leave out on_disagreement: false, or add below: 0.7.' : 'Add below: 0.7, or more votes.' } as const] : []),
   ];

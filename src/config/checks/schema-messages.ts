@@ -3,7 +3,7 @@ import type { ErrorObject } from 'ajv';
 import { isJsonObject, jsonText, type JsonValue } from '../../model/json.ts';
 import { quantityExamples, quantityOf } from '../../model/quantities.ts';
 import type { Path } from '../diagnostic.ts';
-import { nearest } from '../../model/did-you-mean.ts';
+import { didYouMean } from '../../model/did-you-mean.ts';
 import { patternProblem } from './pattern.ts';
 
 interface Sentence {
@@ -82,7 +82,7 @@ function unknownKey(error: ErrorObject, written: string): Sentence {
 }
 
 function suggestion(written: string, known: readonly string[], title: string): string {
-  const guess = nearest(written, known);
+  const guess = didYouMean(written, known);
   if (guess !== undefined) return `Did you mean ${guess}?`;
   const rest = known.length > namesMax ? ', …' : '';
   return known.length === 0 ? 'Leave it out.' : `${title}: ${known.slice(0, namesMax).join(', ')}${rest}.`;

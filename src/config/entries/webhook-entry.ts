@@ -5,7 +5,7 @@ import { secretBytes } from '../../exporters/webhook/webhook-signature.ts';
 import { verdictOutcomes, type WebhookSettings } from '../../exporters/webhook/webhook-settings.ts';
 import { member, type JsonObject } from '../../model/json.ts';
 import type { Finding, Path } from '../diagnostic.ts';
-import { nearest } from '../../model/did-you-mean.ts';
+import { didYouMean } from '../../model/did-you-mean.ts';
 import { listAt, objectAt } from '../partial-value.ts';
 import { webhookDefaults } from '../sections/export.ts';
 
@@ -51,7 +51,7 @@ function secretFindings(entry: JsonObject, path: Path): readonly Finding[] {
 function nameFindings(entry: JsonObject, path: Path, known: readonly string[]): readonly Finding[] {
   return texts(objectAt(entry, 'only'), 'evaluators').flatMap((name, index): readonly Finding[] => {
     if (known.includes(name)) return [];
-    const guess = nearest(name, known);
+    const guess = didYouMean(name, known);
     return [{ path: [...path, 'only', 'evaluators', index], at: 'value', problem: `no evaluator is named ${name}`, todo: guess === undefined ? `Write one of ${known.join(', ')}.` : `Did you mean ${guess}?` }];
   });
 }

@@ -3,7 +3,7 @@ import { turnGroupings } from '../../../evaluators/evidence/turns.ts';
 import type { AnyEvaluator, JsonSchema } from '../../../evaluators/evaluator.ts';
 import type { JsonValue } from '../../model/json.ts';
 import type { EvaluatorKind } from '../../model/verdict.ts';
-import { panelJudgesMax, seatsMax, votesMax } from '../../pipeline/jury/jury-panel.ts';
+import { panelJudgesMax, slotsMax, votesMax } from '../../pipeline/jury/jury-panel.ts';
 import { budgetSchema } from './budget.ts';
 import { clientTlsSchema } from './client-tls.ts';
 import type { Section } from './section.ts';
@@ -86,7 +86,7 @@ const judgeName = { type: 'string', maxLength: 100 } as const;
 export const whoIsAskedSchema = {
   judge: { ...judgeName, description: 'Name under `judges`. For judge evaluators, and for rules that can ask one besides.' },
   judges: { type: 'array', minItems: 1, maxItems: panelJudgesMax, items: judgeName, description: 'Names of several, instead of `judge`: each has a vote.' },
-  votes: { type: 'integer', minimum: 1, maximum: votesMax, 'x-unit': 'votes', description: `How often each judge is asked, once when left out. At most ${seatsMax} votes of all judges together.` },
+  votes: { type: 'integer', minimum: 1, maximum: votesMax, 'x-unit': 'votes', description: `How often each judge is asked, once when left out. At most ${slotsMax} votes of all judges together.` },
   escalate: {
     type: 'object',
     description: 'Whom to ask when the votes are not sure: its verdict counts instead of theirs.',

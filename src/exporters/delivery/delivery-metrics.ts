@@ -3,8 +3,8 @@ import type { Clock } from '../../model/clock.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { Circuit } from '../../runtime/circuit-breaker.ts';
 import { backendNews, type BackendNews, type NewsLogger } from './outage-log.ts';
-import type { ScoresStanding } from '../../model/exporter-status.ts';
-import type { Lanes } from './per-run-queue.ts';
+import type { ScoresStatus } from '../../model/exporter-status.ts';
+import type { PerRunQueue } from './per-run-queue.ts';
 import type { Sender } from './delivery-worker.ts';
 import type { StoredRows } from './outbox-rows.ts';
 
@@ -13,8 +13,8 @@ type ItemOutcome = 'sent' | 'retried' | 'failed' | 'dropped' | 'replaced' | 'pas
 
 export interface ExporterAccount extends BackendNews {
   count(outcome: ItemOutcome, items?: number): void;
-  queue(held: Lanes, rows: StoredRows | undefined): void;
-  standing(held: Lanes, rows: StoredRows | undefined, backend: Pick<Sender, 'circuit' | 'fault' | 'retryAtMs' | 'sending'>): ScoresStanding;
+  queue(held: PerRunQueue, rows: StoredRows | undefined): void;
+  standing(held: PerRunQueue, rows: StoredRows | undefined, backend: Pick<Sender, 'circuit' | 'fault' | 'retryAtMs' | 'sending'>): ScoresStatus;
   dead(rows: StoredRows | undefined): void;
 }
 
@@ -23,8 +23,8 @@ const circuitLevels: { readonly [circuit in Circuit]: number } = { closed: 0, ha
 export function exporterAccount({ name, telemetry, clock, logger }: { readonly name: string; readonly telemetry: Telemetry; readonly clock: Clock; readonly logger?: NewsLogger | undefined }): ExporterAccount {
   const news = backendNews({ name: () => name, what: 'scores', telemetry, clock, logger });
   const labels = { 'tracejury.exporter': name };
-  const notStored = (held: Lanes): number => held.size() - held.rows();
-  const toSend = (held: Lanes, rows: StoredRows | undefined): number => notStored(held) + (rows?.waiting() ?? 0);
+  const notStored = (held: PerRunQueue): number => held.size() - held.rows();
+  const toSend = (held: PerRunQueue, rows: StoredRows | undefined): number => notStored(held) + (rows?.waiting() ?? 0);
 
   return {
     ...news,

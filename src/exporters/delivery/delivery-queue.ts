@@ -6,18 +6,18 @@
 import type { Clock, Sleep } from '../../model/clock.ts';
 import { roughBytes } from '../../model/size-estimate.ts';
 import type { NewExport } from '../../model/store/export-store.ts';
-import type { ScoresStanding } from '../../model/exporter-status.ts';
+import type { ScoresStatus } from '../../model/exporter-status.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { restMs, type BreakerOptions, type Circuit } from '../../runtime/circuit-breaker.ts';
 import type { NewsLogger } from './outage-log.ts';
 import { type Exporter, type ExportFailure, type ExportOutcome } from '../exporter.ts';
 import { itemRevision, type ExportItem, type ScoredRun } from '../../model/scored-run.ts';
-import { lanes, partOf, type Entry } from './per-run-queue.ts';
+import { perRunQueue, partOf, type Entry } from './per-run-queue.ts';
 import { exporterAccount } from './delivery-metrics.ts';
 import { rowWindow, windowMax, type RowWindow } from './outbox-prefetch.ts';
 import { sender } from './delivery-worker.ts';
 import { storedRows, type RowStore, type StoredRows } from './outbox-rows.ts';
-import { passedThrough } from './unstored-outcomes.ts';
+import { unstoredOutcomes } from './unstored-outcomes.ts';
 
 export interface OutboxOptions extends BreakerOptions {
   /** Of the exporter's entry in the configuration; the exporter's own when left out. */
@@ -59,7 +59,7 @@ export interface Outbox {
   /** Counts the rows of the store anew, which somebody else has changed, and goes on. */
   recount(): Promise<void>;
   /** What is still to be sent, and how its backend does. */
-  standing(): ScoresStanding;
+  standing(): ScoresStatus;
   /** Items in memory that are not sent yet. */
   held(): number;
   /** Items from the first on that are sent, given up, or kept by a durable store, all of them. What a stop gives up does not count: another process may send it. */
@@ -78,8 +78,8 @@ const tendEveryMs = 1_000;
 export function outbox(options: OutboxOptions): Outbox {
   const { name = options.exporter.id, telemetry, clock, sleep, itemsMax = 10_000, bytesMax = 128 * 1024 * 1024, sendingMax = options.exporter.itemsAtOnce ?? 4 } = options;
   const account = exporterAccount({ name, telemetry, clock, logger: options.logger });
-  const held = lanes();
-  const through = passedThrough(itemsMax);
+  const held = perRunQueue();
+  const through = unstoredOutcomes(itemsMax);
   let rows: StoredRows | undefined;
   let shelf: RowWindow | undefined;
   let offered = 0;

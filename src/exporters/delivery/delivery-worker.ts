@@ -3,11 +3,11 @@ import type { Clock, Sleep } from '../../model/clock.ts';
 import { breaker, type BreakerOptions, type Circuit } from '../../runtime/circuit-breaker.ts';
 import type { Exporter, ExportFailure, ExportOutcome } from '../exporter.ts';
 import type { ExportItem } from '../../model/scored-run.ts';
-import type { Entry, Lanes } from './per-run-queue.ts';
+import type { Entry, PerRunQueue } from './per-run-queue.ts';
 
 export interface SenderOptions extends BreakerOptions {
   readonly exporter: Exporter;
-  readonly held: Lanes;
+  readonly held: PerRunQueue;
   readonly clock: Clock;
   readonly sleep: Sleep;
   readonly sendingMax: number;

@@ -1,7 +1,7 @@
 /** What a failed request to a backend is, for people and for metrics. */
 import type { ExportFailure } from '../exporter.ts';
 
-export interface FaultWords {
+export interface FailureReason {
   /** Of low cardinality: one of a few words, or `http_` and a status. */
   readonly reason: string;
   /** A sentence: what helps. Empty: nobody knows. */
@@ -13,7 +13,7 @@ export const noGrpcFault = 'no status of gRPC';
 export const rejectedFault = 'refused by a partial success';
 
 /** By the beginning of the error, the first that fits. Codes are those of Node and of OpenSSL. */
-const rows: readonly (FaultWords & { readonly of: RegExp })[] = [
+const rows: readonly (FailureReason & { readonly of: RegExp })[] = [
   { of: new RegExp(`: ${pageFault}$`), reason: 'page', todo: 'Look at the endpoint: a page for people came, of a proxy, a login or the backend’s own user interface.' },
   { of: /^status 40[13]/, reason: '', todo: 'Look at the keys, and whether they are of this address.' },
   { of: /^status 40[45]/, reason: '', todo: 'Look at the endpoint: there is no such interface at it.' },
@@ -35,7 +35,7 @@ const rows: readonly (FaultWords & { readonly of: RegExp })[] = [
   { of: new RegExp(`^${rejectedFault}`), reason: 'rejected', todo: 'The backend says in its own log why.' },
 ];
 
-export function faultWords({ error, ...outcome }: Pick<ExportFailure, 'error'> & { readonly isMissing?: true }): FaultWords {
+export function failureReason({ error, ...outcome }: Pick<ExportFailure, 'error'> & { readonly isMissing?: true }): FailureReason {
   if (outcome.isMissing === true) return { reason: 'missing', todo: 'Look whether the spans reach this backend: at the agent’s exporter, and at the sampling between them.' };
   const found = rows.find(({ of }) => of.test(error));
   const status = /^status (\d{3})/.exec(error)?.[1];

@@ -5,7 +5,7 @@
  */
 import type { ExportOutcome } from '../exporter.ts';
 
-export interface TogetherOptions<Item> {
+export interface MicroBatcherOptions<Item> {
   /** Resolves, never rejects. One outcome for all of them, or that of each. An item that is sent twice is the same for the backend. */
   readonly send: (items: readonly Item[]) => Promise<ExportOutcome | readonly ExportOutcome[]>;
   readonly itemsMax: number;
@@ -20,7 +20,7 @@ interface Waiting<Item> {
 }
 
 /** Whoever calls bounds how many items are under way. */
-export function together<Item>({ send, itemsMax, requestsMax, gather }: TogetherOptions<Item>): (item: Item) => Promise<ExportOutcome> {
+export function microBatcher<Item>({ send, itemsMax, requestsMax, gather }: MicroBatcherOptions<Item>): (item: Item) => Promise<ExportOutcome> {
   const waiting: Waiting<Item>[] = [];
   let requests = 0;
   let isDue = false;

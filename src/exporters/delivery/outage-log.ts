@@ -4,10 +4,10 @@
  */
 import type { Clock } from '../../model/clock.ts';
 import type { Circuit } from '../../runtime/circuit-breaker.ts';
-import type { BackendPast, ToldFailure } from '../../model/exporter-status.ts';
+import type { BackendPast, ReportedFailure } from '../../model/exporter-status.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { ExportFailure } from '../exporter.ts';
-import { faultWords } from './failure-reason.ts';
+import { failureReason } from './failure-reason.ts';
 
 /** As pino has it. No text of a run, of a header or of an answer is in what it gets. */
 export interface NewsLogger {
@@ -50,7 +50,7 @@ const reasonsMax = 100;
 export function backendNews({ name, what, telemetry, clock, logger }: BackendNewsOptions): BackendNews {
   let last: ExportFailure | undefined;
   let sentAtMs: number | undefined;
-  let lastFailure: ToldFailure | undefined;
+  let lastFailure: ReportedFailure | undefined;
   /** That were told of this outage, or of one that was told a moment ago. */
   const reasons = new Set<string>();
   let toldAtMs = -Infinity;
@@ -59,7 +59,7 @@ export function backendNews({ name, what, telemetry, clock, logger }: BackendNew
 
   function opened(): void {
     if (last === undefined) return;
-    const { reason, todo } = faultWords(last);
+    const { reason, todo } = failureReason(last);
     const nowMs = clock.nowMs();
     const isSame = isDown || nowMs - toldAtMs < silenceMs;
     if (isSame && (reasons.has(reason) || reasons.size >= reasonsMax)) return;
@@ -73,7 +73,7 @@ export function backendNews({ name, what, telemetry, clock, logger }: BackendNew
   return {
     sent: () => void (sentAtMs = clock.nowMs()),
     failed(outcome) {
-      const words = faultWords(outcome);
+      const words = failureReason(outcome);
       lastFailure = { atMs: clock.nowMs(), error: outcome.error, ...words };
       // What is not there yet says nothing against the backend.
       if (!('isMissing' in outcome)) last = outcome;
@@ -88,7 +88,7 @@ export function backendNews({ name, what, telemetry, clock, logger }: BackendNew
       if (isKnown) logger?.info({ exporter: name() }, messages[what].again);
     },
     givenUp(outcome, items = 1) {
-      const { reason, todo } = faultWords(outcome);
+      const { reason, todo } = failureReason(outcome);
       const key = givenUp.size < reasonsMax || givenUp.has(reason) ? reason : 'other';
       const known = givenUp.get(key);
       const nowMs = clock.nowMs();

@@ -2,16 +2,16 @@
 import { itemRevision } from '../../model/scored-run.ts';
 import { roughBytes } from '../../model/size-estimate.ts';
 import type { WaitingExport } from '../../model/store/export-store.ts';
-import type { Lanes } from './per-run-queue.ts';
+import type { PerRunQueue } from './per-run-queue.ts';
 import type { ExporterAccount } from './delivery-metrics.ts';
 import type { Sender } from './delivery-worker.ts';
 import type { StoredRows } from './outbox-rows.ts';
-import type { PassedThrough } from './unstored-outcomes.ts';
+import type { UnstoredOutcomes } from './unstored-outcomes.ts';
 
 export interface RowWindowOptions {
   readonly rows: StoredRows;
-  readonly held: Lanes;
-  readonly through: PassedThrough;
+  readonly held: PerRunQueue;
+  readonly through: UnstoredOutcomes;
   readonly backend: Pick<Sender, 'circuit' | 'sending' | 'pump'>;
   readonly account: ExporterAccount;
   /** True: nothing more is sent. */

@@ -30,7 +30,7 @@ export interface Entry extends Omit<EntryParts, 'nth' | 'row' | 'attempts'> {
   isKept: boolean;
 }
 
-export interface Lanes {
+export interface PerRunQueue {
   add(item: ExportItem, parts: EntryParts): void;
   /** Nothing happens when it is not here. */
   remove(entry: Entry): void;
@@ -54,7 +54,7 @@ export interface Lanes {
   bytes(): number;
 }
 
-export function lanes(): Lanes {
+export function perRunQueue(): PerRunQueue {
   const entries = new Map<ExportItem, Entry>();
   const byRun = new Map<string, Set<Entry>>();
   const ready = new Set<Entry>();
@@ -68,7 +68,7 @@ export function lanes(): Lanes {
 
   return {
     add(item, { row, nth, ...parts }) {
-      const key = laneKey(item.run);
+      const key = queueKey(item.run);
       const entry: Entry = { ...parts, nth, item, key, state: 'behind', rest: undefined, row, isKept: row !== undefined };
       const lane = byRun.get(key) ?? new Set();
       byRun.set(key, lane.add(entry));
@@ -98,7 +98,7 @@ export function lanes(): Lanes {
     has: (entry) => entries.get(entry.item) === entry,
     hasRow: (row) => rows.has(row),
     of: (item) => entries.get(item),
-    revisionOf: ({ run }, part) => [...(byRun.get(laneKey(run)) ?? [])].reduce((newest, entry) => (entry.part === part ? Math.max(newest, itemRevision(entry.item)) : newest), 0),
+    revisionOf: ({ run }, part) => [...(byRun.get(queueKey(run)) ?? [])].reduce((newest, entry) => (entry.part === part ? Math.max(newest, itemRevision(entry.item)) : newest), 0),
     makeReady,
     next() {
       const [entry] = ready;
@@ -115,7 +115,7 @@ export function lanes(): Lanes {
 }
 
 /** What is said of a session goes one after the other whichever turn it stands with. */
-export function laneKey(run: ExportedRun): string {
+export function queueKey(run: ExportedRun): string {
   const { session, tenant, trace: { sessionId } } = run;
   return session === undefined || sessionId === undefined ? `${tenant}/${runTargetId(run)}` : `${tenant}/session ${sessionId}`;
 }

@@ -4,7 +4,7 @@
  */
 import type { NewExport } from '../../model/store/export-store.ts';
 import { itemRevision, type ExportItem } from '../../model/scored-run.ts';
-import { laneKey, type Entry } from './per-run-queue.ts';
+import { queueKey, type Entry } from './per-run-queue.ts';
 
 type Already = NonNullable<NewExport['already']>;
 
@@ -12,7 +12,7 @@ interface Through extends Pick<Entry, 'key' | 'part' | 'nth' | 'offeredMs'> {
   readonly already: Already;
 }
 
-export interface PassedThrough {
+export interface UnstoredOutcomes {
   add(entry: Entry, already: Already): void;
   of(item: ExportItem): Through | undefined;
   /** True: it was here. */
@@ -23,7 +23,7 @@ export interface PassedThrough {
   firstDead(): number | undefined;
 }
 
-export function passedThrough(itemsMax: number): PassedThrough {
+export function unstoredOutcomes(itemsMax: number): UnstoredOutcomes {
   const items = new Map<ExportItem, Through>();
   return {
     add({ item, key, part, nth, offeredMs }, already) {
@@ -34,7 +34,7 @@ export function passedThrough(itemsMax: number): PassedThrough {
     of: (item) => items.get(item),
     remove: (item) => items.delete(item),
     revisionOf({ run }, part) {
-      const key = laneKey(run);
+      const key = queueKey(run);
       return [...items].reduce((newest, [item, one]) => (one.key === key && one.part === part ? Math.max(newest, itemRevision(item)) : newest), 0);
     },
     firstDead() {

@@ -3,7 +3,7 @@
  * memory holds bodies as far as a bound, and a list of what waits.
  */
 import type { Clock, Sleep } from '../../model/clock.ts';
-import type { EntryStanding } from '../../model/exporter-status.ts';
+import type { EntryStatus } from '../../model/exporter-status.ts';
 import type { LogRecord } from '../../model/span.ts';
 import { wire } from '../../model/attributes.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
@@ -35,7 +35,7 @@ export interface Forwarding {
   /** Share of the requests, and of the traces in them, that may wait; from 1 on no more is to be taken. */
   fill(): number;
   /** What waits to go on, and how the target does; of none that is not in the configuration, unless something is held for it. */
-  standings(): readonly EntryStanding[];
+  standings(): readonly EntryStatus[];
   /** Undefined: nothing more is taken, and what is held goes on at once. */
   exchange(settings: ForwardSettings | undefined): void;
   start(): void;

@@ -1,7 +1,7 @@
 /** Sends what is ready on: no two requests at a time with something of one lane, so that what belongs together stays in order; nothing while the circuit is open. */
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock, Sleep } from '../../model/clock.ts';
-import type { SpansStanding } from '../../model/exporter-status.ts';
+import type { SpansStatus } from '../../model/exporter-status.ts';
 import { protobufOfJson } from '../../otlp/write/protobuf-of-json.ts';
 import { pieces } from '../../otlp/cut/trace-extract.ts';
 import { spliced, type Cut } from '../../otlp/cut/span-append.ts';
@@ -30,7 +30,7 @@ export interface Sending {
   /** Sends what may be sent now. */
   pump(): void;
   circuit(): Circuit;
-  standing(): Pick<SpansStanding, 'circuit' | 'fault' | 'retryAtMs' | 'sending'>;
+  standing(): Pick<SpansStatus, 'circuit' | 'fault' | 'retryAtMs' | 'sending'>;
   /** Tries a target that is left alone at once. */
   wake(): void;
   /** Nothing is sent any more; what is under way is not waited for. */

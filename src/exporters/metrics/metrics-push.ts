@@ -6,7 +6,7 @@ import type { MetricFamily } from '../../telemetry/registry.ts';
 import { since } from '../../telemetry/metric-delta.ts';
 import type { ClientTls } from '../../model/client-tls.ts';
 import { exportOutcome, refusalNamed } from '../delivery/export-outcome.ts';
-import { faultWords } from '../delivery/failure-reason.ts';
+import { failureReason } from '../delivery/failure-reason.ts';
 import type { ExportOutcome } from '../exporter.ts';
 import { httpClient } from '../delivery/http-client.ts';
 import type { Answer } from '../delivery/http-request.ts';
@@ -112,7 +112,7 @@ function inParts(families: readonly MetricFamily[], pointsMax: number): readonly
 
 function outcomeOf(answer: Answer): PushOutcome {
   const outcome = refusalNamed(exportOutcome(answer), ['a key in headers']);
-  if (outcome.kind === 'failed') return { outcome: 'failed', fault: outcome.error, ...faultWords(outcome) };
+  if (outcome.kind === 'failed') return { outcome: 'failed', fault: outcome.error, ...failureReason(outcome) };
   return { outcome: answer.kind === 'answered' && rejectedPoints(answer.body) > 0 ? 'rejected' : 'sent' };
 }
 

@@ -9,7 +9,7 @@ import type { Labels } from '../../telemetry/telemetry.ts';
 import { errorType } from '../otlp/error-type.ts';
 import { type Exporter } from '../exporter.ts';
 import { itemRevision, type ExportedRun, type ExportItem } from '../../model/scored-run.ts';
-import type { ExporterParts, ExporterSettings } from '../settings.ts';
+import type { ExporterDeps, ExporterSettings } from '../settings.ts';
 
 /** Verdicts remembered to tell whether a later revision changed them; the oldest are forgotten first. */
 const verdictsRememberedMax = 40_000;
@@ -17,7 +17,7 @@ const verdictsRememberedMax = 40_000;
 export const tenantLabelsMax = 100;
 const otherTenants = 'other';
 
-export function metricsExporter(_settings: ExporterSettings, { telemetry }: Pick<ExporterParts, 'telemetry'>): Exporter {
+export function metricsExporter(_settings: ExporterSettings, { telemetry }: Pick<ExporterDeps, 'telemetry'>): Exporter {
   const verdicts = recentMap<string, string>(verdictsRememberedMax);
 
   const tenants = new Set<Tenant>();

@@ -11,7 +11,7 @@ import type { Answer } from '../delivery/http-request.ts';
 import type { SentRecord } from '../../otlp/write/outgoing-log.ts';
 import type { OtlpWriter, SentSpan } from '../../otlp/write/outgoing-span.ts';
 import type { ExporterSettings } from '../settings.ts';
-import { together } from '../delivery/micro-batcher.ts';
+import { microBatcher } from '../delivery/micro-batcher.ts';
 import { jsonRecords } from '../../otlp/write/write-records-json.ts';
 import { protobufRecords } from '../../otlp/write/write-records-protobuf.ts';
 import { jsonSpans } from '../../otlp/write/write-sent-json.ts';
@@ -69,7 +69,7 @@ export function otlpExporter<Item>(url: string, settings: ExporterSettings, enco
     return isRefused(answer, rejected) ? { kind: 'failed', retryable: false, error: rejectedFault } : refusalNamed(exportOutcome(answer), ['a key in headers']);
   }
 
-  const sendTogether = together({ itemsMax: itemsPerRequest, requestsMax, send });
+  const sendTogether = microBatcher({ itemsMax: itemsPerRequest, requestsMax, send });
   return {
     send: async (items) => sendTogether(writer.write(...items)),
     probe: () => send([]),

@@ -10,10 +10,10 @@ import type { ExportItem } from '../../model/scored-run.ts';
 import { httpClient } from '../delivery/http-client.ts';
 import type { NativeAccount, NativeBackend, NativeCall, NativeOutcome, NativeRequest, NativeSettings } from './score-api-backend.ts';
 import { nativeScores, type NativeScore } from './score-api-score.ts';
-import type { ExporterParts, ExporterSettings } from '../settings.ts';
-import { together } from '../delivery/micro-batcher.ts';
+import type { ExporterDeps, ExporterSettings } from '../settings.ts';
+import { microBatcher } from '../delivery/micro-batcher.ts';
 
-type MakeExporter = (settings: ExporterSettings, parts?: Pick<ExporterParts, 'sleep'>) => Exporter;
+type MakeExporter = (settings: ExporterSettings, parts?: Pick<ExporterDeps, 'sleep'>) => Exporter;
 
 const sleepFor: Sleep = async (ms) => await timer(ms);
 const requestsMax = 4;
@@ -26,7 +26,7 @@ export function nativeExporter(backend: NativeBackend): MakeExporter {
     const account: NativeAccount = { ...own, known: new Map() };
     const { itemsPerRequest: itemsMax } = backend;
     const { gatherMs } = backend;
-    const sendTogether = together<readonly NativeScore[]>({ itemsMax, requestsMax, ...(gatherMs === undefined ? {} : { gather: () => sleep(gatherMs) }), send: async (lists) => outcomesOf(await written(backend, lists.flat(), call, account), lists) });
+    const sendTogether = microBatcher<readonly NativeScore[]>({ itemsMax, requestsMax, ...(gatherMs === undefined ? {} : { gather: () => sleep(gatherMs) }), send: async (lists) => outcomesOf(await written(backend, lists.flat(), call, account), lists) });
     return {
       id: backend.id,
       itemsAtOnce: itemsMax * requestsMax,

@@ -14,7 +14,7 @@ import { paced } from '../delivery/rate-limited-batcher.ts';
 import { httpClient } from '../delivery/http-client.ts';
 import type { Answer } from '../delivery/http-request.ts';
 import { isPublicAddress, notPublic, publicLookup } from '../delivery/ssrf-guard.ts';
-import type { ExporterParts, ExporterSettings } from '../settings.ts';
+import type { ExporterDeps, ExporterSettings } from '../settings.ts';
 import { messageOf, type Notice } from './webhook-message.ts';
 import type { WebhookFilter, WebhookSettings } from './webhook-settings.ts';
 import { signatureHeaders } from './webhook-signature.ts';
@@ -26,7 +26,7 @@ const runsPerMessage = 200;
 /** Verdicts remembered to tell whether a revision says something new; the oldest are forgotten first. */
 const toldMax = 20_000;
 
-export function webhookExporter(settings: ExporterSettings, parts: ExporterParts): Exporter {
+export function webhookExporter(settings: ExporterSettings, parts: ExporterDeps): Exporter {
   const { webhook } = settings;
   if (webhook === undefined) throw new JuryError('CONFIG_INVALID', 'The exporter webhook has no endpoint.');
   const { telemetry, clock, sleep } = parts;
@@ -80,7 +80,7 @@ function headersOf(settings: ExporterSettings, signature: { readonly [name: stri
   return { ...settings.headers, 'content-type': 'application/json', 'user-agent': 'tracejury', ...signature };
 }
 
-function caller(webhook: WebhookSettings, settings: ExporterSettings, { lookup }: ExporterParts): { readonly call: (body: string, headers: { readonly [name: string]: string }) => Promise<Answer>; stop(): void } {
+function caller(webhook: WebhookSettings, settings: ExporterSettings, { lookup }: ExporterDeps): { readonly call: (body: string, headers: { readonly [name: string]: string }) => Promise<Answer>; stop(): void } {
   const { url, privateAddresses } = webhook;
   const { tls, timeoutMs } = settings;
   const client = httpClient({ url, ...(tls === undefined ? {} : { tls }), ...(timeoutMs === undefined ? {} : { timeoutMs }), ...(privateAddresses ? {} : { lookup: publicLookup(lookup) }) });

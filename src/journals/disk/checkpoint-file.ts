@@ -3,16 +3,16 @@ import type { Sleep } from '../../model/clock.ts';
 import type { JournalAccount } from '../journal-metrics.ts';
 import type { Position } from '../journal.ts';
 import type { Segments } from './segments.ts';
-import type { TwinFile } from './double-buffered-file.ts';
+import type { DoubleBufferedFile } from './double-buffered-file.ts';
 
-export interface MarkOptions {
-  readonly file: TwinFile;
+export interface CheckpointFileOptions {
+  readonly file: DoubleBufferedFile;
   readonly log: Segments;
   readonly sleep: Sleep;
   readonly account: JournalAccount;
 }
 
-export interface Mark {
+export interface CheckpointFile {
   position(): Position;
   raise(to: Position): void;
   /** A segment was sealed: it may be one whose records are all committed already. */
@@ -24,8 +24,8 @@ export interface Mark {
 /** A crash within this time brings back what was committed meanwhile. */
 const restMs = 1000;
 
-export function markOf({ file, log, sleep, account }: MarkOptions): Mark {
-  let mark = parsedMark(file.text);
+export function checkpointOf({ file, log, sleep, account }: CheckpointFileOptions): CheckpointFile {
+  let mark = parsedCheckpoint(file.text);
   let written = mark;
   let writtenEnd = parsedEnd(file.text);
   let resting: AbortController | undefined;
@@ -86,7 +86,7 @@ function markText(mark: Position, end: Position): string {
   return `${mark} ${end}`;
 }
 
-export function parsedMark(text: string | undefined): Position {
+export function parsedCheckpoint(text: string | undefined): Position {
   return positionIn(text, 0);
 }
 

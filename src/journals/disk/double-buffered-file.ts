@@ -7,7 +7,7 @@ import { writeAll, type FileLayer, type LayerFile } from './file-system.ts';
 import { readUint64, writeUint64 } from './frame.ts';
 import { pageBytes } from './segment-header.ts';
 
-export interface TwinFile {
+export interface DoubleBufferedFile {
   /** As it was when the file was opened. Undefined: never written, or neither page is sound. */
   readonly text: string | undefined;
   /** `survives: 'death'` is enough against the end of the process and costs no sync; `'power'` syncs. */
@@ -24,7 +24,7 @@ interface Page {
 }
 
 /** The name is durable once the caller has synced the folder. */
-export async function twinFile(files: FileLayer, path: string, there: boolean): Promise<TwinFile> {
+export async function doubleBufferedFile(files: FileLayer, path: string, there: boolean): Promise<DoubleBufferedFile> {
   const file = await files.open(path, there ? 'existing' : 'new');
   try {
     // Room for both from the beginning: on a full disk what is committed must still be written down, or nothing is ever freed.

@@ -2,7 +2,7 @@
 import { crc32 } from 'node:zlib';
 import type { Position } from '../journal.ts';
 import type { LayerFile } from './file-system.ts';
-import { frameBytes, frameHeadBytes, grain, lifeAt, readFrameHead, type FrameHead } from './frame.ts';
+import { frameBytes, frameHeadBytes, grain, generationAt, readFrameHead, type FrameHead } from './frame.ts';
 import { readPages } from './read-pages.ts';
 import { positionAt } from './segment-header.ts';
 
@@ -63,7 +63,7 @@ async function nextHead({ life }: FrameSource, view: View, from: number, to: num
   for (let offset = from; offset < to; ) {
     const bytes = await view(offset, Math.min(windowBytes, to - offset));
     for (let found = bytes.indexOf(life); found !== -1; found = bytes.indexOf(life, found + 1)) {
-      if (found >= lifeAt && (found - lifeAt) % grain === 0) return offset + found - lifeAt;
+      if (found >= generationAt && (found - generationAt) % grain === 0) return offset + found - generationAt;
     }
     // The life stands near the beginning of a grain, and the window ends with one: none lies across its edge.
     offset += bytes.length;

@@ -18,8 +18,8 @@ import type { Position } from '../journal.ts';
 /** Also the unit of positions: a double counts 512 PiB of them. */
 export const grain = 64;
 export const frameHeadBytes = 36;
-export const lifeBytes = 8;
-export const lifeAt = 4;
+export const generationBytes = 8;
+export const generationAt = 4;
 
 export interface FrameHead {
   readonly payloadBytes: number;
@@ -44,7 +44,7 @@ export function frame({ life, position, group }: FramePlace, recordHead: Buffer,
   const payloadBytes = recordHead.length + body.length;
   const head = Buffer.allocUnsafe(frameHeadBytes);
   head.writeUInt32LE(payloadBytes, 0);
-  life.copy(head, lifeAt);
+  life.copy(head, generationAt);
   writeUint64(head, position, 12);
   writeUint64(head, group, 20);
   head.writeUInt32LE(crc32(body, crc32(recordHead)), 28);
@@ -54,7 +54,7 @@ export function frame({ life, position, group }: FramePlace, recordHead: Buffer,
 
 /** Undefined: no frame of this life begins here. */
 export function readFrameHead(bytes: Buffer, life: Buffer): FrameHead | undefined {
-  if (bytes.length < frameHeadBytes || bytes.compare(life, 0, lifeBytes, lifeAt, lifeAt + lifeBytes) !== 0) return undefined;
+  if (bytes.length < frameHeadBytes || bytes.compare(life, 0, generationBytes, generationAt, generationAt + generationBytes) !== 0) return undefined;
   if (crc32(bytes.subarray(0, 32)) !== bytes.readUInt32LE(32)) return undefined;
   return { payloadBytes: bytes.readUInt32LE(0), position: readUint64(bytes, 12) as Position, group: readUint64(bytes, 20) as Position, payloadCrc: bytes.readUInt32LE(28) };
 }

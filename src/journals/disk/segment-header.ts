@@ -9,7 +9,7 @@
  */
 import { crc32 } from 'node:zlib';
 import type { Position } from '../journal.ts';
-import { grain, lifeBytes, readUint64, writeUint64 } from './frame.ts';
+import { grain, generationBytes, readUint64, writeUint64 } from './frame.ts';
 
 /** A page of the usual file systems, and of their caches. */
 export const pageBytes = 4096;
@@ -68,7 +68,7 @@ export function newerHeader(pages: readonly Buffer[]): SegmentHeader | undefined
 function readHeader(page: Buffer): SegmentHeader | undefined {
   if (page.length < headerBytes || page.toString('latin1', 0, magic.length) !== magic || crc32(page.subarray(0, 48)) !== page.readUInt32LE(48)) return undefined;
   return {
-    life: Buffer.from(page.subarray(8, 8 + lifeBytes)),
+    life: Buffer.from(page.subarray(8, 8 + generationBytes)),
     epoch: readUint64(page, 16),
     base: readUint64(page, 24) as Position,
     previous: { epoch: readUint64(page, 32), end: readUint64(page, 40) as Position },

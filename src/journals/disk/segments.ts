@@ -3,7 +3,7 @@ import type { JournalAccount } from '../journal-metrics.ts';
 import type { Position } from '../journal.ts';
 import { writeAll, type FileLayer } from './file-system.ts';
 import type { FrameSource } from './frame-scanner.ts';
-import { lifeBytes } from './frame.ts';
+import { generationBytes } from './frame.ts';
 import { dataFrom, headerPage, pageBytes, positionAt, type SegmentHeader } from './segment-header.ts';
 import { makeSlot, newSlotName, removeSlot, setSlotAside, type Slot } from './segment-files.ts';
 
@@ -123,7 +123,7 @@ export function segments({ files, folder, segmentBytes, segmentsMax, randomBytes
 
   async function activated(slot: Slot): Promise<Segment> {
     const last = live.at(-1);
-    const header: SegmentHeader = { life: randomBytes(lifeBytes), epoch: nextEpoch++, base: nextBase, previous: { epoch: last?.epoch ?? 0, end: last === undefined ? nextBase : endOf(last) } };
+    const header: SegmentHeader = { life: randomBytes(generationBytes), epoch: nextEpoch++, base: nextBase, previous: { epoch: last?.epoch ?? 0, end: last === undefined ? nextBase : endOf(last) } };
     // Whatever becomes of this attempt, its positions are never given again.
     nextBase = positionAt(nextBase, slot.bytes);
     try {

@@ -1,7 +1,7 @@
 /** One batch on its way: sent up, looked after, and taken down when it is done. Which of its steps are known in the store is what a restart goes on from. */
 import type { Answer, Question } from '../../../evaluators/evaluator.ts';
 import type { BatchAnswer, JudgeBatchStore } from '../../model/store/batch-store.ts';
-import type { Refusal, Settle, Till, Tokens, Used } from '../../model/budget.ts';
+import type { Refusal, Settle, BudgetReservation, Tokens, Used } from '../../model/budget.ts';
 import type { Clock } from '../../model/clock.ts';
 import type { NoteCall } from '../../model/judge-call.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
@@ -14,10 +14,10 @@ import type { JudgeSettings } from '../settings.ts';
 import { believed, isBelievable } from '../budget/budget-reservation.ts';
 
 /** The budget of the evaluator that asks, as it pays for what goes in a batch, and for what goes by itself. */
-export interface Purse {
+export interface EvaluatorBudget {
   readonly evaluator: string;
-  readonly batched: Till;
-  readonly direct: Till;
+  readonly batched: BudgetReservation;
+  readonly direct: BudgetReservation;
 }
 
 /** Somebody who waits for an answer. */
@@ -26,7 +26,7 @@ export interface Waiting {
   readonly key: string;
   readonly question: Question;
   readonly note: NoteCall | undefined;
-  readonly purse: Purse | undefined;
+  readonly purse: EvaluatorBudget | undefined;
   readonly sinceMs: number;
   /** Times that it was to go up and did not. */
   readonly tries: number;
@@ -52,13 +52,13 @@ export type DirectReason = 'expired' | 'failed' | 'lost' | 'missing' | 'refused'
 /** What became of one who waited. `again`: in a later batch. */
 export type BatchEnd = { readonly waiting: Waiting } & ({ readonly kind: 'answer'; readonly answer: Answer } | { readonly kind: 'direct'; readonly reason: DirectReason; readonly tokens?: Tokens } | { readonly kind: 'again' });
 
-export interface FlightParts {
+export interface BatchJobDeps {
   readonly settings: () => JudgeSettings;
   readonly use: <Result>(work: (judge: BatchingJudge) => Promise<Result>) => Promise<Result>;
   readonly store: JudgeBatchStore;
   readonly mayLie: (text: string) => boolean;
   /** The judge's, as it pays for what goes in a batch. */
-  readonly till: () => Till | undefined;
+  readonly till: () => BudgetReservation | undefined;
   readonly flights: Set<Flight>;
   readonly newId: () => string;
   /** Of the judge's endpoint and model. */
@@ -85,7 +85,7 @@ const textCharsMax = 64 * 1024;
 const triesMax = 3;
 const withinDefaultMs = 86_400_000;
 
-export function batchFlights({ settings, use, store, mayLie, till, flights, newId, endpoint, telemetry, clock, onFault }: FlightParts): Flights {
+export function batchFlights({ settings, use, store, mayLie, till, flights, newId, endpoint, telemetry, clock, onFault }: BatchJobDeps): Flights {
   const micros = (): number => Math.floor(clock.nowMs() * 1_000);
   const labels = (outcome: string) => ({ 'tracejury.judge': settings().name, 'tracejury.outcome': outcome });
   const counted = (outcome: string): void => telemetry.add('tracejury.judge.batches', 1, labels(outcome));

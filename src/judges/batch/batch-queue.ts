@@ -5,21 +5,21 @@
 import { createHash } from 'node:crypto';
 import type { Answer, Question } from '../../../evaluators/evaluator.ts';
 import type { JudgeBatchStore } from '../../model/store/batch-store.ts';
-import type { Till } from '../../model/budget.ts';
+import type { BudgetReservation } from '../../model/budget.ts';
 import { parseJson } from '../../model/json.ts';
 import type { Clock, Sleep } from '../../model/clock.ts';
 import type { NoteCall } from '../../model/judge-call.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { questionKey, textsOf } from '../client/answer-cache.ts';
-import { batchFlights, type BatchEnd, type Flight, type Flights, type FlightParts, type Purse, type Waiting } from './batch-job.ts';
+import { batchFlights, type BatchEnd, type Flight, type Flights, type BatchJobDeps, type EvaluatorBudget, type Waiting } from './batch-job.ts';
 import type { JudgeSettings } from '../settings.ts';
-import { turnstile, type Turnstile } from '../client/concurrency-limiter.ts';
+import { concurrencyLimiter, type ConcurrencyLimiter } from '../client/concurrency-limiter.ts';
 
-export interface BatchRoomOptions extends Pick<FlightParts, 'settings' | 'use' | 'till' | 'newId' | 'onFault'> {
+export interface BatchRoomOptions extends Pick<BatchJobDeps, 'settings' | 'use' | 'till' | 'newId' | 'onFault'> {
   /** What stays as it is as long as the judge is the same one; and how many questions may go by themselves at a time. */
   readonly judge: Pick<JudgeSettings, 'baseUrl' | 'model' | 'concurrency'>;
   /** Asks one question at once. */
-  readonly direct: (question: Question, note: NoteCall | undefined, purse: Till | undefined) => Promise<Answer>;
+  readonly direct: (question: Question, note: NoteCall | undefined, purse: BudgetReservation | undefined) => Promise<Answer>;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
   readonly sleep: Sleep;
@@ -29,7 +29,7 @@ export interface BatchRoom {
   /** Batches are made from now on, and those of an earlier process looked after. Rejects when the store cannot be read. */
   open(store: JudgeBatchStore, mayLie: (text: string) => boolean): Promise<void>;
   /** `asker`: the same for the same run and evaluator, also in the next process. Before `open` each question goes by itself. */
-  ask(asker: string, question: Question, note?: NoteCall, purse?: Purse): Promise<Answer>;
+  ask(asker: string, question: Question, note?: NoteCall, purse?: EvaluatorBudget): Promise<Answer>;
   /** Lets go of all who wait: their batches go on, and the next process has their answers. May be called twice. */
   stop(): Promise<void>;
 }
@@ -61,7 +61,7 @@ export function batchRoom(options: BatchRoomOptions): BatchRoom {
   const { baseUrl, model, concurrency } = options.judge;
   const endpoint = createHash('sha256').update(JSON.stringify([baseUrl, model])).digest('hex');
   /** By the evaluator with a budget of its own: what waits for that holds up no other. */
-  const gates = new Map<string, Turnstile>();
+  const gates = new Map<string, ConcurrencyLimiter>();
   const ended = new AbortController();
   let wake = new AbortController();
   let store: JudgeBatchStore | undefined;
@@ -95,8 +95,8 @@ export function batchRoom(options: BatchRoomOptions): BatchRoom {
     resolve(end.waiting, end.answer);
   }
 
-  function gateOf({ evaluator = '' }: Partial<Purse> = {}): Turnstile {
-    const gate = gates.get(evaluator) ?? turnstile({ concurrency, waitingMax: directMax, clock, sleep });
+  function gateOf({ evaluator = '' }: Partial<EvaluatorBudget> = {}): ConcurrencyLimiter {
+    const gate = gates.get(evaluator) ?? concurrencyLimiter({ concurrency, waitingMax: directMax, clock, sleep });
     gates.set(evaluator, gate);
     return gate;
   }

@@ -1,5 +1,5 @@
 /** Nothing is sent to a judge with a budget before the store has reserved what it may use. */
-import type { Refusal, Till, Tokens, Used } from '../../model/budget.ts';
+import type { Refusal, BudgetReservation, Tokens, Used } from '../../model/budget.ts';
 
 /** `limit`: the key of the budget. Whoever meets it ends the pair as `over_budget`. */
 export function overBudget(limit: string): Refusal {
@@ -27,7 +27,7 @@ interface Unpaid {
 }
 
 /** Sends once what is paid for. Without a till everything is. */
-export async function paid<Reply extends { readonly kind: string } & Costing>(till: Till | undefined, most: Tokens, send: () => Promise<Reply>, signal?: AbortSignal): Promise<Reply | Unpaid> {
+export async function withReservation<Reply extends { readonly kind: string } & Costing>(till: BudgetReservation | undefined, most: Tokens, send: () => Promise<Reply>, signal?: AbortSignal): Promise<Reply | Unpaid> {
   if (till === undefined) return await send();
   const settle = await till.take(most, signal);
   if (typeof settle !== 'function') return { kind: 'failed', error: settle.refused, unsent: true };

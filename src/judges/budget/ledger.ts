@@ -2,7 +2,7 @@
  * The budgets of judges and of evaluators. What calls may use is reserved in the store before they go, a little ahead, so that not every call waits for the disk; what they
  * did use is noted with the next reservation. What a process that dies had reserved counts as spent: the sum may be too high by that, and is never too low.
  */
-import { eachMeasure, isNothing, leftOf, measures, noAmount, sumOfAmounts, type Amount, type Measure, type Settle, type Till, type Tokens, type Used } from '../../model/budget.ts';
+import { eachMeasure, isNothing, leftOf, measures, noAmount, sumOfAmounts, type Amount, type Measure, type Settle, type BudgetReservation, type Tokens, type Used } from '../../model/budget.ts';
 import type { Clock, Sleep } from '../../model/clock.ts';
 import { amountOf, noSpending, sumOfSpending, type Day, type DaySpend, type JudgeSpendStore, type Spending } from '../../model/store/judge-store.ts';
 import { pacedShare, unpaced, type Paced } from '../../pipeline/evaluation/budget-pacing.ts';
@@ -26,7 +26,7 @@ export interface LedgerOptions {
 }
 
 /** How one limit of the day stands, in its unit. */
-export interface LimitStanding {
+export interface LimitStatus {
   readonly limit: string;
   readonly most: number;
   readonly spent: number;
@@ -39,10 +39,10 @@ export interface Ledger {
   /** Goes on with what the store knows of the day, and tends it from then on. Rejects when it cannot be read. */
   open(store: JudgeSpendStore): Promise<void>;
   /** A till for a budget; another one of the same name takes over what is reserved. */
-  till(budget: Budget): Till;
+  till(budget: Budget): BudgetReservation;
   /** What these budgets together leave of a sample rate, 0..1, and the reason of a decision when that is nothing: the scarcest. */
   share(budgets: readonly Budget[]): Paced;
-  standing(budget: Budget): readonly LimitStanding[];
+  standing(budget: Budget): readonly LimitStatus[];
   /** Notes what is spent and gives back what is reserved and was not needed. Rejects when the store cannot be written. */
   close(): Promise<void>;
 }
@@ -146,7 +146,7 @@ export function ledger({ store: first, telemetry, clock, sleep, owner, waiting =
     };
   }
 
-  function standing(budget: Budget): readonly LimitStanding[] {
+  function standing(budget: Budget): readonly LimitStatus[] {
     const limits = limitsOfDay(budget);
     const { known, spent, held: own, used } = accountNamed(accountOf(budget));
     const sums = sumOfAmounts(amountOf(known), amountOf(spent));
@@ -155,7 +155,7 @@ export function ledger({ store: first, telemetry, clock, sleep, owner, waiting =
     const dayShare = (clock.nowMs() % dayMs) / dayMs;
     // What waits will cost what the questions of this day have cost.
     const expected = waiting(budget) / Math.max(1, sums.requests);
-    return measures.flatMap((measure): readonly LimitStanding[] => {
+    return measures.flatMap((measure): readonly LimitStatus[] => {
       const most = limits[measure];
       if (most === undefined) return [];
       const share = most === 0 ? 0 : pacedShare({ dayShare, spentShare: (others[measure] + sums[measure] * (1 + expected)) / most });

@@ -2,7 +2,7 @@
 import type { Tokens } from '../../model/budget.ts';
 import type { JudgeCall, NoteCall } from '../../model/judge-call.ts';
 import type { Clock } from '../../model/clock.ts';
-import type { Busy, Patience } from './retry.ts';
+import type { Busy, RetryPolicy } from './retry.ts';
 import type { JudgeSettings } from '../settings.ts';
 
 /** What an endpoint says of an answer beside it. */
@@ -18,7 +18,7 @@ interface Reply {
 
 export interface CallRecord {
   /** One request: `work` is handed the patience to send with, and what to call before each sending. Nothing is noted of what is never sent. */
-  through<Result extends Reply>(what: Pick<JudgeCall, 'operation' | 'question'>, patience: Patience, work: (patience: Patience, sent: () => void) => Promise<Result>): Promise<Result>;
+  through<Result extends Reply>(what: Pick<JudgeCall, 'operation' | 'question'>, patience: RetryPolicy, work: (patience: RetryPolicy, sent: () => void) => Promise<Result>): Promise<Result>;
 }
 
 export function callRecord(settings: Pick<JudgeSettings, 'name' | 'baseUrl' | 'model'>, clock: Clock, note: NoteCall = () => undefined): CallRecord {
@@ -27,7 +27,7 @@ export function callRecord(settings: Pick<JudgeSettings, 'name' | 'baseUrl' | 'm
     async through(what, patience, work) {
       let startMs: number | undefined;
       const retries: { readonly atMs: number; readonly error: string }[] = [];
-      const noting: Patience = {
+      const noting: RetryPolicy = {
         ...patience,
         onRetry(busy: Busy) {
           retries.push({ atMs: clock.nowMs(), error: busy.error });

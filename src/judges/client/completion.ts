@@ -7,7 +7,7 @@ import { connectionCode } from './connection-fault.ts';
 import { field } from './field.ts';
 import { openAiClient, troubleOf, type Failed, type Refused } from './openai-client.ts';
 import type { Busy } from './retry.ts';
-import type { JudgeParts, JudgeSettings } from '../settings.ts';
+import type { JudgeDeps, JudgeSettings } from '../settings.ts';
 
 /** How the endpoint is asked to keep to the schema, from the strictest. Not every compatible endpoint knows each. */
 export const answerFormats = ['json_schema', 'json_object', 'text'] as const;
@@ -34,7 +34,7 @@ export type Complete = (request: CompletionRequest) => Promise<Completion>;
 /** The answers of our questions are a few kilobytes. */
 const answerBytesMax = 2 * 1024 * 1024;
 
-export function chatCompletions(settings: JudgeSettings, onNoConnection?: JudgeParts['onNoConnection']): Complete {
+export function chatCompletions(settings: JudgeSettings, onNoConnection?: JudgeDeps['onNoConnection']): Complete {
   const client = openAiClient(settings, answerBytesMax);
   return async (request) => {
     try {

@@ -1,7 +1,7 @@
 /** Lets so many through at a time, and never faster than a pace. */
 import type { Clock, Sleep } from '../../model/clock.ts';
 
-export interface TurnstileOptions {
+export interface ConcurrencyLimiterOptions {
   readonly concurrency: number;
   /** Callers that may wait; more are turned away. */
   readonly waitingMax: number;
@@ -10,7 +10,7 @@ export interface TurnstileOptions {
   readonly sleep: Sleep;
 }
 
-export interface Turnstile {
+export interface ConcurrencyLimiter {
   /** Undefined: turned away, because too many wait or it is closed. */
   through<T>(work: () => Promise<T>): Promise<T | undefined>;
   /** Waits until the pace allows the next request. */
@@ -19,7 +19,7 @@ export interface Turnstile {
   close(): void;
 }
 
-export function turnstile({ concurrency, waitingMax, requestsPerMinute, clock, sleep }: TurnstileOptions): Turnstile {
+export function concurrencyLimiter({ concurrency, waitingMax, requestsPerMinute, clock, sleep }: ConcurrencyLimiterOptions): ConcurrencyLimiter {
   const waiting: ((admitted: boolean) => void)[] = [];
   const closing = new AbortController();
   let inside = 0;

@@ -1,14 +1,14 @@
 /** Texts → vectors: each text is asked for once, so many in one request, and what is known already not at all. */
 import type { Answer, EmbeddingRequest } from '../../../evaluators/evaluator.ts';
 import { readVectors, type Vector } from '../../../evaluators/matching/vectors.ts';
-import type { Till, Tokens } from '../../model/budget.ts';
+import type { BudgetReservation, Tokens } from '../../model/budget.ts';
 import type { NoteCall } from '../../model/judge-call.ts';
 import { callRecord } from './call-record.ts';
-import type { Door } from './request-gate.ts';
+import type { RequestGate } from './request-gate.ts';
 import { embeddingCache } from './embedding-cache.ts';
 import { embeddings, textsPerRequest, type Embedded } from './embeddings.ts';
-import { untilSettled, type Patience } from './retry.ts';
-import type { JudgeParts, JudgeSettings } from '../settings.ts';
+import { withRetry, type RetryPolicy } from './retry.ts';
+import type { JudgeDeps, JudgeSettings } from '../settings.ts';
 import { tokensMost } from '../budget/budget-reservation.ts';
 
 /** Of one request: each tool call of the largest run that is scored, and what they are compared with. */
@@ -16,9 +16,9 @@ const textsMax = 2_000;
 
 export interface EmbedderOptions {
   readonly settings: JudgeSettings;
-  readonly telemetry: JudgeParts['telemetry'];
-  readonly patience: Patience;
-  readonly through: Door['through'];
+  readonly telemetry: JudgeDeps['telemetry'];
+  readonly patience: RetryPolicy;
+  readonly through: RequestGate['through'];
 }
 
 /** What is asked for, and what is noted of the requests for it. */
@@ -26,10 +26,10 @@ interface Wanted {
   readonly texts: readonly string[];
   readonly note: NoteCall | undefined;
   /** Of the evaluator that asks. */
-  readonly purse: Till | undefined;
+  readonly purse: BudgetReservation | undefined;
 }
 
-export function embedder({ settings, telemetry, patience, through }: EmbedderOptions): (request: EmbeddingRequest, note: NoteCall | undefined, purse: Till | undefined) => Promise<Answer> {
+export function embedder({ settings, telemetry, patience, through }: EmbedderOptions): (request: EmbeddingRequest, note: NoteCall | undefined, purse: BudgetReservation | undefined) => Promise<Answer> {
   const embed = embeddings(settings);
   const cache = embeddingCache();
 
@@ -44,7 +44,7 @@ export function embedder({ settings, telemetry, patience, through }: EmbedderOpt
     for (let at = 0; at < missing.length; at += textsPerRequest) {
       const batch = missing.slice(at, at + textsPerRequest);
       const reply = await record.through({ operation: 'embeddings' }, patience, (noting, sent) =>
-        untilSettled<Embedded>(() => through(purse, { input: tokensMost(batch), output: 0 }, () => {
+        withRetry<Embedded>(() => through(purse, { input: tokensMost(batch), output: 0 }, () => {
           sent();
           return embed(batch, patience.signal);
         }), noting),

@@ -4,8 +4,8 @@ import type { ClientTls } from '../../model/client-tls.ts';
 import { parseJson } from '../../model/json.ts';
 import { AnswerTooLarge, boundedFetch } from './bounded-fetch.ts';
 import { noConnection } from './connection-fault.ts';
-import { busyStatuses, untilSettled, type Busy } from './retry.ts';
-import type { JudgeParts } from '../settings.ts';
+import { busyStatuses, withRetry, type Busy } from './retry.ts';
+import type { JudgeDeps } from '../settings.ts';
 
 export interface HttpCalls {
   /** Resolves, never rejects: every fault is an answer of kind `failed`. `name` is what it is counted under. `tls`: certificates for HTTPS. */
@@ -19,7 +19,7 @@ const answerBytesMax = 1024 * 1024;
 /** Sendings of one document while the endpoint is busy. */
 const attemptsMax = 3;
 
-export function httpCalls(parts: Pick<JudgeParts, 'telemetry' | 'clock' | 'sleep' | 'random'>): HttpCalls {
+export function httpCalls(parts: Pick<JudgeDeps, 'telemetry' | 'clock' | 'sleep' | 'random'>): HttpCalls {
   const stopping = new AbortController();
   const plain = boundedFetch(answerBytesMax);
   /** As long as somebody has the certificates. */
@@ -52,7 +52,7 @@ export function httpCalls(parts: Pick<JudgeParts, 'telemetry' | 'clock' | 'sleep
   return {
     async call(name, request, tls) {
       const patience = { attemptsMax, onRetry: () => count(name, 'retried'), signal: stopping.signal, stopped: 'http_stopped: the service is stopping', ...parts };
-      const answer = await untilSettled<Answer>(() => sent(request, senderOf(tls)), patience);
+      const answer = await withRetry<Answer>(() => sent(request, senderOf(tls)), patience);
       count(name, answer.kind);
       return answer;
     },
@@ -104,6 +104,6 @@ function headersOf({ url, headers: given }: HttpCall): Headers {
 }
 
 /** Under what name the endpoint of an evaluator is asked, queued for and counted. No judge is named so: their names have no colon. */
-export function endpointParty(evaluator: string): string {
+export function endpointQueueKey(evaluator: string): string {
   return `http:${evaluator}`;
 }

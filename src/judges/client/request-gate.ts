@@ -2,14 +2,14 @@
  * What holds a request up before it goes, in this order: the budget of the evaluator that asks, a place at the endpoint, the pace, the judge's budget. Whoever waits for its
  * own evaluator's budget takes nobody's place.
  */
-import type { Till, Tokens } from '../../model/budget.ts';
-import { believed, paid } from '../budget/budget-reservation.ts';
-import type { Turnstile } from './concurrency-limiter.ts';
+import type { BudgetReservation, Tokens } from '../../model/budget.ts';
+import { believed, withReservation } from '../budget/budget-reservation.ts';
+import type { ConcurrencyLimiter } from './concurrency-limiter.ts';
 
-export interface DoorOptions {
-  readonly gate: Pick<Turnstile, 'through' | 'paced'>;
+export interface RequestGateOptions {
+  readonly gate: Pick<ConcurrencyLimiter, 'through' | 'paced'>;
   /** Of the judge. */
-  readonly till: Till | undefined;
+  readonly till: BudgetReservation | undefined;
   /** A reply tells a usage that cannot be. */
   readonly onDisbelief: () => void;
   /** Nothing is sent after it. */
@@ -22,24 +22,24 @@ interface Unsent {
   readonly unsent?: true;
 }
 
-export interface Door {
+export interface RequestGate {
   /** `purse`: the budget of the evaluator that asks. `most`: an upper bound of what the request uses. */
-  through<Reply extends { readonly kind: string; readonly tokens?: Tokens | undefined; readonly mayCost?: true }>(purse: Till | undefined, most: Tokens, send: () => Promise<Reply>): Promise<Reply | Unsent>;
+  through<Reply extends { readonly kind: string; readonly tokens?: Tokens | undefined; readonly mayCost?: true }>(purse: BudgetReservation | undefined, most: Tokens, send: () => Promise<Reply>): Promise<Reply | Unsent>;
 }
 
 export const turnedAway = { kind: 'failed', error: 'judge_overloaded: too many questions are waiting' } as const;
 
-export function door({ gate, till, onDisbelief, signal }: DoorOptions): Door {
+export function requestGate({ gate, till, onDisbelief, signal }: RequestGateOptions): RequestGate {
   return {
     through: (purse, most, send) =>
-      paid(
+      withReservation(
         purse,
         most,
         async () => {
           const reply = await gate.through(async () => {
             await gate.paced();
             if (signal.aborted) return { kind: 'failed', error: 'judge_stopped: the service is stopping', unsent: true } as const;
-            return await paid(till, most, async () => believed(await send(), most, onDisbelief), signal);
+            return await withReservation(till, most, async () => believed(await send(), most, onDisbelief), signal);
           });
           return reply ?? { ...turnedAway, unsent: true };
         },

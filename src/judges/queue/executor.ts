@@ -7,12 +7,12 @@ import type { Outcome, Verdict } from '../../model/verdict.ts';
 import { runJudge, type Ask } from '../../pipeline/jury/judge-driver.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { isPutOff } from '../batch/batch-queue.ts';
-import { isLeftAlone } from './judge-circuit-breaker.ts';
+import { isCircuitOpen } from './judge-circuit-breaker.ts';
 import { costOf, usdOf, type TokenPrice } from '../budget/token-cost.ts';
 import { overLimit } from '../budget/budget-reservation.ts';
 
 /** Who is asked: a judge, or the endpoint of an evaluator over HTTP. */
-export interface Party {
+export interface QueueKey {
   /** Jobs with the same name share its places. */
   readonly name: string;
   /** Jobs that it works on at the same time. */
@@ -32,7 +32,7 @@ export interface JudgeJob {
   readonly name: string;
   /** Whose run it is. */
   readonly agent?: string | undefined;
-  readonly party: Party;
+  readonly party: QueueKey;
   /** Who answers this one; absent: its party. */
   readonly answer?: Ask;
   readonly threshold: number | null;
@@ -45,7 +45,7 @@ export interface JudgeJob {
 /** `calls`: what was asked on the way; the first ones of many. */
 export type JudgeEnd = ({ readonly kind: 'judged'; readonly verdict: Verdict } | { readonly kind: 'over_budget'; readonly reason: string } | { readonly kind: 'overload'; readonly reason: 'queue_full' | 'stopping' | 'judge_down' }) & { readonly calls?: readonly JudgeCall[] };
 
-export interface JudgeLaneOptions {
+export interface JudgeExecutorOptions {
   readonly telemetry: Telemetry;
   readonly sleep: Sleep;
   /** Jobs of all parties that may wait. */
@@ -53,7 +53,7 @@ export interface JudgeLaneOptions {
   readonly questionsMax?: number;
 }
 
-export interface JudgeLane {
+export interface JudgeExecutor {
   /** Never waits, never throws. */
   offer(job: JudgeJob): void;
   /** Refuses new jobs, finishes what is there, ends what is left at the deadline as overload. May be called twice. */
@@ -71,7 +71,7 @@ interface PartyState {
   working: number;
 }
 
-export function judgeLane(options: JudgeLaneOptions): JudgeLane {
+export function judgeExecutor(options: JudgeExecutorOptions): JudgeExecutor {
   const { telemetry, waitingMax = 1000, questionsMax = 50 } = options;
   /** Only of those with jobs. */
   const parties = new Map<string, PartyState>();
@@ -93,7 +93,7 @@ export function judgeLane(options: JudgeLaneOptions): JudgeLane {
     telemetry.set('tracejury.judge.queue', waiting);
   }
 
-  function pump({ name, concurrency }: Party, state: PartyState): void {
+  function pump({ name, concurrency }: QueueKey, state: PartyState): void {
     for (const entry of state.waiting) {
       if (state.working >= concurrency) return;
       state.waiting.delete(entry);
@@ -121,7 +121,7 @@ export function judgeLane(options: JudgeLaneOptions): JudgeLane {
       const answer = await (job.answer ?? job.party.answer)(request, (call) => void made.push(call));
       countTokens(telemetry, job, answer);
       if (answer.tokens !== undefined) tokens = { input: (tokens?.input ?? 0) + answer.tokens.input, output: (tokens?.output ?? 0) + answer.tokens.output };
-      if (overLimit(answer) !== undefined || isLeftAlone(answer) || isPutOff(answer)) unasked = answer;
+      if (overLimit(answer) !== undefined || isCircuitOpen(answer) || isPutOff(answer)) unasked = answer;
       if (answer.kind === 'answered' && answer.cached === true) cached++;
       return answer;
     };

@@ -9,7 +9,7 @@ import type { AskEnd } from '../../pipeline/jury/judge-driver.ts';
 import type { ResumedJob } from '../../pipeline/pipeline.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 
-export interface DeskOptions {
+export interface JobWorkerOptions {
   readonly store: JudgeJobStore;
   /** Of this process, and of the one that comes after it over the same journal. */
   readonly owner: string;
@@ -28,7 +28,7 @@ export interface DeskOptions {
   readonly onFault: (error: unknown) => void;
 }
 
-export interface Desk {
+export interface JobWorker {
   /** Whether one more may wait for a party; it then comes with the next item that is offered to the store. */
   admits(party: string): boolean;
   /** The questions of what waits or is worked on, so many for each of a party. */
@@ -60,7 +60,7 @@ interface Taken {
   endedAt?: number;
 }
 
-export function desk({ store, owner, keep, places, moreMs = () => 0, resume, keeping, telemetry, clock, sleep, onFault }: DeskOptions): Desk {
+export function jobWorker({ store, owner, keep, places, moreMs = () => 0, resume, keeping, telemetry, clock, sleep, onFault }: JobWorkerOptions): JobWorker {
   const ended = new AbortController();
   /** By the id of the row. */
   const taken = new Map<number, Taken>();

@@ -30,7 +30,7 @@ const states = { closed: 0, half_open: 1, open: 2 } as const;
 const down: ReadonlySet<string> = new Set(['judge_unavailable', 'judge_timed_out', 'judge_out_of_quota']);
 const leftAlone = { kind: 'failed', error: 'judge_down: it did not answer several times in a row and is left alone for a while' } as const satisfies Answer;
 
-export function isLeftAlone(answer: Answer): boolean {
+export function isCircuitOpen(answer: Answer): boolean {
   return answer.kind === 'failed' && answer.error === leftAlone.error;
 }
 

@@ -4,7 +4,7 @@ import type { Tokens } from '../../model/budget.ts';
 import type { Verdict } from '../../model/verdict.ts';
 import { agrees, countOf, isVote, reasonToEscalate, type Ballot, type Count } from '../../pipeline/jury/jury-tally.ts';
 import { juryVerdict, verdictOfEscalation, type Escalated, type JuryCosts } from '../../pipeline/jury/jury-verdict.ts';
-import { seatsOf, type Panel, type Seat } from '../../pipeline/jury/jury-panel.ts';
+import { slotsOf, type Panel, type Slot } from '../../pipeline/jury/jury-panel.ts';
 import type { AskEnd } from '../../pipeline/jury/judge-driver.ts';
 import { voting } from '../../pipeline/jury/jury-vote.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
@@ -37,7 +37,7 @@ interface Concluded {
 export async function juryEnd(jury: Jury): Promise<AskEnd> {
   const account = accountOf(jury);
   const vote = voter(jury, account.heard);
-  const ballots = await Promise.all(seatsOf(jury.panel).map(vote));
+  const ballots = await Promise.all(slotsOf(jury.panel).map(vote));
   // Nothing was to be asked: there is nobody to tell of.
   if (!account.isBegun() && ballots[0]?.end.kind === 'judged') return ballots[0].end;
   const count = countOf(ballots);
@@ -53,7 +53,7 @@ export async function juryEnd(jury: Jury): Promise<AskEnd> {
   return ended((escalated === undefined ? undefined : verdictOfEscalation(escalated)) ?? count.verdict, escalated);
 }
 
-type Vote = (seat: Seat) => Promise<Ballot>;
+type Vote = (seat: Slot) => Promise<Ballot>;
 
 /** Votes of one identity are numbered, whatever the names of the judges. */
 function voter({ panel, questions, ask, identity }: Jury, heard: (judge: string, answer: Answer) => void): Vote {

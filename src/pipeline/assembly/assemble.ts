@@ -4,8 +4,8 @@ import type { SpanId, Tenant, TraceId } from '../../model/ids.ts';
 import type { LogRecord, Span } from '../../model/span.ts';
 import { agentTrace, type AgentSpans } from './agent-trace.ts';
 import { agentScopes, type AgentScope } from './agent-scopes.ts';
-import { tracedTellings, type TracedTellings } from './requested-calls.ts';
-import { toldOf, type Reading } from './span-facts.ts';
+import { tracedReadings, type TracedReadings } from './requested-calls.ts';
+import { spanReadingOf, type Reading } from './span-facts.ts';
 import type { Fragment } from './fragments.ts';
 import { keyPlace } from './linked-runs.ts';
 import { modelSpans, withoutNestedModels } from './model-calls.ts';
@@ -64,7 +64,7 @@ export function* assembling(input: AssembleInput): Steps<readonly Draft[]> {
   }
   const built = yield* tree(nodes);
   if (isLong) yield;
-  const context: Context = { tenant: input.tenant, told: tracedTellings(built.nodes), waitsForParents: built.roots.filter(waitsForParent).map((root) => root.span.startUnixNano), records: input.records };
+  const context: Context = { tenant: input.tenant, told: tracedReadings(built.nodes), waitsForParents: built.roots.filter(waitsForParent).map((root) => root.span.startUnixNano), records: input.records };
   if (isLong) yield;
   const scopes = agentScopes(built);
   if (isLong) yield;
@@ -89,13 +89,13 @@ function addNodes(input: AssembleInput, nodes: Node[]): void {
   const until = Math.min(input.held.length, nodes.length + spansPerStep);
   while (nodes.length < until) {
     const { span, arrivedMs } = input.held[nodes.length] as Held;
-    nodes.push(looseNode(span, arrivedMs, toldOf(input, span), nodes.length));
+    nodes.push(looseNode(span, arrivedMs, spanReadingOf(input, span), nodes.length));
   }
 }
 
 interface Context {
   readonly tenant: Tenant;
-  readonly told: TracedTellings;
+  readonly told: TracedReadings;
   /** When the spans began whose parent has not arrived, in order. */
   readonly waitsForParents: readonly bigint[];
   readonly records: ReadonlyMap<SpanId, readonly LogRecord[]>;

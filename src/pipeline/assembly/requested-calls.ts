@@ -1,12 +1,12 @@
 /** What an agent's models asked for and were told, read out of conversations that repeat their history with every request. */
-import type { AskedCall, Message, ToldResult } from '../../../collectors/collector.ts';
+import type { RequestedCall, Message, ReportedResult } from '../../../collectors/collector.ts';
 import { jsonText } from '../../model/json.ts';
 import { countBelow } from '../../model/nano-time.ts';
 import type { Node } from './span-tree.ts';
 
 /** A call as the model's messages tell it. */
-export interface Asked {
-  readonly call: AskedCall;
+export interface Requested {
+  readonly call: RequestedCall;
   /** Number of the model turn that asked. */
   readonly turn: number;
   /** Position among all calls asked for. */
@@ -17,11 +17,11 @@ export interface Asked {
 }
 
 /** Calls asked for by the agent's models. A later request repeats the history; what the first one held is not this run's. */
-export function askedCalls(models: readonly Node[]): readonly Asked[] {
-  const found: Asked[] = [];
+export function requestedCalls(models: readonly Node[]): readonly Requested[] {
+  const found: Requested[] = [];
   const starts = models.map((node) => node.span.startUnixNano);
   const [known, past] = [new Map<string, number>(), new Map<string, number>()];
-  const latest = new Map<string, AskedCall>();
+  const latest = new Map<string, RequestedCall>();
   const history = models[0]?.told.facts.inputMessages ?? none;
   const present = afterUser(history);
   history.forEach(({ asked }, at) => {
@@ -54,7 +54,7 @@ const none: readonly never[] = [];
  * Providers that count ids from one give a later turn the ids of an earlier one. A known id is a new call where the request already holds its result, unless the answer repeats
  * the history: then it tells that result too.
  */
-function asksAgain({ told: { facts } }: Node, latest: ReadonlyMap<string, AskedCall>): (call: AskedCall, id: string) => boolean {
+function asksAgain({ told: { facts } }: Node, latest: ReadonlyMap<string, RequestedCall>): (call: RequestedCall, id: string) => boolean {
   const taken = new Set<string>();
   let before: ReadonlySet<string> | undefined;
   let beside: ReadonlySet<string> | undefined;
@@ -72,12 +72,12 @@ function toldIds(messages: readonly Message[] = none): ReadonlySet<string> {
   return new Set(messages.flatMap(({ told }) => told.flatMap(({ id }) => id ?? [])));
 }
 
-function isSameCall(one: AskedCall, other: AskedCall): boolean {
+function isSameCall(one: RequestedCall, other: RequestedCall): boolean {
   return one.name === other.name && canonical(one) === canonical(other);
 }
 
 /** Calls that an earlier model span asked for without carrying its answer: this request repeats it. */
-function addRepeated({ told: { facts, fromLogs }, span: { startUnixNano } }: Node, index: number, known: Map<string, number>, past: ReadonlyMap<string, number>, found: Asked[]): void {
+function addRepeated({ told: { facts, fromLogs }, span: { startUnixNano } }: Node, index: number, known: Map<string, number>, past: ReadonlyMap<string, number>, found: Requested[]): void {
   const messages = facts.inputMessages ?? none;
   const from = afterUser(messages);
   const [before, seen] = [new Map<string, number>(), new Map<string, number>()];
@@ -105,11 +105,11 @@ function count(counts: Map<string, number>, key: string): number {
   return next;
 }
 
-function identity(call: AskedCall): string {
+function identity(call: RequestedCall): string {
   return call.id ?? `${call.name} ${canonical(call)}`;
 }
 
-export function canonical(call: { readonly arguments?: AskedCall['arguments']; readonly argumentsText?: string }): string {
+export function canonical(call: { readonly arguments?: RequestedCall['arguments']; readonly argumentsText?: string }): string {
   return call.arguments === undefined || call.arguments === null ? (call.argumentsText ?? '') : jsonText(call.arguments, { sortKeys: true });
 }
 
@@ -124,16 +124,16 @@ function afterUser(messages: readonly Message[]): number {
 }
 
 /** What the models of a run were told under call ids. */
-export interface OwnTellings {
+export interface OwnReadings {
   /** The result under an id: that of the present turn before one that its history holds. */
-  of(id: string): ToldResult | undefined;
+  of(id: string): ReportedResult | undefined;
   /** The result under an id that several calls of the run have: what the first model after this turn was told last. */
-  after(turn: number, id: string): ToldResult | undefined;
+  after(turn: number, id: string): ReportedResult | undefined;
 }
 
 /** Tellings of one run. Providers that count ids from one give each turn, and each run, the same ones. */
-export function ownTellings(models: readonly Node[]): OwnTellings {
-  const [present, past] = [new Map<string, ToldResult>(), new Map<string, ToldResult>()];
+export function ownReadings(models: readonly Node[]): OwnReadings {
+  const [present, past] = [new Map<string, ReportedResult>(), new Map<string, ReportedResult>()];
   for (const node of models) {
     const { inputMessages = none, outputMessages = none } = node.told.facts;
     const from = afterUser(inputMessages);
@@ -154,19 +154,19 @@ export function ownTellings(models: readonly Node[]): OwnTellings {
   };
 }
 
-function addFirst(told: readonly ToldResult[], found: Map<string, ToldResult>): void {
+function addFirst(told: readonly ReportedResult[], found: Map<string, ReportedResult>): void {
   for (const one of told) if (one.id !== undefined && !found.has(one.id)) found.set(one.id, one);
 }
 
 /** What any model of a trace was told, for the runs whose own models were not. */
-export interface TracedTellings {
+export interface TracedReadings {
   /** Undefined too where models were told different results under the id: which run each belongs to is not known then. */
-  only(id: string): ToldResult | undefined;
+  only(id: string): ReportedResult | undefined;
 }
 
 /** Read when the first run asks for it: most runs are told their results themselves. */
-export function tracedTellings(nodes: readonly Node[]): TracedTellings {
-  let found: ReadonlyMap<string, ToldResult | undefined> | undefined;
+export function tracedReadings(nodes: readonly Node[]): TracedReadings {
+  let found: ReadonlyMap<string, ReportedResult | undefined> | undefined;
   return {
     only(id) {
       found ??= onlyResults(nodes);
@@ -175,8 +175,8 @@ export function tracedTellings(nodes: readonly Node[]): TracedTellings {
   };
 }
 
-function onlyResults(nodes: readonly Node[]): ReadonlyMap<string, ToldResult | undefined> {
-  const found = new Map<string, ToldResult | undefined>();
+function onlyResults(nodes: readonly Node[]): ReadonlyMap<string, ReportedResult | undefined> {
+  const found = new Map<string, ReportedResult | undefined>();
   for (const node of nodes) {
     const { inputMessages = none, outputMessages = none } = node.told.facts;
     for (const { told } of [...inputMessages, ...outputMessages]) {
@@ -191,13 +191,13 @@ function onlyResults(nodes: readonly Node[]): ReadonlyMap<string, ToldResult | u
   return found;
 }
 
-function isSameResult(one: ToldResult, other: ToldResult): boolean {
+function isSameResult(one: ReportedResult, other: ReportedResult): boolean {
   return one.result === other.result || jsonText(one.result ?? null, { sortKeys: true }) === jsonText(other.result ?? null, { sortKeys: true });
 }
 
 /** Results without an id, in order; only the longest telling, for every request repeats the history. */
-export function toldWithoutId(models: readonly Node[]): readonly ToldResult[] {
-  let longest: readonly ToldResult[] = none;
+export function toldWithoutId(models: readonly Node[]): readonly ReportedResult[] {
+  let longest: readonly ReportedResult[] = none;
   for (let at = 1; at < models.length; at++) {
     const messages = models[at]?.told.facts.inputMessages ?? none;
     const list = anonymous(messages, afterUser(messages));
@@ -207,8 +207,8 @@ export function toldWithoutId(models: readonly Node[]): readonly ToldResult[] {
   return beside.length === 0 ? longest : [...longest, ...beside];
 }
 
-function anonymous(messages: readonly Message[], from: number): readonly ToldResult[] {
-  let found: ToldResult[] | undefined;
+function anonymous(messages: readonly Message[], from: number): readonly ReportedResult[] {
+  let found: ReportedResult[] | undefined;
   for (let at = from; at < messages.length; at++) for (const one of messages[at]?.told ?? none) if (one.id === undefined) (found ??= []).push(one);
   return found ?? none;
 }

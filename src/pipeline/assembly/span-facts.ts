@@ -9,7 +9,7 @@ import { textAttribute, type Attributed, type LogRecord, type Span } from '../..
 import { readersOf, type Readers } from './collector-match.ts';
 import { compare } from '../../model/nano-time.ts';
 
-export interface Told {
+export interface SpanReading {
   readonly facts: SpanFacts;
   /** Ids of the collectors that read the span, in the table's order. */
   readonly dialects: readonly string[];
@@ -22,17 +22,17 @@ export interface Reading {
   readonly collectors: readonly Collector[];
   readonly records: ReadonlyMap<SpanId, readonly LogRecord[]>;
   /** Remembers what was told about a span while neither it nor its records changed. */
-  readonly toldCache?: Map<SpanId, Told> | undefined;
+  readonly toldCache?: Map<SpanId, SpanReading> | undefined;
   /** What spans of the trace have in common. */
   readonly repeats?: Repeats | undefined;
 }
 
 const none: ReadonlySet<keyof SpanFacts> = new Set();
 const noRecords: readonly LogRecord[] = [];
-const silent: Told = { facts: {}, dialects: [], fromLogs: none };
+const silent: SpanReading = { facts: {}, dialects: [], fromLogs: none };
 
 /** What is told about a span and its records, read once while neither changes. */
-export function toldOf(input: Reading, span: Span): Told {
+export function spanReadingOf(input: Reading, span: Span): SpanReading {
   const known = input.toldCache?.get(span.spanId);
   if (known !== undefined) return known;
   const told = tell(input, span, inOrderOfTime(input.records.get(span.spanId) ?? noRecords));
@@ -46,7 +46,7 @@ function inOrderOfTime(records: readonly LogRecord[]): readonly LogRecord[] {
 }
 
 /** Reads a span with every collector that recognises it; of two collectors that tell a field the earlier one counts. */
-function tell({ collectors, repeats }: Reading, span: Span, records: readonly LogRecord[]): Told {
+function tell({ collectors, repeats }: Reading, span: Span, records: readonly LogRecord[]): SpanReading {
   const readers = readersOf(collectors, span);
   if (readers.collectors.length === 0 && records.length === 0) return silent;
   let facts: SpanFacts | undefined;
@@ -54,12 +54,12 @@ function tell({ collectors, repeats }: Reading, span: Span, records: readonly Lo
     const told = collector.read(span, repeats);
     facts = facts === undefined ? told : joined(facts, told);
   }
-  const said: Told = { facts: facts ?? silent.facts, dialects: readers.ids, fromLogs: none };
+  const said: SpanReading = { facts: facts ?? silent.facts, dialects: readers.ids, fromLogs: none };
   const spoken = records.length === 0 ? said : withRecords(collectors, said, records);
   return isTruncated(span, spoken.facts, readers, repeats) ? { ...spoken, facts: { ...spoken.facts, truncated: true } } : spoken;
 }
 
-function withRecords(collectors: readonly Collector[], before: Told, records: readonly LogRecord[]): Told {
+function withRecords(collectors: readonly Collector[], before: SpanReading, records: readonly LogRecord[]): SpanReading {
   let { facts } = before;
   const dialects = [...before.dialects];
   const fromLogs = new Set<keyof SpanFacts>();

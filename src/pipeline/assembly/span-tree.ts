@@ -1,13 +1,13 @@
 /** The spans of one trace as a tree, with what the collectors tell about each. */
 import type { SpanId } from '../../model/ids.ts';
 import type { Span } from '../../model/span.ts';
-import type { Told } from './span-facts.ts';
+import type { SpanReading } from './span-facts.ts';
 import { spansPerStep, type Steps } from '../../runtime/cooperative.ts';
 import { compare, sortedBy } from '../../model/nano-time.ts';
 
 export interface Node {
   readonly span: Span;
-  readonly told: Told;
+  readonly told: SpanReading;
   /** When the span reached us, in milliseconds. */
   readonly arrivedMs: number;
   /** Its place in the order in which the spans arrived. */
@@ -40,7 +40,7 @@ export interface Tree {
 }
 
 /** A node that hangs nowhere yet, for one tree. */
-export function looseNode(span: Span, arrivedMs: number, told: Told, arrival: number): Node {
+export function looseNode(span: Span, arrivedMs: number, told: SpanReading, arrival: number): Node {
   const node: Draft = { span, told, arrivedMs, arrival, parent: undefined, children: [], awaits: undefined, place: 0 };
   return node;
 }

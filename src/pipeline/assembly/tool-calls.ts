@@ -1,9 +1,9 @@
 /** The tool calls of one agent, told once: tool spans joined with what its models asked for and were told. */
-import type { AskedCall, ToldResult, ToolFacts } from '../../../collectors/collector.ts';
+import type { RequestedCall, ReportedResult, ToolFacts } from '../../../collectors/collector.ts';
 import type { Provenance, ToolCall, ToolError } from '../../model/agent-trace.ts';
 import type { Drafted } from '../../model/mutable.ts';
 import { isJsonObject, plainText } from '../../model/json.ts';
-import { askedCalls, canonical, ownTellings, toldWithoutId, type Asked, type TracedTellings } from './requested-calls.ts';
+import { requestedCalls, canonical, ownReadings, toldWithoutId, type Requested, type TracedReadings } from './requested-calls.ts';
 import { executionsOf, type Execution } from './tool-executions.ts';
 import { errorOf } from './span-facts.ts';
 import { spansPerStep, type Steps } from '../../runtime/cooperative.ts';
@@ -20,18 +20,18 @@ export interface ToolCallsOf {
  * Tool calls from the agent's own spans. `traced` are results that other models of the trace were told, by call id. `enclosing` are the
  * agent's span and its frames: where no model span tells a call, they may.
  */
-export function* toolCalls(own: readonly Node[], traced: TracedTellings, enclosing: readonly Node[]): Steps<ToolCallsOf> {
+export function* toolCalls(own: readonly Node[], traced: TracedReadings, enclosing: readonly Node[]): Steps<ToolCallsOf> {
   const isLong = own.length > spansPerStep;
   const requests = sortedBy(own.filter(isModel), byStart);
   const models = requests.some(asks) ? requests : [...requests, ...enclosing.filter(asks)];
-  const asked = askedCalls(models);
+  const asked = requestedCalls(models);
   if (isLong) yield;
   const repeated = idsAskedAgain(asked);
   const executions = executionsOf(own.filter(isTool), repeated);
   if (isLong) yield;
   const { pairs, taken } = pair(asked, executions);
-  const tellings = ownTellings(models);
-  const toldById = (id: string): ToldResult | undefined => tellings.of(id) ?? traced.only(id);
+  const tellings = ownReadings(models);
+  const toldById = (id: string): ReportedResult | undefined => tellings.of(id) ?? traced.only(id);
   const answers = answersOf(asked, ({ call: { id = '' }, turn }) => (repeated.has(id) ? tellings.after(turn, id) : toldById(id)), models);
   const drafts: Placed[] = [];
   let unanswered = 0;
@@ -65,14 +65,14 @@ function asks(node: Node): boolean {
 }
 
 /** What the models were told about each call, in their order: by its id, else the next result of its name, or without a name, that nobody claimed yet. */
-function answersOf(asked: readonly Asked[], toldById: (one: Asked) => ToldResult | undefined, models: readonly Node[]): readonly (ToldResult | undefined)[] {
+function answersOf(asked: readonly Requested[], toldById: (one: Requested) => ReportedResult | undefined, models: readonly Node[]): readonly (ReportedResult | undefined)[] {
   const withoutId = toldWithoutId(models);
   const unclaimed = withoutId.length === 0 ? undefined : queuesOf(withoutId.map((told, place) => ({ told, place })), ({ told }) => told.name);
   return asked.map((one) => (one.call.id === undefined ? undefined : toldById(one)) ?? earlier(unclaimed?.get(one.call.name), unclaimed?.get(undefined))?.told);
 }
 
 /** Ids that several calls of the run have. */
-function idsAskedAgain(asked: readonly Asked[]): ReadonlySet<string> {
+function idsAskedAgain(asked: readonly Requested[]): ReadonlySet<string> {
   const [once, again] = [new Set<string>(), new Set<string>()];
   for (const { call: { id } } of asked) if (id !== undefined) (once.has(id) ? again : once).add(id);
   return again;
@@ -113,7 +113,7 @@ function earlier<T extends { readonly place: number }>(left: Queue<T> | undefine
 interface Rule {
   readonly byId: boolean;
   readonly left: (execution: Execution) => string | undefined;
-  readonly right: (one: Asked) => string | undefined;
+  readonly right: (one: Requested) => string | undefined;
 }
 
 /** By call id; without one by name and arguments in order; at last by name in order. */
@@ -124,14 +124,14 @@ const rules: readonly Rule[] = [
 ];
 
 interface Pairs {
-  readonly pairs: ReadonlyMap<Execution, Asked>;
+  readonly pairs: ReadonlyMap<Execution, Requested>;
   /** Calls that have an execution. */
-  readonly taken: ReadonlySet<Asked>;
+  readonly taken: ReadonlySet<Requested>;
 }
 
-function pair(asked: readonly Asked[], executions: readonly Execution[]): Pairs {
-  const pairs = new Map<Execution, Asked>();
-  const taken = new Set<Asked>();
+function pair(asked: readonly Requested[], executions: readonly Execution[]): Pairs {
+  const pairs = new Map<Execution, Requested>();
+  const taken = new Set<Requested>();
   for (const { byId, left, right } of rules) {
     if (pairs.size === executions.length) break;
     const free = taken.size === 0 ? asked : asked.filter((one) => !taken.has(one));
@@ -144,7 +144,7 @@ function pair(asked: readonly Asked[], executions: readonly Execution[]): Pairs 
       if (key === undefined) continue;
       // Two different ids are two different calls, whatever their names.
       const queue = (byId || execution.id === undefined ? all : withoutId).get(key);
-      while (queue?.items[queue.next] !== undefined && taken.has(queue.items[queue.next] as Asked)) queue.next++;
+      while (queue?.items[queue.next] !== undefined && taken.has(queue.items[queue.next] as Requested)) queue.next++;
       const one = queue?.items[queue.next];
       if (one === undefined) continue;
       pairs.set(execution, one);
@@ -159,7 +159,7 @@ function argumentsOf(execution: Execution): string {
   return tool === undefined ? '' : canonical(tool);
 }
 
-function executed(execution: Execution, partner: Asked | undefined, answer: ToldResult | undefined): ToolCall {
+function executed(execution: Execution, partner: Requested | undefined, answer: ReportedResult | undefined): ToolCall {
   const first = execution.nodes[0];
   if (first === undefined) throw new Error('an execution has at least one span');
   const { nodes } = execution;
@@ -224,7 +224,7 @@ function errorTold(nodes: readonly Node[]): ToolError | undefined {
   return found;
 }
 
-function onlyAsked({ call: asked, fromLogs, askedAtUnixNano, answeredAtUnixNano, turn }: Asked, answer: ToldResult | undefined): ToolCall {
+function onlyAsked({ call: asked, fromLogs, askedAtUnixNano, answeredAtUnixNano, turn }: Requested, answer: ReportedResult | undefined): ToolCall {
   const source: Provenance = fromLogs ? 'log_record' : 'model_message';
   const provenance: Drafted<NonNullable<ToolCall['provenance']>> = { name: source };
   const call: Drafted<Partial<ToolCall>> = { name: asked.name };
@@ -248,7 +248,7 @@ function onlyAsked({ call: asked, fromLogs, askedAtUnixNano, answeredAtUnixNano,
   return call as ToolCall;
 }
 
-function toldError(answer: ToldResult): ToolError {
+function toldError(answer: ReportedResult): ToolError {
   return { message: plainText(answer.result ?? answer.resultPart ?? ''), sign: 'is_error' };
 }
 
@@ -257,7 +257,7 @@ function addTruncated(argumentsPart: string | undefined, resultPart: string | un
   call.truncated = { ...(argumentsPart === undefined ? {} : { arguments: argumentsPart }), ...(resultPart === undefined ? {} : { result: resultPart }) };
 }
 
-function addArguments(from: Pick<AskedCall, 'arguments' | 'argumentsText'>, call: Drafted<Pick<ToolCall, 'arguments' | 'argumentsText'>>): void {
+function addArguments(from: Pick<RequestedCall, 'arguments' | 'argumentsText'>, call: Drafted<Pick<ToolCall, 'arguments' | 'argumentsText'>>): void {
   if (from.arguments !== undefined) call.arguments = from.arguments;
   if (from.argumentsText !== undefined) call.argumentsText = from.argumentsText;
 }

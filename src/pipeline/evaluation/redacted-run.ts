@@ -12,7 +12,7 @@ import type { Redaction } from '../../redaction/redaction.ts';
 import { changedRequests } from '../jury/request-interceptor.ts';
 import type { ToJudge } from './evaluate.ts';
 
-export interface Leaving {
+export interface RedactedRun {
   readonly run: Run;
   item(item: Omit<ScoredRun, 'run'>): ScoredRun;
   /** What is asked about the run. */
@@ -20,7 +20,7 @@ export interface Leaving {
   verdict(verdict: Verdict): Verdict;
 }
 
-export function leaving(run: Run, redaction: Redaction | undefined): Leaving {
+export function redactedRun(run: Run, redaction: Redaction | undefined): RedactedRun {
   if (redaction === undefined) return { run, item: (item) => ({ run, ...item }), work: (work) => work, verdict: (verdict) => verdict };
   const redacted = redaction.run(run);
   const { expected } = redacted.run;

@@ -9,14 +9,14 @@ import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { GatheringSettings } from './gathering-settings.ts';
 import type { GroupLimits } from './group-limits.ts';
 import type { Reopening } from './late-spans.ts';
-import type { Shelf } from './slab-allocator.ts';
-import type { Standings } from './journal-references.ts';
+import type { SlabAllocator } from './slab-allocator.ts';
+import type { JournalReferences } from './journal-references.ts';
 
 export interface Gathering extends Reopening {
   /** `position` tells where the journal has the request that they came with, `origin` where it had it before it was written again. */
   addSpans(tenant: Tenant, spans: readonly Span[], position?: number, origin?: number): void;
   addRecords(tenant: Tenant, records: readonly LogRecord[], position?: number): void;
-  readonly standings: Standings;
+  readonly standings: JournalReferences;
   /**
    * Runs that close now; does no more than so many pieces of looking and as many of closing, so that whoever asks can do other work in between. Without any (0) it gives those
    * that had to close for want of room: a journal is told at once that they are finished, so they are asked for in the turn in which something was added or let go.
@@ -46,7 +46,7 @@ export interface GatheringOptions extends GatheringSettings {
   readonly telemetry: Telemetry;
   readonly limits?: GroupLimits;
   /** Makes the spans of traces smaller that are open for long; absent: they stay as long as they are. */
-  readonly squeeze?: Shelf;
+  readonly squeeze?: SlabAllocator;
   /** Work on a large run, a piece at a time, before it closes: once it has closed, its verdicts must come in the same turn. */
   readonly beforeClose?: (run: Run) => Steps<void>;
   /** Told of the keys of traces of which nothing is open any more, or that have shown no run so far; the verdicts of their runs come in the same turn. */

@@ -27,19 +27,19 @@ import { noPosition } from './held-spans.ts';
 import { idleTraces } from './idle-compaction.ts';
 import { joining } from './trace-joining.ts';
 import { withLastingKeys, type Lasting } from './run-identity.ts';
-import { looks, type Look, type Looked, type Pending, type Course } from './scan-planner.ts';
+import { scanPlanner, type Scan, type ScanResult, type Pending, type ScanProgress } from './scan-planner.ts';
 import { offeredTools } from '../assembly/configured-tools.ts';
 import { relief } from './eviction.ts';
 import { reopening } from './late-spans.ts';
 import { closing } from './revisions.ts';
 import { sessionTools } from '../assembly/session-tool-definitions.ts';
 import { slabs } from './slab-allocator.ts';
-import { standing } from './journal-references.ts';
+import { journalReferences } from './journal-references.ts';
 import { ended, spansPerStep, type Steps } from '../../runtime/cooperative.ts';
-import { telling } from './role-detection.ts';
+import { roleDetection } from './role-detection.ts';
 import { traceTable, type Trace } from './trace-table.ts';
 import { isRoot } from '../assembly/span-tree.ts';
-import { underWay } from './scan-scheduler.ts';
+import { scanScheduler } from './scan-scheduler.ts';
 
 const noRun = { 'tracejury.reason': 'no_agent_model_or_tool_span' } as const;
 const noRunEvicted = { 'tracejury.reason': 'evicted_without_a_run' } as const;
@@ -58,12 +58,12 @@ export function gathering(options: GatheringOptions): Gathering {
   const sessions = sessionTools<Trace>();
   const packing = { packer: spanPacker(keyShapes()), shelf: slabs() };
   const idle = idleTraces(clock, options.squeeze === undefined ? packing : { ...packing, shelf: options.squeeze });
-  const standings = standing(traces, options.settled);
+  const standings = journalReferences(traces, options.settled);
   const queue = deadlines<Trace>();
   const to = { ready: [] as Run[], telemetry, beforeClose: options.beforeClose };
-  const work = underWay({ clock, queue, guarded, look, settle });
-  const tell = telling(collectors);
-  const looking = looks(() => settings.closing, tell.canCarryRun);
+  const work = scanScheduler({ clock, queue, guarded, look, settle });
+  const tell = roleDetection(collectors);
+  const looking = scanPlanner(() => settings.closing, tell.canCarryRun);
   const joins = joining({ traces, telemetry, spansMax: limits.spansPerTraceMax, gone: forget });
   const { relieve, isOldestActive } = relief({ limits, clock, closed, traces, bytes: () => bytes, drop, evict: (trace) => guarded(trace, () => end(trace, () => 'evicted', noRunEvicted)) });
   let [bytes, ordinals] = [0, 0];
@@ -121,7 +121,7 @@ export function gathering(options: GatheringOptions): Gathering {
     return ended(drafting(trace, looking.whole(trace), tell.reading(trace)));
   }
 
-  function* drafting(trace: Trace, { held }: Look, reading: Reading): Steps<Lasting> {
+  function* drafting(trace: Trace, { held }: Scan, reading: Reading): Steps<Lasting> {
     const told = yield* assembling({ ...reading, tenant: trace.tenant, held });
     for (const other of sessions.learn(trace, told)) lookAgain(other);
     const drafts = sessions.filled(told);
@@ -131,7 +131,7 @@ export function gathering(options: GatheringOptions): Gathering {
   }
 
   /** What runs are in a trace, joined to the traces that hold their other parts. */
-  function* look(trace: Trace, course: Course): Steps<void> {
+  function* look(trace: Trace, course: ScanProgress): Steps<void> {
     if (trace.done) return drop(trace);
     const at = looking.due(trace, clock.nowMs());
     const reading = tell.reading(trace);
@@ -144,7 +144,7 @@ export function gathering(options: GatheringOptions): Gathering {
   }
 
   /** Closes what is due in one trace and sets its next deadline. */
-  function* settle(trace: Trace, { course, isWhole, lasting, reading }: Looked): Steps<void> {
+  function* settle(trace: Trace, { course, isWhole, lasting, reading }: ScanResult): Steps<void> {
     const now = course.newsMs ?? clock.nowMs();
     const pending: Pending[] = [];
     yield* closing(to, trace, lasting, (draft) => {

@@ -5,11 +5,11 @@
 import type { SpanId } from '../../model/ids.ts';
 import type { SpanPacker } from '../../otlp/cut/span-packing.ts';
 import type { Held } from '../assembly/assemble.ts';
-import type { Shelf } from './slab-allocator.ts';
+import type { SlabAllocator } from './slab-allocator.ts';
 
 export interface Packing {
   readonly packer: SpanPacker;
-  readonly shelf: Shelf;
+  readonly shelf: SlabAllocator;
 }
 
 /** A span with its place in the order of arrival. */

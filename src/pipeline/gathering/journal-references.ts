@@ -11,7 +11,7 @@ export interface FinishedTrace {
 }
 
 /** For whoever keeps the journal. */
-export interface Standings {
+export interface JournalReferences {
   /** The lowest position that an open trace stands on; undefined: none does. */
   oldestPosition(): number | undefined;
   /** The request at `from` was written again at `to`. */
@@ -24,7 +24,7 @@ export interface Standings {
   takeFinished(): readonly FinishedTrace[];
 }
 
-export interface Standing extends Standings {
+export interface JournalReference extends JournalReferences {
   /** Something of the trace came with the request at this position; undefined: with none that is written down. */
   stand(trace: Trace, position: number | undefined): void;
   /** Nothing of it needs to be read again. */
@@ -34,7 +34,7 @@ export interface Standing extends Standings {
 }
 
 /** `settled`: told of the keys of traces of which nothing is open, or that have shown no run so far. Verdicts of their runs come in the same turn. */
-export function standing(traces: TraceTable, settled: (keys: readonly string[]) => void = () => undefined): Standing {
+export function journalReferences(traces: TraceTable, settled: (keys: readonly string[]) => void = () => undefined): JournalReference {
   let finished: FinishedTrace[] = [];
   return {
     stand(trace, position) {

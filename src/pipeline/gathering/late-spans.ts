@@ -7,7 +7,7 @@ import type { LogRecord, Span } from '../../model/span.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { contentHash, expectedOf } from './run.ts';
 import type { Draft } from '../assembly/assemble.ts';
-import type { Standing } from './journal-references.ts';
+import type { JournalReference } from './journal-references.ts';
 import type { Trace, TraceTable } from './trace-table.ts';
 
 export interface TraceName {
@@ -40,9 +40,9 @@ export interface Reopening {
 }
 
 /** Parts of the gathering. */
-export interface ReopeningParts {
+export interface LateSpansDeps {
   readonly traces: TraceTable;
-  readonly standings: Pick<Standing, 'finish'>;
+  readonly standings: Pick<JournalReference, 'finish'>;
   readonly telemetry: Telemetry;
   /** A trace that opened until then has had its time to show a root. */
   readonly openedUntilMs: () => number;
@@ -56,7 +56,7 @@ export interface ReopeningParts {
   readonly relieve: () => void;
 }
 
-export function reopening({ traces, standings, telemetry, openedUntilMs, takeSpans, takeRecords, draftsOf, emptied, guarded, drop, relieve }: ReopeningParts): Reopening {
+export function reopening({ traces, standings, telemetry, openedUntilMs, takeSpans, takeRecords, draftsOf, emptied, guarded, drop, relieve }: LateSpansDeps): Reopening {
   function stray({ tenant, traceId }: TraceName): Trace | undefined {
     const trace = traces.find(tenant, traceId);
     return trace === undefined || trace.closed !== undefined ? undefined : trace;

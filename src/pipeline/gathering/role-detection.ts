@@ -4,12 +4,12 @@ import { repeats } from '../../../collectors/parsing/repeats.ts';
 import { sharedValues } from '../../../collectors/parsing/shared-values.ts';
 import type { Span } from '../../model/span.ts';
 import type { SpanId } from '../../model/ids.ts';
-import { toldOf, type Reading, type Told } from '../assembly/span-facts.ts';
+import { spanReadingOf, type Reading, type SpanReading } from '../assembly/span-facts.ts';
 import { readersOf } from '../assembly/collector-match.ts';
 import type { Trace } from './trace-table.ts';
 import { isRoot } from '../assembly/span-tree.ts';
 
-export interface Telling {
+export interface RoleDetection {
   /** For one look. What it finds is kept only when the trace is told to keep it: most traces are looked at once, and what hangs on an old object outlives its use. */
   reading(trace: Trace): Reading;
   /** Undefined: the span cannot be read. */
@@ -20,18 +20,18 @@ export interface Telling {
   canCarryRun(trace: Trace, span: Span): boolean;
 }
 
-export function telling(collectors: readonly Collector[]): Telling {
+export function roleDetection(collectors: readonly Collector[]): RoleDetection {
   const shared = sharedValues();
 
   function reading(trace: Trace): Reading {
-    const { toldCache = new Map<SpanId, Told>(), repeats: told = repeats(shared) } = trace.reading ?? {};
+    const { toldCache = new Map<SpanId, SpanReading>(), repeats: told = repeats(shared) } = trace.reading ?? {};
     return { collectors, records: trace.records.bySpan, toldCache, repeats: told };
   }
 
   function facts(trace: Trace, span: Span): SpanFacts | undefined {
     try {
       trace.reading ??= reading(trace);
-      return toldOf(reading(trace), span).facts;
+      return spanReadingOf(reading(trace), span).facts;
     } catch {
       return undefined;
     }

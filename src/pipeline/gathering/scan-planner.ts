@@ -15,7 +15,7 @@ import { sortedBy } from '../../model/nano-time.ts';
 import type { Trace } from './trace-table.ts';
 
 /** One look, from its beginning until what is due has closed. */
-export interface Course {
+export interface ScanProgress {
   /** When the trace was to be looked at. */
   readonly dueMs: number;
   /** When the last span came that it looks at. */
@@ -34,27 +34,27 @@ const busyMsPerSpan = 2;
 export const partsFromSpans = 256;
 
 /** What to look at. */
-export interface Look {
+export interface Scan {
   readonly held: readonly Held[];
   readonly isWhole: boolean;
 }
 
 /** What came of it. */
-export interface Looked {
-  readonly course: Course;
+export interface ScanResult {
+  readonly course: ScanProgress;
   readonly isWhole: boolean;
   readonly lasting: Lasting;
   /** What was read for it. */
   readonly reading: Reading;
 }
 
-export interface Looks {
+export interface ScanPlanner {
   /** A span, or a record of one, has come. Gives when to look at the trace. */
   arrived(trace: Trace, spanId: SpanId, nowMs: number): number;
-  due(trace: Trace, nowMs: number): Look;
-  whole(trace: Trace): Look;
+  due(trace: Trace, nowMs: number): Scan;
+  whole(trace: Trace): Scan;
   /** A look is over; what was looked at and is still open closes then, if nothing more comes. Gives when to look at the trace. */
-  over(trace: Trace, pending: readonly Pending[], course: Course): number;
+  over(trace: Trace, pending: readonly Pending[], course: ScanProgress): number;
 }
 
 export interface Pending {
@@ -64,7 +64,7 @@ export interface Pending {
 }
 
 /** `times` tells those that hold now. */
-export function looks(times: () => ClosingTimes, canCarryRun: (trace: Trace, span: Span) => boolean): Looks {
+export function scanPlanner(times: () => ClosingTimes, canCarryRun: (trace: Trace, span: Span) => boolean): ScanPlanner {
   function lookAtMs(spans: number, { lastMs, waitsSinceMs = lastMs }: Pick<Part, 'lastMs' | 'waitsSinceMs'>): number {
     const { settleMs, quietMs } = times();
     return Math.min(lastMs + Math.max(settleMs, spans * lookMsPerSpan), waitsSinceMs + Math.max(quietMs, spans * busyMsPerSpan));
@@ -135,7 +135,7 @@ function earliest(pending: readonly Pending[]): number {
   return pending.reduce((next, { atMs }) => Math.min(next, atMs), Infinity);
 }
 
-function whole(trace: Trace): Look {
+function whole(trace: Trace): Scan {
   return { held: [...trace.held.values()], isWhole: true };
 }
 

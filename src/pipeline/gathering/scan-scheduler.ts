@@ -3,20 +3,20 @@
  * on with what was there when it began: were it begun again for every span that comes, a trace that never goes quiet would never be looked at. It
  * closes what it would have closed just before they came, and they are news for the next look.
  */
-import type { Course } from './scan-planner.ts';
+import type { ScanProgress } from './scan-planner.ts';
 import type { Clock } from '../../model/clock.ts';
 import type { Deadlines } from '../../runtime/deadline-queue.ts';
-import type { Looked } from './scan-planner.ts';
+import type { ScanResult } from './scan-planner.ts';
 import type { Steps } from '../../runtime/cooperative.ts';
 import { earlier } from '../../model/nano-time.ts';
-import { together } from './join-window.ts';
+import { joinWindow } from './join-window.ts';
 import type { Trace } from './trace-table.ts';
 
-export interface UnderWay {
+export interface ScanScheduler {
   /** Does so many pieces of looking at most, and as many of closing. */
   goOn(piecesMax: number): void;
   /** What was looked at waits for those that are due with it. */
-  looked(trace: Trace, look: Looked): void;
+  looked(trace: Trace, look: ScanResult): void;
   /** When the first trace was due, or is, that is not through; undefined: none will be. */
   nextMs(): number | undefined;
   /** Something has come for the trace: a look that is done in one turn is begun again. */
@@ -29,27 +29,27 @@ export interface UnderWay {
   giveUpAll(): readonly Trace[];
 }
 
-export interface UnderWayParts {
+export interface ScanSchedulerDeps {
   readonly clock: Clock;
   readonly queue: Deadlines<Trace>;
   /** When a step of it fails nothing goes on with the trace. */
   readonly guarded: (trace: Trace, step: () => void) => void;
   /** Looks at a trace, and says so by `looked`. */
-  readonly look: (trace: Trace, course: Course) => Steps<void>;
+  readonly look: (trace: Trace, course: ScanProgress) => Steps<void>;
   /** Closes what is due in it. */
-  readonly settle: (trace: Trace, look: Looked) => Steps<void>;
+  readonly settle: (trace: Trace, look: ScanResult) => Steps<void>;
 }
 
 /** A turn of looking that took so long leaves the closing to the next one. */
 const longMs = 5;
 
-export function underWay({ clock, queue, guarded, look, settle }: UnderWayParts): UnderWay {
-  const looked = together();
-  let work: { readonly trace: Trace; readonly course: Course; readonly steps: Steps<void> } | undefined;
+export function scanScheduler({ clock, queue, guarded, look, settle }: ScanSchedulerDeps): ScanScheduler {
+  const looked = joinWindow();
+  let work: { readonly trace: Trace; readonly course: ScanProgress; readonly steps: Steps<void> } | undefined;
   /** The last turn was one of looking: were it followed by another, nothing would close while all that is due takes long. */
   let closesNext = false;
 
-  function begin(trace: Trace, course: Course, steps: Steps<void>): void {
+  function begin(trace: Trace, course: ScanProgress, steps: Steps<void>): void {
     work = { trace, course, steps };
     piece();
   }
@@ -72,7 +72,7 @@ export function underWay({ clock, queue, guarded, look, settle }: UnderWayParts)
     const dueMs = queue.nextMs() ?? nowMs;
     const trace = queue.takeDue(nowMs);
     if (trace === undefined) return false;
-    const course: Course = { dueMs, lastMs: trace.lastMs, isLong: false, newsMs: undefined };
+    const course: ScanProgress = { dueMs, lastMs: trace.lastMs, isLong: false, newsMs: undefined };
     begin(trace, course, look(trace, course));
     return true;
   }

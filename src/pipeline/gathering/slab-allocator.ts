@@ -1,6 +1,6 @@
 /** Where packed spans lie until somebody asks for them. */
 
-export interface Shelf {
+export interface SlabAllocator {
   /** What is lent is copied, in whichever form. */
   keep(lent: Buffer): Buffer;
   /** What was lent, of what is kept. */
@@ -16,7 +16,7 @@ const sharedMax = 1 / 8;
  * For what lives about as long as its neighbours. Tens of thousands of bytes here and there, each let go at its own time, leave gaps that the allocator of the system
  * rarely gives back: the process stays as large as it was at its fullest.
  */
-export function slabs(slabBytes = slabBytesDefault): Shelf {
+export function slabs(slabBytes = slabBytesDefault): SlabAllocator {
   let slab = Buffer.alloc(0);
   let at = 0;
 

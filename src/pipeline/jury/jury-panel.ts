@@ -16,7 +16,7 @@ export interface Escalation {
   readonly onDisagreement: boolean;
 }
 
-export interface Seat {
+export interface Slot {
   readonly judge: string;
   /** Of this judge, from 1 on. */
   readonly vote: number;
@@ -25,9 +25,9 @@ export interface Seat {
 export const panelJudgesMax = 9;
 export const votesMax = 9;
 /** Of all judges together: each is a question, or several, that is paid for. */
-export const seatsMax = 15;
+export const slotsMax = 15;
 
-export function seatsOf({ judges, votes }: Panel): readonly Seat[] {
+export function slotsOf({ judges, votes }: Panel): readonly Slot[] {
   return judges.flatMap((judge) => Array.from({ length: votes }, (_, at) => ({ judge, vote: at + 1 })));
 }
 

@@ -3,11 +3,11 @@
  * most votes, of scores the middle one. A tie goes to the lower score: who is not shown to be good does not pass.
  */
 import type { Verdict } from '../../model/verdict.ts';
-import type { Escalation, Seat } from './jury-panel.ts';
+import type { Escalation, Slot } from './jury-panel.ts';
 import { quorumOf } from './jury-panel.ts';
 import type { AskEnd } from './judge-driver.ts';
 
-export interface Ballot extends Seat {
+export interface Ballot extends Slot {
   readonly end: AskEnd;
   /** The lowest that stood in its answers, 0..1. */
   readonly confidence?: number;

@@ -21,7 +21,7 @@ export interface JuryCosts {
   readonly cached: number;
 }
 
-export interface JuryTold {
+export interface JuryReport {
   readonly ballots: readonly Ballot[];
   readonly count: Count;
   readonly escalated: Escalated | undefined;
@@ -33,7 +33,7 @@ export interface JuryTold {
 const explanationCharsMax = 300;
 
 /** `verdict`: that of the votes, or of the judge that they were passed on to. */
-export function juryVerdict(verdict: Verdict, told: JuryTold): Verdict {
+export function juryVerdict(verdict: Verdict, told: JuryReport): Verdict {
   const { costs, model } = told;
   const { cached: _own, ...details } = verdict.details;
   const sentence = sentenceOf(told);
@@ -46,7 +46,7 @@ export function verdictOfEscalation({ ballot: { end } }: Escalated): Verdict | u
   return end.kind === 'judged' && isVote(end.verdict) ? end.verdict : undefined;
 }
 
-function juryDetails({ ballots, count, escalated, costs }: JuryTold): JsonObject {
+function juryDetails({ ballots, count, escalated, costs }: JuryReport): JsonObject {
   const counted = count.kind === 'counted' ? count : undefined;
     return {
     decided_by: escalated !== undefined && verdictOfEscalation(escalated) !== undefined ? 'escalation' : (counted?.by ?? 'nobody'),
@@ -81,7 +81,7 @@ function ballotDetails({ judge, vote, end, confidence }: Ballot): JsonObject {
 }
 
 /** Undefined: there is nothing to add, for one judge was asked and has decided. */
-function sentenceOf({ ballots, count, escalated }: JuryTold): string | undefined {
+function sentenceOf({ ballots, count, escalated }: JuryReport): string | undefined {
   if (count.kind === 'missing') return undefined;
   if (escalated !== undefined) {
     const because = escalated.because === 'disagreement' ? `${count.agreeing} of ${count.answered} votes agreed` : `the confidence of ${count.confidence ?? 0} was below ${escalated.below ?? 0}`;

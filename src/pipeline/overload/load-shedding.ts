@@ -6,27 +6,27 @@
  */
 import type { Clock } from '../../model/clock.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
-import { strainBounds, strainNames, type StrainName, type Strains } from './pressure-thresholds.ts';
+import { pressureThresholds, pressureNames, type PressureName, type Pressures } from './pressure-thresholds.ts';
 
 /** In the order of what they give up. */
-export const stressLevels = ['calm', 'shed_judges', 'shed_content', 'refuse'] as const;
-export type StressLevel = (typeof stressLevels)[number];
+export const loadSheddingLevels = ['calm', 'shed_judges', 'shed_content', 'refuse'] as const;
+export type LoadSheddingLevel = (typeof loadSheddingLevels)[number];
 
-export interface Stress {
+export interface LoadShedding {
   /** Called regularly with what bears now. */
-  observe(strains: Strains): void;
-  level(): StressLevel;
+  observe(strains: Pressures): void;
+  level(): LoadSheddingLevel;
   /** What bears most, of those that make the level; undefined while calm. */
-  cause(): StrainName | undefined;
+  cause(): PressureName | undefined;
   /** The cause's strain, in parts of what it takes to refuse for it. */
   burden(): number;
   /** What presses so much that no more is to be taken than gets done; undefined: nothing does. */
-  pressing(): StrainName | undefined;
+  pressing(): PressureName | undefined;
   /** True: not even senders that take little are let in. */
   refusesAll(): boolean;
 }
 
-export interface StressOptions {
+export interface LoadSheddingOptions {
   readonly clock: Clock;
   readonly telemetry: Telemetry;
 }
@@ -34,12 +34,12 @@ export interface StressOptions {
 /** How long strains must have been lower, for a level to be left. */
 export const calmMs = 500;
 
-export function stress({ clock, telemetry }: StressOptions): Stress {
+export function loadShedding({ clock, telemetry }: LoadSheddingOptions): LoadShedding {
   let level = 0;
-  let cause: StrainName | undefined;
+  let cause: PressureName | undefined;
   let burden = 0;
   let isFull = false;
-  let pressing: StrainName | undefined;
+  let pressing: PressureName | undefined;
   let seenMs = clock.nowMs();
   /** Since when all strains would allow a lower level, and the highest that they allowed since. */
   let lower: { readonly sinceMs: number; readonly level: number } | undefined;
@@ -47,7 +47,7 @@ export function stress({ clock, telemetry }: StressOptions): Stress {
 
   /** Time counts for the level that held until now. */
   function countTime(nowMs: number): void {
-    telemetry.add('tracejury.stress.time', Math.max(0, nowMs - seenMs) / 1_000, { 'tracejury.stress.level': stressLevels[level] ?? '' });
+    telemetry.add('tracejury.stress.time', Math.max(0, nowMs - seenMs) / 1_000, { 'tracejury.stress.level': loadSheddingLevels[level] ?? '' });
     seenMs = nowMs;
   }
 
@@ -67,15 +67,15 @@ export function stress({ clock, telemetry }: StressOptions): Stress {
     observe(strains) {
       const nowMs = clock.nowMs();
       countTime(nowMs);
-      settle(nowMs, levelOf(strains, () => 1), levelOf(strains, (name) => strainBounds[name].leaveShare));
+      settle(nowMs, levelOf(strains, () => 1), levelOf(strains, (name) => pressureThresholds[name].leaveShare));
       cause = level === 0 ? undefined : mostOf(strains);
       burden = cause === undefined ? 0 : strains[cause] / refuseAt(cause);
-      pressing = strainNames.find((name) => strains[name] >= strainBounds[name].ease);
-      isFull = strainNames.some((name) => strains[name] >= strainBounds[name].refuseAll);
+      pressing = pressureNames.find((name) => strains[name] >= pressureThresholds[name].ease);
+      isFull = pressureNames.some((name) => strains[name] >= pressureThresholds[name].refuseAll);
       telemetry.set('tracejury.stress.level', level);
-      for (const name of strainNames) telemetry.set('tracejury.stress.strain', strains[name], { 'tracejury.strain': name });
+      for (const name of pressureNames) telemetry.set('tracejury.stress.strain', strains[name], { 'tracejury.strain': name });
     },
-    level: () => stressLevels[level] ?? 'refuse',
+    level: () => loadSheddingLevels[level] ?? 'refuse',
     cause: () => cause,
     burden: () => burden,
     pressing: () => pressing,
@@ -84,20 +84,20 @@ export function stress({ clock, telemetry }: StressOptions): Stress {
 }
 
 /** The highest level for which one of the strains reaches such a share of its bound. */
-function levelOf(strains: Strains, shareOf: (name: StrainName) => number): number {
-  return strainNames.reduce((highest, name) => {
-    const { shedJudges, shedContent, refuse } = strainBounds[name];
+function levelOf(strains: Pressures, shareOf: (name: PressureName) => number): number {
+  return pressureNames.reduce((highest, name) => {
+    const { shedJudges, shedContent, refuse } = pressureThresholds[name];
     const own = [shedJudges, shedContent, refuse].findLastIndex((bound) => strains[name] >= bound * shareOf(name)) + 1;
     return Math.max(highest, own);
   }, 0);
 }
 
 /** Those that refuse by themselves do it at what they can bear. */
-function refuseAt(name: StrainName): number {
-  const { refuse } = strainBounds[name];
+function refuseAt(name: PressureName): number {
+  const { refuse } = pressureThresholds[name];
   return Number.isFinite(refuse) ? refuse : 1;
 }
 
-function mostOf(strains: Strains): StrainName | undefined {
-  return strainNames.reduce<StrainName | undefined>((most, name) => (most === undefined || strains[name] / refuseAt(name) > strains[most] / refuseAt(most) ? name : most), undefined);
+function mostOf(strains: Pressures): PressureName | undefined {
+  return pressureNames.reduce<PressureName | undefined>((most, name) => (most === undefined || strains[name] / refuseAt(name) > strains[most] / refuseAt(most) ? name : most), undefined);
 }

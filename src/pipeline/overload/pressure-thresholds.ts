@@ -1,6 +1,6 @@
 /** What bears on the service, each as a share of what it can bear, and from which share on what is given up. */
 
-export interface StrainBounds {
+export interface PressureThresholds {
   /** From here on no judge is asked. */
   readonly shedJudges: number;
   /** From here on the store keeps verdicts alone, no content. */
@@ -17,7 +17,7 @@ export interface StrainBounds {
 
 const never = Infinity;
 
-export const strainBounds = {
+export const pressureThresholds = {
   /** Bytes of requests that are not answered yet, of those that may be in flight. Each request is refused by itself when there is no room for it. */
   in_flight: { shedJudges: 0.5, shedContent: 0.75, ease: never, refuse: never, refuseAll: never, leaveShare: 0.8 },
   /** Bytes of open traces, of those that may be held. At the bound the oldest would be closed as they are. */
@@ -34,10 +34,10 @@ export const strainBounds = {
   store: { shedJudges: 0.3, shedContent: 0.3, ease: 0.05, refuse: never, refuseAll: never, leaveShare: 0.8 },
   /** Resident memory of the process, of `limits.memory_bytes`. Closed traces go before anything is shed, so it is never far below. */
   memory: { shedJudges: 0.95, shedContent: 1, ease: never, refuse: 1.03, refuseAll: 1.07, leaveShare: 0.95 },
-} as const satisfies { readonly [name: string]: StrainBounds };
+} as const satisfies { readonly [name: string]: PressureThresholds };
 
-export type StrainName = keyof typeof strainBounds;
+export type PressureName = keyof typeof pressureThresholds;
 /** Shares: 0 is at rest. */
-export type Strains = { readonly [name in StrainName]: number };
+export type Pressures = { readonly [name in PressureName]: number };
 
-export const strainNames = Object.keys(strainBounds) as readonly StrainName[];
+export const pressureNames = Object.keys(pressureThresholds) as readonly PressureName[];

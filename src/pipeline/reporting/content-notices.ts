@@ -2,7 +2,7 @@
 import type { Carried } from '../../../collectors/collector.ts';
 import type { ScoredRun } from '../../model/scored-run.ts';
 import type { AgentTrace, Run } from '../../model/agent-trace.ts';
-import { isCarried, lackOf, lackTexts, mainDialect, placesOf, remedyOf } from './missing-data.ts';
+import { isCarried, lackOf, lackTexts, mainDialect, placesOf, missingDataOf } from './missing-data.ts';
 
 export interface ContentNotice {
   readonly agent: string;
@@ -61,7 +61,7 @@ function notice(missing: Carried, { run, ...told }: Pick<ContentNotice, 'agent' 
     ...told,
     missing,
     lookedForIn: placesOf(missing, run.dialects).slice(0, placesToldMax),
-    todo: remedyOf(missing, run.dialects) ?? 'docs/dialects.md says which attributes are read.',
+    todo: missingDataOf(missing, run.dialects) ?? 'docs/dialects.md says which attributes are read.',
     message: `the first runs of an agent could not be scored: their spans carry no ${lackTexts[missing].replace(/^the /, '')}`,
   };
 }

@@ -55,7 +55,7 @@ export function placesOf(lack: Lack, dialects: readonly string[]): readonly stri
 }
 
 /** One sentence that says what to do. The specific dialect knows what its SDK calls the setting; the generic one would name another's. */
-export function remedyOf(lack: Lack, dialects: readonly string[]): string | undefined {
+export function missingDataOf(lack: Lack, dialects: readonly string[]): string | undefined {
   if (!isCarried(lack)) return otherRemedies[lack];
   if (lack === 'tokens') return tokensRemedy;
   const kind = lack === 'tool_definitions' ? 'tools' : 'content';

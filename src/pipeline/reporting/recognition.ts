@@ -7,7 +7,7 @@ import { wire } from '../../model/attributes.ts';
 import type { Clock } from '../../model/clock.ts';
 import type { Tenant } from '../../model/ids.ts';
 import { textAttribute, type LogRecord, type Resource, type Span } from '../../model/span.ts';
-import { toldOf, type Told } from '../assembly/span-facts.ts';
+import { spanReadingOf, type SpanReading } from '../assembly/span-facts.ts';
 
 export interface Unrecognised {
   readonly tenant: Tenant;
@@ -77,9 +77,9 @@ export function recognition({ collectors, clock }: { readonly collectors: readon
   const none = new Map<never, never>();
 
   /** A span that no collector can read is counted where its trace is closed; its request has been taken. */
-  function told(span: Span): Pick<Told, 'facts' | 'dialects'> {
+  function told(span: Span): Pick<SpanReading, 'facts' | 'dialects'> {
     try {
-      return toldOf({ collectors, records: none }, span);
+      return spanReadingOf({ collectors, records: none }, span);
     } catch {
       return { facts: {}, dialects: [] };
     }

@@ -13,7 +13,7 @@ import { sendMessage, sendRefusal, statusText } from './grpc-answer.ts';
 import { readMessage, type ReceivedMessage } from './grpc-message.ts';
 import { defaultGrpcBounds, grpcServer } from './grpc-server.ts';
 import type { GrpcBounds } from './grpc-session.ts';
-import type { DoorLease, Lease } from '../byte-budget.ts';
+import type { ByteLease, Lease } from '../byte-budget.ts';
 import { type Receiver, type ReceiverLogger } from '../receiver.ts';
 import { senderOf, type Ingest } from '../../model/ingest.ts';
 import { refusalLog } from '../rejection-log.ts';
@@ -30,7 +30,7 @@ export interface OtlpGrpcOptions {
   /** Of one message: as it is sent, and inflated. */
   readonly limits: { readonly bodyBytes: number; readonly inflatedBytes: number };
   /** Of the bytes of all requests that are not answered yet. */
-  readonly lease: DoorLease;
+  readonly lease: ByteLease;
   /** Empty: everybody may send. */
   readonly tokens: readonly Token[];
   /** Absent: calls to any name are taken. */

@@ -12,7 +12,7 @@ import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { sendAnswer } from './http-answer.ts';
 import { aborted, contentEncoding, readBody, type ContentEncoding, type ReceivedBody } from '../body.ts';
 import { openConnections, type Connections } from '../connection-tracker.ts';
-import type { DoorLease, Lease } from '../byte-budget.ts';
+import type { ByteLease, Lease } from '../byte-budget.ts';
 import { answerUnparsed, defaultHttpBounds, endAnswered, otlpHttpServer, restLimits, stopTimeoutMs, wholeAnswer, type HttpBounds } from './otlp-http-server.ts';
 import { type Receiver, type ReceiverLogger } from '../receiver.ts';
 import { senderOf, type Ingest } from '../../model/ingest.ts';
@@ -36,7 +36,7 @@ export interface OtlpHttpOptions {
   readonly tls?: Tls;
   readonly limits: OtlpHttpLimits;
   /** Of the bytes of all requests that are not answered yet. */
-  readonly lease: DoorLease;
+  readonly lease: ByteLease;
   /** Empty: everybody may send. */
   readonly tokens: readonly Token[];
   /** Absent: requests to any name and from any page are taken. */

@@ -1,6 +1,6 @@
 /** What waits for backends, as the API writes it. */
 import { exportStates, type ExportCount, type ExportRow } from '../../model/store/export-store.ts';
-import type { EntryStanding, MetricsStanding, ScoresStanding, SpansStanding, ToldFailure } from '../../model/exporter-status.ts';
+import type { EntryStatus, MetricsStatus, ScoresStatus, SpansStatus, ReportedFailure } from '../../model/exporter-status.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { timeText, type Micros } from '../../model/timestamp.ts';
 import { object } from './figures-json.ts';
@@ -41,7 +41,7 @@ export const exportSchemas: { readonly [name: string]: JsonObject } = {
 };
 
 /** `rows`: of an entry's scores, what the store has of them; undefined: nothing. */
-export function entryJson({ name, kind, isConfigured, standing }: EntryStanding, rows: ExportCount | undefined, nowMs: number): JsonObject {
+export function entryJson({ name, kind, isConfigured, standing }: EntryStatus, rows: ExportCount | undefined, nowMs: number): JsonObject {
   return {
     ...nothing,
     name,
@@ -68,14 +68,14 @@ function rowsJson(rows: ExportCount | undefined): JsonObject {
   return { waiting: rows?.waiting ?? 0, dead: rows?.dead ?? 0 };
 }
 
-function oldestJson(standing: Pick<ScoresStanding | SpansStanding, 'sends' | 'toSend' | 'oldestAtMs'> | MetricsStanding, rows: ExportCount | undefined, nowMs: number): JsonObject {
+function oldestJson(standing: Pick<ScoresStatus | SpansStatus, 'sends' | 'toSend' | 'oldestAtMs'> | MetricsStatus, rows: ExportCount | undefined, nowMs: number): JsonObject {
   if (standing.sends === 'metrics' || standing.toSend === 0) return {};
   const inStore = standing.sends === 'spans' || rows?.oldestAt === undefined ? Infinity : rows.oldestAt / 1_000;
   const atMs = Math.min(standing.oldestAtMs ?? Infinity, inStore);
   return atMs === Infinity ? {} : { oldest_at: timeOfMs(atMs), oldest_age_seconds: Math.max(0, nowMs - atMs) / 1_000 };
 }
 
-function failureJson({ atMs, error, reason, todo }: ToldFailure): JsonObject {
+function failureJson({ atMs, error, reason, todo }: ReportedFailure): JsonObject {
   return { at: timeOfMs(atMs), error, reason, todo };
 }
 

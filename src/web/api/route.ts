@@ -3,7 +3,7 @@ import type { UnrecognisedNotice } from '../../pipeline/reporting/recognition.ts
 import type { Parameters } from './query.ts';
 import type { RunKey } from '../../model/agent-trace.ts';
 import type { Annotation, TakenAnnotation } from '../../model/store/annotation-store.ts';
-import type { EntryStanding } from '../../model/exporter-status.ts';
+import type { EntryStatus } from '../../model/exporter-status.ts';
 import type { Clock } from '../../model/clock.ts';
 import type { KeptSpans, Store } from '../../model/store/store.ts';
 import type { JudgeInForce } from '../../analytics/judge-agreement.ts';
@@ -11,12 +11,12 @@ import type { JsonObject, JsonValue } from '../../model/json.ts';
 
 /** The queues of exporters, as far as they are told of. */
 export interface ExporterQueues {
-  standings(): readonly EntryStanding[];
+  standings(): readonly EntryStatus[];
   /** The rows of the store have changed. */
   recount(): Promise<void>;
 }
 
-export interface ApiParts {
+export interface ApiDeps {
   readonly store: Store;
   /** Undefined: none are kept of the run's trace. */
   readonly spans: (key: RunKey) => Promise<KeptSpans | undefined>;
@@ -58,7 +58,7 @@ export interface Route {
   /** Lists of the answer that tell of all tenants: empty for whoever sees one alone. */
   readonly ofAllTenants?: readonly string[];
   /** Undefined: there is no such thing. */
-  readonly handle: (parts: ApiParts, parameters: Parameters, body: JsonValue) => Promise<JsonValue | undefined>;
+  readonly handle: (parts: ApiDeps, parameters: Parameters, body: JsonValue) => Promise<JsonValue | undefined>;
 }
 
 /** A limit of the day, in its unit: US dollars, requests or tokens. */

@@ -5,21 +5,21 @@ import { isJsonObject, jsonText, type JsonObject, type JsonValue } from '../../m
 import { openApiDocument } from './openapi.ts';
 import { NotKept, QueryFault, type Parameters } from './query.ts';
 import { routes } from './routes.ts';
-import type { ApiParts, Route } from './route.ts';
+import type { ApiDeps, Route } from './route.ts';
 
 export const apiPrefix = '/api/v1';
 
 /** The one tenant that the bearer of an Authorization header sees; undefined: all of them. */
 export type OnlyTenant = (authorization: string | undefined) => Tenant | undefined;
 
-export function serveApi(app: FastifyInstance, parts: ApiParts, onlyTenant: OnlyTenant): void {
+export function serveApi(app: FastifyInstance, parts: ApiDeps, onlyTenant: OnlyTenant): void {
   const document = openApiDocument(routes);
   app.get(`${apiPrefix}/openapi.json`, { config: { isOfTenants: true } }, async () => document);
   for (const route of routes) serveRoute(app, route, { parts, onlyTenant });
 }
 
 interface Serving {
-  readonly parts: ApiParts;
+  readonly parts: ApiDeps;
   readonly onlyTenant: OnlyTenant;
 }
 

@@ -5,10 +5,10 @@ import type { CallOutcome, SimulatedCall, SimulatedRun } from '../simulated.ts';
 
 export type SimulatedMessage =
   | { readonly role: 'system' | 'user' | 'assistant'; readonly text: string }
-  | { readonly role: 'asks'; readonly calls: readonly AskedTool[] }
+  | { readonly role: 'asks'; readonly calls: readonly RequestedTool[] }
   | { readonly role: 'told'; readonly id: string; readonly tool: string; readonly text: string };
 
-export interface AskedTool {
+export interface RequestedTool {
   readonly id: string;
   readonly tool: string;
   readonly argumentsText: string;
@@ -32,7 +32,7 @@ export function replyIn(run: SimulatedRun, turn: number, callId: CallId): Simula
   return asking === undefined ? { role: 'assistant', text: run.answer ?? '' } : { role: 'asks', calls: askedIn(asking.calls, turn, callId) };
 }
 
-function askedIn(calls: readonly SimulatedCall[], turn: number, callId: CallId): readonly AskedTool[] {
+function askedIn(calls: readonly SimulatedCall[], turn: number, callId: CallId): readonly RequestedTool[] {
   return calls.map((call, at) => ({ id: callId(turn, at), tool: call.tool, argumentsText: jsonText(call.arguments) }));
 }
 
