@@ -8,7 +8,7 @@ import type { Fingerprints } from './config/fingerprint.ts';
 import type { ScoredRun } from './model/scored-run.ts';
 import { roughBytes } from './model/size-estimate.ts';
 import { contentNotices } from './pipeline/reporting/content-notices.ts';
-import { defaultGroupLimits } from './pipeline/gathering/group-limits.ts';
+import { defaultGroupLimits } from './pipeline/gathering/close-policy.ts';
 import { pipeline } from './pipeline/pipeline.ts';
 import type { TaskGroups } from './pipeline/reporting/task-groups.ts';
 import { inFlightBytes, type ByteLeases } from './receivers/byte-budget.ts';

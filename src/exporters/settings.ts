@@ -4,8 +4,6 @@ import type { Clock, Sleep } from '../model/clock.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { ClientTls } from '../model/client-tls.ts';
 import type { NativeSettings } from './scores/score-api-backend.ts';
-import type { OtlpProtocol } from './otlp/otlp-protocol.ts';
-import type { WebhookSettings } from './webhook/webhook-settings.ts';
 
 export interface ExporterSettings {
   /** Of the entry, in metrics. */
@@ -37,3 +35,35 @@ export interface ExporterDeps {
   /** Who resolves names; the machine when left out. */
   readonly lookup?: typeof lookup;
 }
+
+/** How spans are encoded, and what carries them. */
+export const otlpProtocols = ['http/protobuf', 'http/json', 'grpc'] as const;
+export type OtlpProtocol = (typeof otlpProtocols)[number];
+
+/** How a message is written. */
+export type MessageSettings = {
+  readonly body: 'json' | 'slack';
+  /** Where a person sees the run; `{trace_id}` and `{span_id}` are replaced. */
+  readonly link?: string;
+};
+
+/** What an entry says about a webhook. */
+export type WebhookSettings = MessageSettings & {
+  readonly url: string;
+  readonly secret?: string;
+  readonly only: WebhookFilter;
+  readonly perMinute: number;
+  /** True: it may be inside, where nobody from outside comes. */
+  readonly privateAddresses: boolean;
+};
+
+/** A verdict is told when its outcome or its label is named; empty lists of evaluators and agents are all of them. */
+export type WebhookFilter = {
+  readonly verdicts: readonly VerdictOutcome[];
+  readonly labels: readonly string[];
+  readonly evaluators: readonly string[];
+  readonly agents: readonly string[];
+};
+
+export const verdictOutcomes = ['fail', 'pass', 'error'] as const;
+type VerdictOutcome = (typeof verdictOutcomes)[number];

@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
 import { fairShare, type FairShare } from '../pipeline/overload/fair-share.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
-import { pressureThresholds } from '../pipeline/overload/pressure-thresholds.ts';
+import { pressureThresholds } from '../pipeline/overload/load-shedding.ts';
 import type { ByteLeases } from '../receivers/byte-budget.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { memoryGuard, type Memory } from './memory-guard.ts';

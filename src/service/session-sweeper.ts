@@ -1,6 +1,6 @@
 /** Sessions in which nothing has happened for a while are handed on to the queue of judges; those that were judged long ago are forgotten. */
 import type { Clock, Sleep } from '../model/clock.ts';
-import type { SessionSettings } from '../pipeline/evaluation/session-settings.ts';
+import type { SessionSettings } from '../pipeline/evaluation/session-turns.ts';
 import type { SessionCounts } from '../model/store/session-store.ts';
 import type { Store } from '../model/store/store.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';

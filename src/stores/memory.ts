@@ -3,7 +3,7 @@ import type { Run } from '../model/agent-trace.ts';
 import { runTargetId } from '../model/verdict.ts';
 import { callEnd } from '../model/tool-call-outcome.ts';
 import { lasting } from './compression.ts';
-import { storedDecisions, tookMicros } from './row-mapping.ts';
+import { storedDecisions, tookMicros, surplusRuns } from './row-mapping.ts';
 import { traceKey } from '../pipeline/gathering/trace-table.ts';
 import { memoryAnnotations } from './memory-annotations.ts';
 import { memoryBatches } from './memory-batches.ts';
@@ -18,7 +18,6 @@ import { memorySpend } from './memory-spend.ts';
 import { heldVerdicts, type HeldVerdict } from './memory-verdicts.ts';
 import { contentOf, readContent } from './content-codec.ts';
 import { spansInMemory } from './spans-in-memory.ts';
-import { surplusRuns } from './surplus-runs.ts';
 import type { ContentGone, RunFilter, Store, StoredDecision, StoreItem, SummaryRow, ToolRow } from '../model/store/store.ts';
 
 /** Beyond it the runs go that were scored first. */

@@ -5,7 +5,7 @@ import { manualClock } from '../../src/model/clock.ts';
 import { noTenant, type Tenant } from '../../src/model/ids.ts';
 import type { LogRecord, Span } from '../../src/model/span.ts';
 import { gathering } from '../../src/pipeline/gathering/gatherer.ts';
-import { defaultGroupLimits, type GroupLimits } from '../../src/pipeline/gathering/group-limits.ts';
+import { defaultGroupLimits, type GroupLimits } from '../../src/pipeline/gathering/close-policy.ts';
 import type { MetricName } from '../../src/telemetry/metrics.ts';
 import { squeezing } from '../../src/service/idle-compactor.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';

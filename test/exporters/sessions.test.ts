@@ -1,7 +1,7 @@
 /** Verdicts on sessions on their way out: they are of the session, and stand with its last turn. */
 import { expect, test } from 'vitest';
 import { carrierOf } from '../../src/exporters/otlp/evaluation-span.ts';
-import { evaluationId } from '../../src/exporters/otlp/evaluation-id.ts';
+import { evaluationId } from '../../src/exporters/otlp/open-inference.ts';
 import type { ExportItem } from '../../src/model/scored-run.ts';
 import { queueKey } from '../../src/exporters/delivery/per-run-queue.ts';
 import { judgeTraceOf } from '../../src/exporters/otlp/judge-spans.ts';

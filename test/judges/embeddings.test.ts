@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { embeddingCache } from '../../src/judges/client/embedding-cache.ts';
+import { embeddingCache } from '../../src/judges/client/embedder.ts';
 import type { Judge } from '../../src/judges/judge.ts';
 import type { JudgeSettings } from '../../src/judges/settings.ts';
 import { bench } from './bench.ts';

@@ -4,7 +4,7 @@ import { collectors } from '../../collectors/index.ts';
 import { evaluationContext } from '../../evaluators/configuration/context.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { noTenant } from '../../src/model/ids.ts';
-import { defaultGroupLimits } from '../../src/pipeline/gathering/group-limits.ts';
+import { defaultGroupLimits } from '../../src/pipeline/gathering/close-policy.ts';
 import { pipeline, type Pipeline } from '../../src/pipeline/pipeline.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 import { agentSpan, choiceRecord, toolSpan } from '../builders/gen-ai-spans.ts';

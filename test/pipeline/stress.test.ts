@@ -2,8 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { manualClock } from '../../src/model/clock.ts';
-import { pressureThresholds, pressureNames, type PressureName, type Pressures } from '../../src/pipeline/overload/pressure-thresholds.ts';
-import { calmMs, loadShedding, loadSheddingLevels } from '../../src/pipeline/overload/load-shedding.ts';
+import { pressureThresholds, pressureNames, type PressureName, type Pressures, calmMs, loadShedding, loadSheddingLevels } from '../../src/pipeline/overload/load-shedding.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';
 
 const atRest = Object.fromEntries(pressureNames.map((name) => [name, 0])) as unknown as Pressures;

@@ -9,7 +9,7 @@ import type { ScoredRun } from '../../src/model/scored-run.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import { noTenant, type SpanId } from '../../src/model/ids.ts';
 import type { Span } from '../../src/model/span.ts';
-import { defaultGroupLimits, type GroupLimits } from '../../src/pipeline/gathering/group-limits.ts';
+import { defaultGroupLimits, type GroupLimits } from '../../src/pipeline/gathering/close-policy.ts';
 import { pipeline } from '../../src/pipeline/pipeline.ts';
 import { spansPerStep } from '../../src/runtime/cooperative.ts';
 import { metricRegistry } from '../../src/telemetry/registry.ts';

@@ -6,7 +6,7 @@ import { manualClock } from '../../model/clock.ts';
 import { noTenant } from '../../model/ids.ts';
 import type { GatheringOptions } from '../../pipeline/gathering/gatherer-types.ts';
 import { gathering } from '../../pipeline/gathering/gatherer.ts';
-import { defaultGroupLimits } from '../../pipeline/gathering/group-limits.ts';
+import { defaultGroupLimits } from '../../pipeline/gathering/close-policy.ts';
 import { metricRegistry, type MetricRegistry } from '../../telemetry/registry.ts';
 import type { Recorded } from './recording.ts';
 

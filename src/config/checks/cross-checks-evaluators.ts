@@ -8,7 +8,7 @@ import type { CrossCheck } from './cross-check.ts';
 import { isRule, judgeFindings } from './cross-checks-juries.ts';
 import { askable, entryName, entryOf, evaluatorEntry, placedEntries, type PlacedEntry } from '../entries/evaluator-entry.ts';
 import { pathText, type Finding, type Path } from '../diagnostic.ts';
-import { missingPrices } from '../entries/missing-prices.ts';
+import { missingPrices } from '../entries/list-prices.ts';
 import { didYouMean } from '../../model/did-you-mean.ts';
 import { objectAt } from '../partial-value.ts';
 import { defaultsEntry } from '../sections/evaluators.ts';

@@ -1,17 +1,16 @@
 /** An entry of `export` as the service reads it. */
 import type { ClientTls } from '../../model/client-tls.ts';
 import { natives } from '../../exporters/index.ts';
-import { otlpProtocols, type OtlpProtocol } from '../../exporters/otlp/otlp-protocol.ts';
-import { member, type JsonObject } from '../../model/json.ts';
+import { otlpProtocols, type OtlpProtocol } from '../../exporters/settings.ts';
 import { quantityOf } from '../../model/quantities.ts';
 import type { ExporterConfig } from '../config.ts';
 import { environmentHeaders, signalEndpoint, type Signal } from './endpoint.ts';
-import { exporterName } from './exporter-name.ts';
 import { forwardSettings } from './forward-entry.ts';
 import { nativeGiven } from './native-entry.ts';
 import { objectAt } from '../partial-value.ts';
 import type { Environment } from '../substitution.ts';
 import { webhookSettings } from './webhook-entry.ts';
+import { member, type JsonObject } from '../../model/json.ts';
 
 /** `certificates`: those that were read for it. */
 export function exporterEntry(written: JsonObject, env: Environment, certificates: ClientTls | undefined): ExporterConfig {
@@ -50,4 +49,10 @@ function otlpProtocol(written: JsonObject): OtlpProtocol {
 
 function duration(from: JsonObject, key: string): number {
   return quantityOf('duration', member(from, key)) ?? 0;
+}
+
+/** That of its kind when it has none of its own. */
+export function exporterName(entry: JsonObject): string {
+  const [name, to] = [member(entry, 'name'), member(entry, 'to')];
+  return typeof name === 'string' ? name : typeof to === 'string' ? to : '';
 }

@@ -2,9 +2,9 @@
 import { listPrices } from '../../../evaluators/pricing/list-prices.ts';
 import { priceOf, priceTableSchema } from '../../../evaluators/pricing/prices.ts';
 import { snakeMembers } from '../../../evaluators/configuration/option-names.ts';
-import type { JsonObject } from '../../model/json.ts';
-import { objectAt } from '../partial-value.ts';
+import { type JsonObject, member } from '../../model/json.ts';
 import { ownMembers } from '../schema.ts';
+import { objectAt } from '../partial-value.ts';
 
 /**
  * The configuration with a price for every listed model. A list price gives way to any price of the configuration that is for the same
@@ -25,4 +25,9 @@ export function withOwnPrices(value: JsonObject, own: JsonObject): JsonObject {
 /** Only names count here. */
 function ownPrices(own: JsonObject): { readonly [model: string]: { readonly inputPerMillion: number; readonly outputPerMillion: number } } {
   return Object.fromEntries(Object.keys(own).map((model) => [model, { inputPerMillion: 0, outputPerMillion: 0 }]));
+}
+
+/** Keys of a judge's `price` that are not given. */
+export function missingPrices(judge: JsonObject): readonly string[] {
+  return ['input_per_million', 'output_per_million'].filter((key) => member(objectAt(judge, 'price'), key) === undefined);
 }

@@ -1,8 +1,8 @@
 /** What an entry of `export` for a webhook gives, and what can be wrong with it. */
 import { isIP } from 'node:net';
 import { isPublicAddress } from '../../exporters/delivery/ssrf-guard.ts';
-import { secretBytes } from '../../exporters/webhook/webhook-signature.ts';
-import { verdictOutcomes, type WebhookSettings } from '../../exporters/webhook/webhook-settings.ts';
+import { secretBytes } from '../../exporters/webhook/webhook.ts';
+import { verdictOutcomes, type WebhookSettings } from '../../exporters/settings.ts';
 import { member, type JsonObject } from '../../model/json.ts';
 import type { Finding, Path } from '../diagnostic.ts';
 import { didYouMean } from '../../model/did-you-mean.ts';

@@ -1,6 +1,6 @@
 import { natives } from '../../exporters/index.ts';
 import type { NativeBackend, NativeKeyName } from '../../exporters/scores/score-api-backend.ts';
-import { otlpProtocols } from '../../exporters/otlp/otlp-protocol.ts';
+import { otlpProtocols } from '../../exporters/settings.ts';
 import type { JsonObject } from '../../model/json.ts';
 import { clientTlsSchema } from './client-tls.ts';
 import type { Section } from './section.ts';

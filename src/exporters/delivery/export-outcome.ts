@@ -1,7 +1,7 @@
 /** What became of a request, from what the backend answered. */
-import type { ExportOutcome } from '../exporter.ts';
 import { pageFault } from './failure-reason.ts';
 import type { Answer } from './http-request.ts';
+import type { ExportOutcome } from '../exporter.ts';
 
 /**
  * What a backend says about this one item is final. Whatever else it answers concerns its address, its key or its state, which may be mended while the
@@ -22,4 +22,13 @@ export function exportOutcome(answer: Answer, { takesPages = false }: { readonly
 export function refusalNamed<Outcome extends ExportOutcome>(outcome: Outcome, names: readonly string[]): Outcome {
   if (outcome.kind !== 'failed' || 'isMissing' in outcome || names.length === 0 || !/^status 40[13]$/.test(outcome.error)) return outcome;
   return { ...outcome, error: `${outcome.error}: ${names.join(' or ')} is refused` };
+}
+
+/** Sends the requests of one item one after the other: the first that fails ends it, and all of them are sent again with the item. */
+export async function oneByOne<Part>(parts: readonly Part[], send: (part: Part) => Promise<ExportOutcome>): Promise<ExportOutcome> {
+  for (const part of parts) {
+    const outcome = await send(part);
+    if (outcome.kind === 'failed') return outcome;
+  }
+  return { kind: 'sent' };
 }

@@ -3,10 +3,9 @@ import { wire } from '../../model/attributes.ts';
 import type { SpanId } from '../../model/ids.ts';
 import { protobufWriter, type ProtobufWriter } from '../../otlp/write/protobuf-writer.ts';
 import type { Addition } from '../../otlp/cut/span-append.ts';
-import { resultsOf } from '../otlp/evaluation-span.ts';
-import type { CarrierAttributes } from '../otlp/carrier-attributes.ts';
+import { resultsOf, type CarrierAttributes } from '../otlp/evaluation-span.ts';
 import type { ExportItem } from '../../model/scored-run.ts';
-import { writeAddition } from '../../otlp/write/write-sent-protobuf.ts';
+import { writeAddition } from '../../otlp/write/write-outgoing-protobuf.ts';
 
 /** By span id. `isHere`: whether a span can still be added to; what belongs to another one goes to the agent's, and names its own. */
 export type Additions = (item: ExportItem, isHere: (spanId: SpanId) => boolean) => ReadonlyMap<SpanId, Addition>;

@@ -6,7 +6,7 @@ import { recentMap } from '../../model/recent-map.ts';
 import { type Evaluation, evaluationKeyText, type Verdict } from '../../model/verdict.ts';
 import { attemptOf, type Attempt } from '../../pipeline/reporting/evaluability.ts';
 import type { Labels } from '../../telemetry/telemetry.ts';
-import { errorType } from '../otlp/error-type.ts';
+import { errorType } from '../otlp/evaluation-span.ts';
 import { type Exporter } from '../exporter.ts';
 import { itemRevision, type ExportedRun, type ExportItem } from '../../model/scored-run.ts';
 import type { ExporterDeps, ExporterSettings } from '../settings.ts';

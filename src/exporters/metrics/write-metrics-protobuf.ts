@@ -7,8 +7,8 @@ import type { JsonObject } from '../../model/json.ts';
 import { protobufWriter, type ProtobufWriter } from '../../otlp/write/protobuf-writer.ts';
 import type { Exemplar, MetricFamily, MetricPoint } from '../../telemetry/registry.ts';
 import type { Labels } from '../../telemetry/telemetry.ts';
-import { scopeName } from '../../otlp/write/outgoing-span.ts';
-import { writeAttributes } from '../../otlp/write/write-attributes-protobuf.ts';
+import { scopeName } from '../../otlp/write/outgoing-items.ts';
+import { writeAttributes } from '../../otlp/write/attributes.ts';
 
 export interface MetricsRequest {
   readonly resource: JsonObject;

@@ -5,11 +5,10 @@
 import { wire } from '../../model/attributes.ts';
 import { parseSpanId } from '../../model/ids.ts';
 import { type Evaluation, type PartVerdict, runTargetId } from '../../model/verdict.ts';
-import { carrierEventsMax, partEvent, resultEvent } from './evaluation-span.ts';
-import type { CarrierAttributes } from './carrier-attributes.ts';
-import { evaluationId } from './evaluation-id.ts';
+import { carrierEventsMax, partEvent, resultEvent, type CarrierAttributes } from './evaluation-span.ts';
+import { evaluationId } from './open-inference.ts';
 import { itemRevision, type ExportedRun, type ExportItem } from '../../model/scored-run.ts';
-import type { SentRecord } from '../../otlp/write/outgoing-log.ts';
+import type { SentRecord } from '../../otlp/write/outgoing-items.ts';
 
 /** Verdicts first, then their tool-call parts; as many as a carrier span has. */
 export function resultRecords({ run, evaluations }: ExportItem): readonly SentRecord[] {

@@ -2,15 +2,13 @@
  * The carrier span: a finished span cannot be amended, so a run's verdicts travel on a span of ours in the same trace. Pure: the same
  * item gives the same carrier, id included, so that a repeat is the same span.
  */
-import { hash } from 'node:crypto';
 import { wire } from '../../model/attributes.ts';
 import { parseSpanId, type SpanId } from '../../model/ids.ts';
 import { type Evaluation, type EvaluationKey, evaluationKeyText, type PartVerdict, runTargetId } from '../../model/verdict.ts';
-import type { CarrierAttributes, NewAttributes } from './carrier-attributes.ts';
 import { cutText } from '../delivery/cut-text.ts';
-import { errorType } from './error-type.ts';
 import { itemRevision, type ExportedRun, type ExportItem } from '../../model/scored-run.ts';
-import { addAnnotations } from './open-inference.ts';
+import { addAnnotations, type NewAttributes, type CarrierValue } from './open-inference.ts';
+import { hash } from 'node:crypto';
 
 export interface Carrier {
   readonly name: string;
@@ -165,3 +163,16 @@ function addScores(to: NewAttributes, told: readonly Evaluation[]): void {
 function addExplanation(to: NewAttributes, explanation: string): void {
   if (explanation !== '') to[wire.explanation] = cutText(explanation, explanationCharsMax);
 }
+
+export interface CarrierAttributes {
+  readonly [key: string]: CarrierValue;
+}
+
+const WORD = /^[A-Za-z][A-Za-z0-9_.]{0,63}$/;
+
+/** The word before the colon; `_OTHER`, as OpenTelemetry prescribes, when the error does not begin with one. */
+export function errorType(error: string): string {
+  const word = error.split(':', 1)[0]?.trim() ?? '';
+  return WORD.test(word) ? word : '_OTHER';
+}
+

@@ -8,9 +8,9 @@ import { judgeCallSpanId, judgeTrace, type JudgeCall, type JudgeTrace } from '..
 import type { JsonObject } from '../../model/json.ts';
 import type { EvaluationKey } from '../../model/verdict.ts';
 import { targetKey } from '../../model/evaluation-key.ts';
-import { errorType } from './error-type.ts';
+import { errorType } from './evaluation-span.ts';
 import { itemRevision, type ExportItem, type RunDecision } from '../../model/scored-run.ts';
-import { scopeName, type SentLink, type SentSpan } from '../../otlp/write/outgoing-span.ts';
+import { scopeName, type SentLink, type SentSpan } from '../../otlp/write/outgoing-items.ts';
 
 /** Projects are told apart by these: the agent's own shows the agent, and its costs, alone. */
 const resource: JsonObject = { [wire.serviceName]: scopeName, [wire.openInferenceProject]: scopeName };

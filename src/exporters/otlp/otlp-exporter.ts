@@ -4,18 +4,15 @@ import type { OtlpSignal } from '../../otlp/write/responses.ts';
 import type { ExportOutcome, PlannedRequest } from '../exporter.ts';
 import { exportOutcome, refusalNamed } from '../delivery/export-outcome.ts';
 import { rejectedFault } from '../delivery/failure-reason.ts';
-import { otlpPlan } from './dry-run.ts';
-import type { OtlpProtocol } from './otlp-protocol.ts';
+import type { OtlpProtocol, ExporterSettings } from '../settings.ts';
 import { otlpWire } from './otlp-transport.ts';
 import type { Answer } from '../delivery/http-request.ts';
-import type { SentRecord } from '../../otlp/write/outgoing-log.ts';
-import type { OtlpWriter, SentSpan } from '../../otlp/write/outgoing-span.ts';
-import type { ExporterSettings } from '../settings.ts';
+import type { SentRecord, OtlpWriter, SentSpan } from '../../otlp/write/outgoing-items.ts';
 import { microBatcher } from '../delivery/micro-batcher.ts';
-import { jsonRecords } from '../../otlp/write/write-records-json.ts';
-import { protobufRecords } from '../../otlp/write/write-records-protobuf.ts';
-import { jsonSpans } from '../../otlp/write/write-sent-json.ts';
-import { protobufSpans } from '../../otlp/write/write-sent-protobuf.ts';
+import { jsonRecords, jsonSpans } from '../../otlp/write/write-outgoing-json.ts';
+import { protobufRecords, protobufSpans } from '../../otlp/write/write-outgoing-protobuf.ts';
+import { chunks } from '../../model/chunks.ts';
+import { parseJson } from '../../model/json.ts';
 
 export interface OtlpExporter<Item> {
   /** In one request, taken or refused as one. Resolves; rejects only when an item cannot be written. */
@@ -86,4 +83,20 @@ function isRefused(answer: Answer, rejected: Encoding<unknown>['rejected']): boo
   } catch {
     return false;
   }
+}
+
+/** Requests over OTLP as they would be sent, their bodies as JSON whatever the encoding. */
+export interface OtlpPlan<Item> {
+  readonly url: string;
+  readonly headers: { readonly [name: string]: string };
+  /** What each run is sent as. */
+  readonly runs: readonly (readonly Item[])[];
+  /** Of one request. */
+  readonly runsMax: number;
+  readonly json: OtlpWriter<Item>;
+}
+
+export function otlpPlan<Item>({ url, headers, runs, runsMax, json }: OtlpPlan<Item>): readonly PlannedRequest[] {
+  const told = runs.filter((items) => items.length > 0);
+  return chunks(told, runsMax).map((some) => ({ method: 'POST', url, headers, body: parseJson(json.request(some.map((items) => json.write(...items))).toString()) ?? null }));
 }

@@ -4,7 +4,7 @@ import type { OtlpSignal } from '../../otlp/write/responses.ts';
 import type { ClientTls } from '../../model/client-tls.ts';
 import { grpcClient } from '../delivery/grpc-client.ts';
 import { httpClient, timeoutMsDefault } from '../delivery/http-client.ts';
-import type { OtlpProtocol } from './otlp-protocol.ts';
+import type { OtlpProtocol } from '../settings.ts';
 import type { Answer } from '../delivery/http-request.ts';
 
 export interface OtlpWireSettings {

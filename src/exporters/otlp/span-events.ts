@@ -6,7 +6,7 @@ import type { Exporter } from '../exporter.ts';
 import type { ExportItem } from '../../model/scored-run.ts';
 import { judgeSpans, judgeTraceOf } from './judge-spans.ts';
 import { itemsAtOnce, otlpExporter, spanEncodings } from './otlp-exporter.ts';
-import type { SentLink, SentSpan } from '../../otlp/write/outgoing-span.ts';
+import type { SentLink, SentSpan } from '../../otlp/write/outgoing-items.ts';
 import type { ExporterSettings } from '../settings.ts';
 
 export function spanEventsExporter(settings: ExporterSettings): Exporter {

@@ -4,11 +4,9 @@
  */
 import { chunks } from '../../model/chunks.ts';
 import { isJsonArray, isJsonObject, member, parseJson, type JsonObject, type JsonValue } from '../../model/json.ts';
-import { exportOutcome } from '../delivery/export-outcome.ts';
+import { exportOutcome, oneByOne } from '../delivery/export-outcome.ts';
 import type { NativeAccount, NativeBackend, NativeCall, NativeOutcome, NativeRequest } from './score-api-backend.ts';
-import type { NativeScore } from './score-api-score.ts';
-import { oneAName } from './worst-per-name.ts';
-import { oneByOne } from '../delivery/send-sequentially.ts';
+import { type NativeScore, oneAName } from './score-api-score.ts';
 import type { Answer } from '../delivery/http-request.ts';
 import { projectId } from './project-id.ts';
 

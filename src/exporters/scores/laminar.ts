@@ -5,12 +5,10 @@
 import { chunks } from '../../model/chunks.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { ExportOutcome } from '../exporter.ts';
-import { exportOutcome } from '../delivery/export-outcome.ts';
+import { exportOutcome, oneByOne } from '../delivery/export-outcome.ts';
 import type { NativeBackend, NativeCall } from './score-api-backend.ts';
-import type { NativeScore } from './score-api-score.ts';
-import { oneByOne } from '../delivery/send-sequentially.ts';
+import { type NativeScore, uuidText } from './score-api-score.ts';
 import type { Answer } from '../delivery/http-request.ts';
-import { uuidText } from './uuid-text.ts';
 
 /** With explanations of some kilobytes far below what it takes. */
 const scoresMax = 100;

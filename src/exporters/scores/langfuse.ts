@@ -7,12 +7,10 @@ import { hash } from 'node:crypto';
 import { chunks } from '../../model/chunks.ts';
 import { isJsonArray, isJsonObject, member, parseJson, type JsonObject, type JsonValue } from '../../model/json.ts';
 import type { ExportOutcome } from '../exporter.ts';
-import { exportOutcome } from '../delivery/export-outcome.ts';
+import { exportOutcome, oneByOne } from '../delivery/export-outcome.ts';
 import type { NativeAccount, NativeBackend, NativeCall } from './score-api-backend.ts';
-import type { NativeScore } from './score-api-score.ts';
-import { oneByOne } from '../delivery/send-sequentially.ts';
+import { type NativeScore, uuidText } from './score-api-score.ts';
 import type { Answer } from '../delivery/http-request.ts';
-import { uuidText } from './uuid-text.ts';
 
 /** As many as its own clients send at one time; with explanations of some kilobytes far below the 4.5 MB that it takes. */
 const scoresMax = 100;

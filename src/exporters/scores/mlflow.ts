@@ -4,10 +4,9 @@
  */
 import { isJsonArray, isJsonObject, member, parseJson, type JsonObject } from '../../model/json.ts';
 import type { ExportOutcome } from '../exporter.ts';
-import { exportOutcome } from '../delivery/export-outcome.ts';
+import { exportOutcome, oneByOne } from '../delivery/export-outcome.ts';
 import type { NativeBackend, NativeCall, NativeRequest } from './score-api-backend.ts';
 import type { NativeScore } from './score-api-score.ts';
-import { oneByOne } from '../delivery/send-sequentially.ts';
 import type { Answer } from '../delivery/http-request.ts';
 
 /** A trace comes with all its assessments, as many as a run has scores. */

@@ -5,10 +5,9 @@
 import { chunks } from '../../model/chunks.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { ExportOutcome } from '../exporter.ts';
-import { exportOutcome } from '../delivery/export-outcome.ts';
+import { exportOutcome, oneByOne } from '../delivery/export-outcome.ts';
 import type { NativeAccount, NativeBackend, NativeCall } from './score-api-backend.ts';
 import type { NativeScore } from './score-api-score.ts';
-import { oneByOne } from '../delivery/send-sequentially.ts';
 import type { Answer } from '../delivery/http-request.ts';
 
 const annotationsMax = 500;

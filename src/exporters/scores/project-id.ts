@@ -3,7 +3,7 @@ import { isJsonArray, isJsonObject, member, parseJson, type JsonValue } from '..
 import type { ExportOutcome } from '../exporter.ts';
 import { exportOutcome } from '../delivery/export-outcome.ts';
 import type { NativeAccount, NativeCall } from './score-api-backend.ts';
-import { isUuid } from './uuid-text.ts';
+import { isUuid } from './score-api-score.ts';
 
 export interface ProjectLookup {
   readonly call: NativeCall;

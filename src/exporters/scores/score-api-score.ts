@@ -3,8 +3,8 @@ import { wire } from '../../model/attributes.ts';
 import { member } from '../../model/json.ts';
 import { type Evaluation, type EvaluatorKind, type PartVerdict } from '../../model/verdict.ts';
 import { cutText } from '../delivery/cut-text.ts';
-import { errorType } from '../otlp/error-type.ts';
-import { evaluationId } from '../otlp/evaluation-id.ts';
+import { errorType } from '../otlp/evaluation-span.ts';
+import { evaluationId } from '../otlp/open-inference.ts';
 import { itemRevision, type ExportedRun, type ExportItem } from '../../model/scored-run.ts';
 
 /** What a score is about. `isOutermost`: no other agent called the one that ran, so the run stands for its trace. */
@@ -119,4 +119,27 @@ function ofRun(run: ExportedRun): Pick<NativeScore, 'timeMs' | 'revision' | 'pro
   const text = (...keys: readonly string[]): string | undefined => keys.map((key) => member(resourceAttributes, key)).find((value) => typeof value === 'string' && value !== '') as string | undefined;
   const [project, environment] = [text(wire.openInferenceProject), text(wire.environment, wire.environmentBefore)];
   return { timeMs: Number(endUnixNano / 1_000_000n), revision: itemRevision({ run }), ...(project === undefined ? {} : { project }), ...(service === undefined ? {} : { service }), ...(environment === undefined ? {} : { environment }) };
+}
+
+/** 32 hex digits in the form of a UUID. Its version is whatever they say. */
+export function uuidText(hex: string): string {
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join('-');
+}
+
+export function isUuid(text: string): boolean {
+  return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
+}
+
+export function oneAName<Placed extends { readonly score: NativeScore }>(all: readonly Placed[], placeOf: (placed: Placed) => string): readonly Placed[] {
+  const kept = new Map<string, Placed>();
+  for (const placed of all) {
+    const key = `${placeOf(placed)} ${placed.score.name}`;
+    const before = kept.get(key);
+    if (before === undefined || numberOf(placed.score) < numberOf(before.score)) kept.set(key, placed);
+  }
+  return [...kept.values()];
+}
+
+function numberOf({ value }: NativeScore): number {
+  return value.kind === 'scored' ? value.score : Infinity;
 }

@@ -4,9 +4,9 @@ import type { JsonObject, JsonValue } from '../../model/json.ts';
 import { timeText } from '../../model/timestamp.ts';
 import { evaluationKeyText, type Evaluation, type Verdict } from '../../model/verdict.ts';
 import { cutText } from '../delivery/cut-text.ts';
-import { errorType } from '../otlp/error-type.ts';
+import { errorType } from '../otlp/evaluation-span.ts';
 import { itemRevision, type ExportedRun } from '../../model/scored-run.ts';
-import type { MessageSettings } from './webhook-settings.ts';
+import type { MessageSettings } from '../settings.ts';
 
 /** What is told of one run: at least one evaluation. */
 export interface Notice {

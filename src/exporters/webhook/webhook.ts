@@ -6,7 +6,7 @@ import { JuryError } from '../../model/errors.ts';
 import { parseJson } from '../../model/json.ts';
 import { recentMap } from '../../model/recent-map.ts';
 import type { Evaluation } from '../../model/verdict.ts';
-import { evaluationId } from '../otlp/evaluation-id.ts';
+import { evaluationId } from '../otlp/open-inference.ts';
 import { exportOutcome, refusalNamed } from '../delivery/export-outcome.ts';
 import type { Exporter, ExportOutcome, PlannedRequest } from '../exporter.ts';
 import type { ExportItem } from '../../model/scored-run.ts';
@@ -14,10 +14,9 @@ import { paced } from '../delivery/rate-limited-batcher.ts';
 import { httpClient } from '../delivery/http-client.ts';
 import type { Answer } from '../delivery/http-request.ts';
 import { isPublicAddress, notPublic, publicLookup } from '../delivery/ssrf-guard.ts';
-import type { ExporterDeps, ExporterSettings } from '../settings.ts';
+import type { ExporterDeps, ExporterSettings, WebhookFilter, WebhookSettings } from '../settings.ts';
 import { messageOf, type Notice } from './webhook-message.ts';
-import type { WebhookFilter, WebhookSettings } from './webhook-settings.ts';
-import { signatureHeaders } from './webhook-signature.ts';
+import { createHmac } from 'node:crypto';
 
 /** Messages that may go at once after a quiet time. */
 const messagesAtOnce = 3;
@@ -107,4 +106,26 @@ function wantedOf({ run, evaluations }: Pick<ExportItem, 'run' | 'evaluations'>,
 /** A revision that says the same is no news. */
 function wordOf({ verdict }: Evaluation): string {
   return verdict.kind === 'scored' ? `${verdict.label} ${String(verdict.passed)}` : verdict.kind;
+}
+
+const secretPrefix = 'whsec_';
+
+/** Signs as Standard Webhooks 1.0 does, for which receivers find ready code in most languages; decision 41. */
+export interface SignedMessage {
+  readonly id: string;
+  /** Seconds since 1970. */
+  readonly atSeconds: number;
+  readonly body: string;
+}
+
+/** Bytes of a secret: base64 behind `whsec_`, any other text as it is. */
+export function secretBytes(secret: string): Buffer {
+  return secret.startsWith(secretPrefix) ? Buffer.from(secret.slice(secretPrefix.length), 'base64') : Buffer.from(secret);
+}
+
+/** Without a secret only the id and the time. */
+export function signatureHeaders({ id, atSeconds, body }: SignedMessage, secret: string | undefined): { readonly [name: string]: string } {
+  const unsigned = { 'webhook-id': id, 'webhook-timestamp': String(atSeconds) };
+  if (secret === undefined) return unsigned;
+  return { ...unsigned, 'webhook-signature': `v1,${createHmac('sha256', secretBytes(secret)).update(`${id}.${atSeconds}.${body}`).digest('base64')}` };
 }

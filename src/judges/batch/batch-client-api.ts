@@ -1,6 +1,6 @@
 /** The Batch API of OpenAI's protocol: files of questions go up, and files of answers come down when they are done. No retry here. */
 import type OpenAI from 'openai';
-import { field } from '../client/field.ts';
+import { field } from '../client/connection-fault.ts';
 import { openAiClient, troubleOf, type Trouble } from '../client/openai-client.ts';
 import type { JudgeSettings } from '../settings.ts';
 

@@ -1,10 +1,10 @@
 /** One request to a chat completions endpoint, and what it came to. No retry here. */
+import { field } from './connection-fault.ts';
 import type OpenAI from 'openai';
 import type { JsonSchema } from '../../../evaluators/evaluator.ts';
 import type { Tokens } from '../../model/budget.ts';
 import type { ResponseNote } from './call-record.ts';
 import { connectionCode } from './connection-fault.ts';
-import { field } from './field.ts';
 import { openAiClient, troubleOf, type Failed, type Refused } from './openai-client.ts';
 import type { Busy } from './retry.ts';
 import type { JudgeDeps, JudgeSettings } from '../settings.ts';
@@ -120,3 +120,4 @@ function tokensOf(usage: unknown): Tokens | undefined {
   const output = field(usage, 'completion_tokens');
   return typeof input === 'number' && typeof output === 'number' ? { input, output } : undefined;
 }
+

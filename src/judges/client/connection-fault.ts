@@ -1,5 +1,9 @@
 /** Why there is no connection to an endpoint, from what `fetch` throws. */
-import { field } from './field.ts';
+
+/** A member of something of which nothing is known; undefined: it has none of its own. */
+export function field(from: unknown, name: string): unknown {
+  return typeof from === 'object' && from !== null && Object.hasOwn(from, name) ? (from as { readonly [key: string]: unknown })[name] : undefined;
+}
 
 /** An error and what caused it; chains of errors are short, and none may be a ring. */
 export function chainOf(error: unknown): readonly unknown[] {

@@ -5,11 +5,12 @@ import type { BudgetReservation, Tokens } from '../../model/budget.ts';
 import type { NoteCall } from '../../model/judge-call.ts';
 import { callRecord } from './call-record.ts';
 import type { RequestGate } from './request-gate.ts';
-import { embeddingCache } from './embedding-cache.ts';
 import { embeddings, textsPerRequest, type Embedded } from './embeddings.ts';
 import { withRetry, type RetryPolicy } from './retry.ts';
 import type { JudgeDeps, JudgeSettings } from '../settings.ts';
 import { tokensMost } from '../budget/budget-reservation.ts';
+import { createHash } from 'node:crypto';
+import { weighedCache } from './weighted-lru.ts';
 
 /** Of one request: each tool call of the largest run that is scored, and what they are compared with. */
 const textsMax = 2_000;
@@ -78,4 +79,30 @@ export function embedder({ settings, telemetry, patience, through }: EmbedderOpt
     count('asked', missing.length);
     return await asked({ texts, note, purse }, known, missing);
   };
+}
+
+/** Vectors by the hash of their text, the least recently used given up first. One for each endpoint and model. */
+export interface EmbeddingCache {
+  of(text: string): Vector | undefined;
+  keep(text: string, vector: Vector): void;
+}
+
+/** Numbers of all vectors together; each takes eight bytes. */
+export const cachedNumbersMax = 4_000_000;
+
+export function embeddingCache(numbersMax: number = cachedNumbersMax): EmbeddingCache {
+  const cache = weighedCache<Vector>({ weightOf: ({ length }) => length, weightMax: numbersMax });
+  return {
+    of(text) {
+      const key = hashOf(text);
+      const vector = cache.take(key);
+      if (vector !== undefined) cache.put(key, vector);
+      return vector;
+    },
+    keep: (text, vector) => cache.put(hashOf(text), vector),
+  };
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64');
 }

@@ -1,7 +1,7 @@
 /** One request to an embeddings endpoint, and what it came to. No retry here. */
 import { readVectors, type Vector } from '../../../evaluators/matching/vectors.ts';
 import type { JsonValue } from '../../model/json.ts';
-import { field } from './field.ts';
+import { field } from './connection-fault.ts';
 import { openAiClient, troubleOf, type Failed, type Refused } from './openai-client.ts';
 import type { Tokens } from '../../model/budget.ts';
 import type { Busy } from './retry.ts';

@@ -1,8 +1,7 @@
 /** The client of an endpoint that speaks OpenAI's protocol, and what its errors mean. */
 import type OpenAI from 'openai';
 import { AnswerTooLarge, boundedFetch } from './bounded-fetch.ts';
-import { chainOf, handshakeCode, noConnection } from './connection-fault.ts';
-import { field } from './field.ts';
+import { chainOf, handshakeCode, noConnection, field } from './connection-fault.ts';
 import { busyStatuses, type Busy } from './retry.ts';
 import type { JudgeSettings } from '../settings.ts';
 

@@ -112,3 +112,15 @@ function ownMessages(turn: AgentTrace): NonNullable<AgentTrace['messages']> {
   const isSaid = worked.some(({ role, ...said }) => role === 'assistant' && 'text' in said && said.text?.trim() === response?.trim());
   return [...asked, ...worked, ...(response === undefined || response.trim() === '' || isSaid ? [] : [{ role: 'assistant', text: response, calls: [] }])];
 }
+
+/** When sessions are judged as a whole. */
+export interface SessionSettings {
+  /** Without a turn, before a session is judged. */
+  readonly quietMs: number;
+  /** One that never is quiet for so long is judged every so often all the same. */
+  readonly latestMs: number;
+  /** Without a turn, before a session is forgotten. */
+  readonly keepMs: number;
+  /** Sessions that are chosen and remembered. */
+  readonly rows: number;
+}

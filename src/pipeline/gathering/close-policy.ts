@@ -1,5 +1,5 @@
 /** When a run closes if nothing more arrives, and as what. */
-import type { Completeness } from '../../model/agent-trace.ts';
+import type { Completeness, ToolDefinition } from '../../model/agent-trace.ts';
 import type { Draft } from '../assembly/assemble.ts';
 
 export interface ClosingTimes {
@@ -18,3 +18,34 @@ export function closesAt(draft: Draft, traceLastMs: number, closing: ClosingTime
   if (draft.parentMissing) return { atMs: draft.lastArrivedMs + closing.quietMs, completeness: 'complete' };
   return { atMs: draft.lastArrivedMs + closing.settleMs, completeness: 'complete' };
 }
+
+/** What a configuration says about runs that are still gathered. It may be exchanged while they are. */
+export interface GatheringSettings {
+  readonly closing?: ClosingTimes;
+  /** Definitions for runs whose spans carry none. */
+  readonly tools?: readonly ToolDefinition[];
+}
+
+interface InForce {
+  readonly closing: ClosingTimes;
+  /** By name. */
+  readonly tools: ReadonlyMap<string, ToolDefinition>;
+}
+
+export function inForce({ closing = defaultClosing, tools = [] }: GatheringSettings): InForce {
+  return { closing, tools: new Map(tools.map((definition) => [definition.name, definition] as const)) };
+}
+
+/** What the gathering holds at most. */
+export interface GroupLimits {
+  /** Bytes on the wire of all spans and records that are held. */
+  readonly bytesMax: number;
+  /** Asked again and again: up to how many of them traces are kept that are done, or to which nothing has come for a minute. */
+  readonly spareBytesMax?: () => number;
+  readonly spansPerTraceMax: number;
+  readonly recordsPerTraceMax: number;
+  /** Traces that are done are remembered up to this number, the newest half of it at least, so that a straggler founds no new run. */
+  readonly tombstonesMax: number;
+}
+
+export const defaultGroupLimits: GroupLimits = { bytesMax: 256 * 1024 * 1024, spansPerTraceMax: 50_000, recordsPerTraceMax: 50_000, tombstonesMax: 100_000 };

@@ -1,7 +1,6 @@
 /** Keeps the traces that are held within their bytes: first goes what is closed and only waits for stragglers, then the oldest open trace. */
 import type { Clock } from '../../model/clock.ts';
-import type { ClosedTraces } from './closed-traces.ts';
-import type { GroupLimits } from './group-limits.ts';
+import type { GroupLimits } from './close-policy.ts';
 import type { Trace, TraceTable } from './trace-table.ts';
 
 export interface ReliefOptions {
@@ -46,5 +45,36 @@ export function relief({ limits, clock, closed, traces, bytes, drop, evict }: Re
       for (const trace of traces.all()) if (!trace.done) return isActive(trace);
       return false;
     },
+  };
+}
+
+/** The traces that are done and only wait for stragglers, in the order in which they were, and what they hold together. */
+export interface ClosedTraces {
+  add(trace: Trace): void;
+  delete(trace: Trace): void;
+  /** Those that have been done for longest come first. */
+  all(): Iterable<Trace>;
+  /** As they weighed when they were done. */
+  bytes(): number;
+}
+
+export function closedTraces(): ClosedTraces {
+  const weights = new Map<Trace, number>();
+  let bytes = 0;
+
+  function remove(trace: Trace): void {
+    bytes -= weights.get(trace) ?? 0;
+    weights.delete(trace);
+  }
+
+  return {
+    add(trace) {
+      remove(trace);
+      weights.set(trace, trace.bytes);
+      bytes += trace.bytes;
+    },
+    delete: remove,
+    all: () => weights.keys(),
+    bytes: () => bytes,
   };
 }

@@ -2,7 +2,7 @@
 import { sql, type Kysely } from 'kysely';
 import { JuryError } from '../../model/errors.ts';
 import type { ContentGone, Pruned, Retention, Store } from '../../model/store/store.ts';
-import { surplusRuns } from '../surplus-runs.ts';
+import { surplusRuns } from '../row-mapping.ts';
 import { annotationStore } from './annotations.ts';
 import { isNotAwaited } from './retention-predicate.ts';
 import { batchOf } from './batch.ts';

@@ -1,7 +1,7 @@
-/** Spans of ours as protobuf. Written by hand: OpenTelemetry's serializer takes ten times as long, and has one type for whole and broken numbers. */
+/** Spans and log records of ours as protobuf. Written by hand: OpenTelemetry's serializer takes ten times as long, and has one type for whole and broken numbers. */
+import { errorStatus, flagsOf, sampledRemote, scopeName, spanKinds, type OtlpWriter, type SentEvent, type SentLink, type SentSpan, recordFlags, severities, type SentRecord } from './outgoing-items.ts';
 import { protobufWriter, type ProtobufWriter } from './protobuf-writer.ts';
-import { errorStatus, flagsOf, sampledRemote, scopeName, spanKinds, type OtlpWriter, type SentEvent, type SentLink, type SentSpan } from './outgoing-span.ts';
-import { writeAttributes } from './write-attributes-protobuf.ts';
+import { writeAttributes } from './attributes.ts';
 
 /** The field numbers stand beside the readers, in `otlp/envelope-protobuf.ts` and `otlp/spans-protobuf.ts`. */
 export function protobufSpans(): OtlpWriter<SentSpan> {
@@ -10,7 +10,7 @@ export function protobufSpans(): OtlpWriter<SentSpan> {
     contentType: 'application/x-protobuf',
     write(...spans) {
       out.restart();
-      for (const span of spans) out.message(1, () => writeBlock(out, span));
+      for (const span of spans) out.message(1, () => writeSpanBlock(out, span));
       return out.result();
     },
     // A field that repeats may stand in several pieces.
@@ -19,7 +19,7 @@ export function protobufSpans(): OtlpWriter<SentSpan> {
 }
 
 /** One span with its resource and scope. */
-function writeBlock(to: ProtobufWriter, span: SentSpan): void {
+function writeSpanBlock(to: ProtobufWriter, span: SentSpan): void {
   to.message(1, () => writeAttributes(to, 1, span.resource));
   to.message(2, () => {
     to.message(1, () => to.text(1, scopeName));
@@ -72,4 +72,40 @@ function writeLink(to: ProtobufWriter, link: SentLink): void {
   to.hex(2, link.spanId);
   if (link.traceState !== '') to.text(3, link.traceState);
   to.fixed32(6, sampledRemote);
+}
+
+export function protobufRecords(): OtlpWriter<SentRecord> {
+  const out = protobufWriter();
+  return {
+    contentType: 'application/x-protobuf',
+    write(...records) {
+      out.restart();
+      for (const record of records) out.message(1, () => writeRecordBlock(out, record));
+      return out.result();
+    },
+    // A field that repeats may stand in several pieces.
+    request: (parts) => Buffer.concat(parts),
+  };
+}
+
+/** One record with its resource and scope. */
+function writeRecordBlock(to: ProtobufWriter, record: SentRecord): void {
+  to.message(1, () => writeAttributes(to, 1, record.resource));
+  to.message(2, () => {
+    to.message(1, () => to.text(1, scopeName));
+    to.message(2, () => writeRecord(to, record));
+  });
+}
+
+function writeRecord(to: ProtobufWriter, { traceId, spanId, timeUnixNano, severity, eventName, body, attributes }: SentRecord): void {
+  to.fixed64(1, timeUnixNano);
+  to.varint(2, severities[severity]);
+  to.text(3, severity);
+  to.message(5, () => to.text(1, body));
+  writeAttributes(to, 6, attributes);
+  to.fixed32(8, recordFlags);
+  to.hex(9, traceId);
+  to.hex(10, spanId);
+  to.fixed64(11, timeUnixNano);
+  to.text(12, eventName);
 }

@@ -1,12 +1,12 @@
-/** Spans of ours as OTLP/JSON. */
+/** Spans and log records of ours as OTLP/JSON. */
+import { errorStatus, flagsOf, sampledRemote, scopeName, spanKinds, type OtlpWriter, type SentSpan, recordFlags, severities, type SentRecord } from './outgoing-items.ts';
 import type { JsonObject } from '../../model/json.ts';
-import { pairs } from './attribute-pairs.ts';
-import { errorStatus, flagsOf, sampledRemote, scopeName, spanKinds, type OtlpWriter, type SentSpan } from './outgoing-span.ts';
+import { pairs } from './attributes.ts';
 
 export function jsonSpans(): OtlpWriter<SentSpan> {
   return {
     contentType: 'application/json',
-    write: (...spans) => listed(spans.map((span) => Buffer.from(JSON.stringify(blockOf(span))))),
+    write: (...spans) => listed(spans.map((span) => Buffer.from(JSON.stringify(spanBlock(span))))),
     request: (parts) => Buffer.concat([Buffer.from('{"resourceSpans":['), listed(parts), Buffer.from(']}')]),
   };
 }
@@ -18,7 +18,7 @@ export function listed(items: readonly Buffer[]): Buffer {
 }
 
 /** One span with its resource and scope. */
-function blockOf(span: SentSpan): JsonObject {
+function spanBlock(span: SentSpan): JsonObject {
   return { resource: { attributes: pairs(span.resource) }, scopeSpans: [{ scope: { name: scopeName }, spans: [spanOf(span)] }] };
 }
 
@@ -37,5 +37,33 @@ function spanOf(span: SentSpan): JsonObject {
     links: span.links.map(({ traceId, spanId, traceState }) => ({ traceId, spanId, ...(traceState === '' ? {} : { traceState }), flags: sampledRemote })),
     ...(span.fault === undefined ? {} : { status: { code: errorStatus, message: span.fault } }),
     flags: flagsOf(span),
+  };
+}
+
+export function jsonRecords(): OtlpWriter<SentRecord> {
+  return {
+    contentType: 'application/json',
+    write: (...records) => listed(records.map((record) => Buffer.from(JSON.stringify(recordBlock(record))))),
+    request: (parts) => Buffer.concat([Buffer.from('{"resourceLogs":['), listed(parts), Buffer.from(']}')]),
+  };
+}
+
+/** One record with its resource and scope. */
+function recordBlock(record: SentRecord): JsonObject {
+  return { resource: { attributes: pairs(record.resource) }, scopeLogs: [{ scope: { name: scopeName }, logRecords: [recordOf(record)] }] };
+}
+
+function recordOf({ traceId, spanId, timeUnixNano, severity, eventName, body, attributes }: SentRecord): JsonObject {
+  return {
+    timeUnixNano: timeUnixNano.toString(),
+    observedTimeUnixNano: timeUnixNano.toString(),
+    severityNumber: severities[severity],
+    severityText: severity,
+    body: { stringValue: body },
+    attributes: pairs(attributes),
+    flags: recordFlags,
+    traceId,
+    spanId,
+    eventName,
   };
 }
