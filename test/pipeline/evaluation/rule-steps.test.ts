@@ -9,7 +9,7 @@ import { manualClock } from '../../../src/model/clock.ts';
 import { noTenant } from '../../../src/model/ids.ts';
 import type { Span } from '../../../src/model/span.ts';
 import type { PlannedEvaluator } from '../../../src/pipeline/evaluation/evaluate.ts';
-import { defaultGroupLimits } from '../../../src/pipeline/gathering/group-limits.ts';
+import { defaultGroupLimits } from '../../../src/pipeline/gathering/close-policy.ts';
 import { pipeline } from '../../../src/pipeline/pipeline.ts';
 import { metricRegistry } from '../../../src/telemetry/registry.ts';
 import { agentSpan, toolSpan } from '../../builders/gen-ai-spans.ts';
