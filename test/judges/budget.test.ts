@@ -38,7 +38,7 @@ const cases: readonly { readonly name: string; readonly script: readonly Play[];
   { name: 'an answer that tells no tokens counts with the most', script: [silent], used: ['unknown'] },
   { name: 'a refusal of the request costs nothing, and the laxer format is paid anew', script: [status(400), says(good)], used: ['nothing', told] },
   { name: 'busy endpoints cost nothing', script: [status(429), status(503), says(good)], used: ['nothing', 'nothing', told] },
-  { name: 'nobody knows what became of a request that timed out', script: [() => {}], settings: { timeoutMs: 30 }, used: Array<Used>(5).fill('unknown') },
+  { name: 'nobody knows what became of a request that timed out', script: [() => {}], settings: { timeoutMs: 250 }, used: Array<Used>(5).fill('unknown') },
   { name: 'nor of one whose connection broke', script: [(response) => void response.destroy(), says(good)], used: ['unknown', told] },
   { name: 'a refusal by the model tells its tokens', script: [says(good, { finish_reason: 'content_filter' })], used: [told] },
   { name: 'a huge answer may have cost the most', script: [(response) => void response.end(Buffer.alloc(3 * 1024 * 1024, 32))], used: ['unknown'] },

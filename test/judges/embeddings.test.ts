@@ -20,7 +20,7 @@ const answers: readonly { readonly name: string; readonly script: readonly Play[
   { name: 'a text that is too long for the model is failed', script: [status(400)], requests: 1, want: { kind: 'failed', error: 'judge_refused_request: status 400' } },
   { name: 'a redirect is not followed', script: [status(307, { location: '/v1/elsewhere' }), embeds(vectorOf)], requests: 1, want: { kind: 'failed', error: /^judge_redirected: status 307/ } },
   { name: 'a huge answer is given up', script: [(response) => void response.end(Buffer.alloc(9 * 1024 * 1024, 32))], requests: 1, want: { kind: 'failed', error: /^judge_answer_too_large/ } },
-  { name: 'an endpoint that hangs times out', script: [() => {}], requests: 5, want: { kind: 'failed', error: /^judge_timed_out/ }, settings: { timeoutMs: 30 } },
+  { name: 'an endpoint that hangs times out', script: [() => {}], requests: 5, want: { kind: 'failed', error: /^judge_timed_out/ }, settings: { timeoutMs: 250 } },
   { name: 'what is no JSON is failed', script: [(response) => void response.end('<html>')], requests: 1, want: { kind: 'failed', error: /^judge_answer_invalid/ } },
   { name: 'a chat completion is failed', script: [says('[1, 2]')], requests: 1, want: { kind: 'failed', error: 'judge_answer_invalid: there is no list of vectors' } },
   { name: 'a vector too few is failed', script: [status(200, {}, { data: [{ index: 0, embedding: [1] }] })], requests: 1, want: { kind: 'failed', error: 'judge_answer_invalid: there are 1 vectors for 2 texts' } },

@@ -45,8 +45,8 @@ const answers: readonly { readonly name: string; readonly script: readonly Play[
   { name: 'a wrong key is not asked again', script: [status(401)], requests: 1, want: { kind: 'failed', error: 'judge_unavailable: status 401' } },
   { name: 'a redirect is not followed', script: [status(307, { location: '/v1/elsewhere' }), says(good)], requests: 1, want: { kind: 'failed', error: /^judge_redirected: status 307/ } },
   { name: 'a huge answer is given up', script: [(response) => void response.end(Buffer.alloc(3 * 1024 * 1024, 32))], requests: 1, want: { kind: 'failed', error: /^judge_answer_too_large/ } },
-  { name: 'an endpoint that hangs times out, and is asked again within bounds', script: [() => {}], requests: 5, want: { kind: 'failed', error: /^judge_timed_out/ }, settings: { timeoutMs: 30 } },
-  { name: 'an answer that stops in its middle times out', script: [(response) => void response.write('{"choices":')], requests: 5, want: { kind: 'failed', error: /^judge_timed_out/ }, settings: { timeoutMs: 60 } },
+  { name: 'an endpoint that hangs times out, and is asked again within bounds', script: [() => {}], requests: 5, want: { kind: 'failed', error: /^judge_timed_out/ }, settings: { timeoutMs: 250 } },
+  { name: 'an answer that stops in its middle times out', script: [(response) => void response.write('{"choices":')], requests: 5, want: { kind: 'failed', error: /^judge_timed_out/ }, settings: { timeoutMs: 250 } },
 ];
 const ways = { 'HTTP': bench, 'HTTPS with certificates': async (script: readonly Play[], settings: Partial<JudgeSettings> = {}) => await benchAt(await tlsChatServer(tlsOptions(mutualTls), ...script), { ...settings, tls: knownClient }) };
 for (const [way, made] of Object.entries(ways)) for (const { name, script, requests, want, settings } of answers) {
