@@ -4,7 +4,7 @@ import { evidenceOf, placedCalls } from './evidence/calls.ts';
 import type { Answer, EvaluationContext, JudgeEvaluator, Question, Subject } from './evaluator.ts';
 import { lacking } from './judging/judge-evidence.ts';
 import { scoredRun } from './judging/labelled-run.ts';
-import { selectionInstruction, selectionShown, selectionSteps } from './judging/selection-question.ts';
+import { selectionInstruction, selectionInput, selectionSteps } from './judging/selection-question.ts';
 
 export interface ToolSelectionOptions {}
 
@@ -26,5 +26,5 @@ function* evaluate({ trace }: Subject, _options: ToolSelectionOptions, context: 
   const stop = lacking(trace, context, ['tool_calls', 'tool_definitions', 'input']);
   if (stop !== undefined) return stop;
   const calls = placedCalls(trace);
-  return yield* scoredRun({ instruction: selectionInstruction, shown: selectionShown(trace), what: 'The choice of tools', steps: selectionSteps, evidence: evidenceOf(calls), details: { tool_calls: calls.length } });
+  return yield* scoredRun({ instruction: selectionInstruction, shown: selectionInput(trace), what: 'The choice of tools', steps: selectionSteps, evidence: evidenceOf(calls), details: { tool_calls: calls.length } });
 }

@@ -37,7 +37,7 @@ export function lacking(trace: AgentTrace, context: EvaluationContext, parts: re
 
 /** Blocks in their order; those without a text are left out. A text may be a view of the run, which is cut already. */
 export function blocksOf(given: { readonly [title: string]: string | RunView | undefined }): Blocks {
-  return blocksShown(
+  return judgeInputBlocks(
     Object.entries(given).flatMap(([title, one]): readonly JudgeInput[] => {
       if (one === undefined) return [];
       if (typeof one === 'string') return [judgeInput(title, one)];
@@ -47,7 +47,7 @@ export function blocksOf(given: { readonly [title: string]: string | RunView | u
   );
 }
 
-export function blocksShown(blocks: readonly JudgeInput[]): Blocks {
+export function judgeInputBlocks(blocks: readonly JudgeInput[]): Blocks {
   return { data: blocks.map(({ title, text }) => ({ title, text })), truncated: blocks.some(({ isCut }) => isCut) };
 }
 

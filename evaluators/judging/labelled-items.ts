@@ -6,7 +6,7 @@ import { verdictListSchema } from './answer-schemas.ts';
 import { callDetails, partOf, skipped } from '../evidence/calls.ts';
 import type { PlacedCall, Skipped } from '../evidence/calls.ts';
 import type { Answer, Question } from '../evaluator.ts';
-import { blocksShown, truncatedDetail } from './judge-blocks.ts';
+import { judgeInputBlocks, truncatedDetail } from './judge-blocks.ts';
 import { notAsked } from './judge-evidence.ts';
 import { labelProperties, readLabelled } from './labels.ts';
 import type { LabelForm, ScoredLabel } from './labels.ts';
@@ -48,7 +48,7 @@ export function* labelledItems(about: LabelOfItems): Generator<Question, Outcome
   const large = tooMany(about);
   if (large !== undefined) return large;
   const wanted = { list: about.list, numbers: about.items.map(({ number }) => number), what: about.what };
-  const { data, truncated } = blocksShown(about.shown);
+  const { data, truncated } = judgeInputBlocks(about.shown);
   const judged = yield* strictly(
     {
       id: 'judge',

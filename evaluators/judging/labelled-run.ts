@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from '../../src/model/json.ts';
 import type { Outcome } from '../../src/model/verdict.ts';
 import { objectSchema } from './answer-schemas.ts';
 import type { Answer, Question } from '../evaluator.ts';
-import { blocksShown, truncatedDetail } from './judge-blocks.ts';
+import { judgeInputBlocks, truncatedDetail } from './judge-blocks.ts';
 import { keptExplanation, labelProperties, readLabelled } from './labels.ts';
 import type { LabelForm } from './labels.ts';
 import { explanationIn } from './numbered-verdicts.ts';
@@ -61,7 +61,7 @@ export function* scoredRun(about: ScoreOfRun): Generator<Question, Outcome, Answ
 
 /** The one question about the run. */
 function* readOf<Value>({ instruction, shown }: AboutRun, properties: JsonObject, read: (answer: JsonValue) => Reading<Value>): Generator<Question, Judged<Value>, Answer> {
-  const { data, truncated } = blocksShown(shown);
+  const { data, truncated } = judgeInputBlocks(shown);
   const judged = yield* strictly({ id: 'judge', instruction, data, answerSchema: objectSchema(properties) }, read);
   return judged.kind === 'failed' ? judged : { ...judged, truncated: truncated || judged.truncated };
 }

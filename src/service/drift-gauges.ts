@@ -1,6 +1,6 @@
 /** The last look of each drift watch as gauges: what dashboards and alerts look at. */
 import { driftFigures } from '../analytics/drift.ts';
-import type { DriftLook, DriftStore, DriftWord } from '../model/store/drift-store.ts';
+import type { DriftMeasurement, DriftStore, DriftWord } from '../model/store/drift-store.ts';
 import type { MetricRegistry } from '../telemetry/registry.ts';
 import type { Labels } from '../telemetry/telemetry.ts';
 import type { Watch } from './drift-baseline.ts';
@@ -9,7 +9,7 @@ const directions: { readonly [word in DriftWord]: number } = { passes_more: 1, n
 
 interface Told {
   readonly labels: Labels;
-  readonly look: DriftLook;
+  readonly look: DriftMeasurement;
 }
 
 export async function tellDrift({ store, telemetry, watches }: { readonly store: Pick<DriftStore, 'looks'>; readonly telemetry: Pick<MetricRegistry, 'replace'>; readonly watches: readonly Watch[] }): Promise<void> {

@@ -5,7 +5,7 @@
 import type { Config } from '../config/config.ts';
 import { driftCounts, driftWordOf } from '../analytics/drift.ts';
 import type { Clock, Sleep } from '../model/clock.ts';
-import type { DriftAnswer, DriftLook, DriftResult, DriftSeries } from '../model/store/drift-store.ts';
+import type { DriftAnswer, DriftMeasurement, DriftResult, DriftSeries } from '../model/store/drift-store.ts';
 import type { AskEnd } from '../pipeline/jury/judge-driver.ts';
 import type { Redaction } from '../redaction/redaction.ts';
 import { verdictWord } from '../stores/row-mapping.ts';
@@ -88,12 +88,12 @@ export function driftWatch({ store: { judgeDrift: store }, config, redaction, as
   }
 
   /** The look that is open, or is due and opened now. */
-  async function current(watch: Watch): Promise<DriftLook | undefined> {
+  async function current(watch: Watch): Promise<DriftMeasurement | undefined> {
     const { name, asked: what, everyMs, planned } = watch;
     const [newest] = await store.looks({ name, limit: 1 });
     if (newest === undefined) return await opened(watch, { number: 1, beganAt: now(), asked: what, because: [] }, 0);
     const because = differences(newest.series.asked, what);
-    const next = async (reasons: readonly string[]): Promise<DriftLook> => {
+    const next = async (reasons: readonly string[]): Promise<DriftMeasurement> => {
       if (newest.state === 'open') await store.write({ ...newest, state: 'unfinished', endedAt: now() });
       return await opened(watch, { number: newest.series.number + 1, beganAt: now(), asked: what, because: reasons }, 0);
     };
@@ -104,14 +104,14 @@ export function driftWatch({ store: { judgeDrift: store }, config, redaction, as
     return planned !== undefined && number > planned ? await next([`all planned looks (${planned}) are over`]) : await opened(watch, newest.series, number);
   }
 
-  async function opened({ name, items }: Watch, series: DriftSeries, look: number): Promise<DriftLook> {
-    const open: DriftLook = { name, series, look, state: 'open', beganAt: now(), endedAt: undefined, runs: items.length, answers: [], result: undefined };
+  async function opened({ name, items }: Watch, series: DriftSeries, look: number): Promise<DriftMeasurement> {
+    const open: DriftMeasurement = { name, series, look, state: 'open', beganAt: now(), endedAt: undefined, runs: items.length, answers: [], result: undefined };
     await store.write(open);
     return open;
   }
 
   /** It counts where enough runs got a verdict; a baseline as well. */
-  async function close(watch: Watch, look: DriftLook): Promise<void> {
+  async function close(watch: Watch, look: DriftMeasurement): Promise<void> {
     const isKept = look.answers.filter(({ word }) => word !== 'error').length >= look.runs * answeredShareMin;
     const result = isKept && look.look > 0 ? await resultOf(watch, look) : undefined;
     await store.write({ ...look, state: isKept ? 'kept' : 'unfinished', endedAt: now(), result });
@@ -119,7 +119,7 @@ export function driftWatch({ store: { judgeDrift: store }, config, redaction, as
     await tellDrift({ store, telemetry, watches: watches() });
   }
 
-  async function resultOf({ name, planned }: Watch, { series, look, answers }: DriftLook): Promise<DriftResult> {
+  async function resultOf({ name, planned }: Watch, { series, look, answers }: DriftMeasurement): Promise<DriftResult> {
     const baseline = await store.baseline(name, series.number);
     const [last] = (await store.looks({ name, state: 'kept', limit: 1 })).filter((one) => one.series.number === series.number);
     const counts = driftCounts(baseline?.answers ?? [], answers);
@@ -180,7 +180,7 @@ export function driftWatch({ store: { judgeDrift: store }, config, redaction, as
 }
 
 /** Those that were not asked about, then those that failed; undefined: there are none. */
-function nextItem({ items }: Watch, { answers }: DriftLook): Watch['items'][number] | undefined {
+function nextItem({ items }: Watch, { answers }: DriftMeasurement): Watch['items'][number] | undefined {
   const of = new Map(answers.map((answer) => [answer.run, answer]));
   return items.find(({ id }) => !of.has(id)) ?? items.find(({ id }) => of.get(id)?.word === 'error' && (of.get(id)?.tries ?? 0) < triesMax);
 }

@@ -49,7 +49,7 @@ export interface Outboxes {
 }
 
 /** How long what waits for an entry that is no longer there is still sent. */
-export const leavingMsDefault = 60_000;
+export const drainMsDefault = 60_000;
 /** Entries that leave at the same time: each holds a queue. */
 const leavingMax = 4;
 
@@ -68,7 +68,7 @@ interface Leaving {
   readonly drained: Promise<number>;
 }
 
-export function outboxes({ entries, telemetry, logger, onGivenUp, leavingMs = leavingMsDefault }: OutboxesOptions): Outboxes {
+export function outboxes({ entries, telemetry, logger, onGivenUp, leavingMs = drainMsDefault }: OutboxesOptions): Outboxes {
   const ending = new AbortController();
   const leaving = new Set<Leaving>();
   /** Left, but runs of theirs are not written yet: what they have not sent goes with them. */

@@ -1,6 +1,6 @@
 /** `docs/evaluability.md`: the question, the queries, and what to switch on, from the collectors' own data and the table of metrics. */
 import { collectors } from '../../collectors/index.ts';
-import { agentsWatchedMax, runsBeforeTelling } from '../../src/pipeline/reporting/content-notices.ts';
+import { agentsWatchedMax, runsBeforeNotice } from '../../src/pipeline/reporting/content-notices.ts';
 import { lackByReason, lackTexts, missingDataOf, type Lack } from '../../src/pipeline/reporting/missing-data.ts';
 import { metrics, type MetricName } from '../../src/telemetry/metrics.ts';
 import { openMetricsName } from '../../src/telemetry/openmetrics.ts';
@@ -79,7 +79,7 @@ function settings(): string {
 
 const warning = `## One warning
 
-When the first ${runsBeforeTelling} runs of an agent that an evaluator skipped lack the same thing, and no run of that agent had it, the service says so in one
+When the first ${runsBeforeNotice} runs of an agent that an evaluator skipped lack the same thing, and no run of that agent had it, the service says so in one
 line at level \`warn\`: the agent, the dialect, what is missing (\`missing\`), the evaluators that wait for it, where it was looked for and what to
 switch on (\`todo\`). It says so once for each agent, dialect and thing that is missing, and watches the first ${agentsWatchedMax} pairs of
 agent and dialect; the metric counts all.`;

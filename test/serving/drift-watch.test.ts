@@ -7,7 +7,7 @@ import { evaluators } from '../../evaluators/index.ts';
 import type { Config } from '../../src/config/config.ts';
 import { loadConfigWithFiles } from '../../src/config/load.ts';
 import { configuredRedaction } from '../../src/config/entries/redaction.ts';
-import type { DriftLook } from '../../src/model/store/drift-store.ts';
+import type { DriftMeasurement } from '../../src/model/store/drift-store.ts';
 import { manualClock } from '../../src/model/clock.ts';
 import type { Run } from '../../src/model/agent-trace.ts';
 import type { AskEnd } from '../../src/pipeline/jury/judge-driver.ts';
@@ -110,7 +110,7 @@ function host(store: Store, first: Config, { calm = (): boolean => true } = {}) 
   };
 }
 
-const brief = (looks: readonly DriftLook[]): readonly string[] => looks.map(({ series, look, state, result }) => `${series.number}.${look} ${state}${result === undefined ? '' : ` ${result.word} ${result.shown}`}`);
+const brief = (looks: readonly DriftMeasurement[]): readonly string[] => looks.map(({ series, look, state, result }) => `${series.number}.${look} ${state}${result === undefined ? '' : ` ${result.word} ${result.shown}`}`);
 
 test('drift watch: the set is asked about at once, one run after the other, and again when it is due', async () => {
   const to = host(memoryStore(), await configured());

@@ -1,11 +1,11 @@
 /** What judges said of fixed sets of runs, in every store. */
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { driftLooksMax, type DriftLook } from '../../src/model/store/drift-store.ts';
+import { driftMeasurementsMax, type DriftMeasurement } from '../../src/model/store/drift-store.ts';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
 import { closedLater, folder, members, open } from './members.ts';
 
-function look(series: number, number: number, given: Partial<DriftLook> = {}): DriftLook {
+function look(series: number, number: number, given: Partial<DriftMeasurement> = {}): DriftMeasurement {
   return {
     name: 'done', series: { number: series, beganAt: series * 1_000, asked: { model: 'm', version: 1 }, because: series === 1 ? [] : ['model n, before m'] }, look: number, state: 'kept', beganAt: series * 1_000 + number, endedAt: series * 1_000 + number + 1, runs: 2,
     answers: [{ run: 'a', word: 'pass', tries: 1 }, { run: 'b', word: 'error', tries: 2 }],
@@ -14,7 +14,7 @@ function look(series: number, number: number, given: Partial<DriftLook> = {}): D
   };
 }
 
-const places = (looks: readonly DriftLook[]): readonly string[] => looks.map(({ series, look: number }) => `${series.number}.${number}`);
+const places = (looks: readonly DriftMeasurement[]): readonly string[] => looks.map(({ series, look: number }) => `${series.number}.${number}`);
 
 describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) => {
   test('drift: a look is read as it was written, open or ended', async () => {
@@ -47,10 +47,10 @@ describe.each(Object.keys(members) as (keyof typeof members)[])('%s', (member) =
   test('drift: of one evaluator the newest looks stay, and with them the baseline that they are compared with', async () => {
     const { judgeDrift } = await open(member);
     for (const one of [look(1, 0), look(1, 1), look(2, 0), look(1, 0, { name: 'other' })]) await judgeDrift.write(one);
-    for (let number = 1; number <= driftLooksMax; number++) await judgeDrift.write(look(2, number, { answers: [] }));
+    for (let number = 1; number <= driftMeasurementsMax; number++) await judgeDrift.write(look(2, number, { answers: [] }));
     const kept = await judgeDrift.looks({ name: 'done', limit: 1_000 });
-    expect(kept).toHaveLength(driftLooksMax + 1);
-    expect([places(kept)[0], places(kept).at(-2), places(kept).at(-1)]).toEqual([`2.${driftLooksMax}`, '2.1', '2.0']);
+    expect(kept).toHaveLength(driftMeasurementsMax + 1);
+    expect([places(kept)[0], places(kept).at(-2), places(kept).at(-1)]).toEqual([`2.${driftMeasurementsMax}`, '2.1', '2.0']);
     expect(await judgeDrift.looks({ name: 'other', limit: 10 })).toHaveLength(1);
   });
 });

@@ -38,6 +38,8 @@ const planted: readonly Planted[] = [
 
   { rule: 'imports form no circle', name: 'two files', files: { 'src/model/a.ts': "import { b } from './b.ts';", 'src/model/b.ts': "import type { A } from './a.ts';" }, want: ['src/model/a.ts → src/model/b.ts → src/model/a.ts: a circle'] },
   { rule: 'imports form no circle', name: 'a file twice by two ways', files: { 'src/model/a.ts': "import { b } from './b.ts'; import { c } from './c.ts';", 'src/model/b.ts': "import { c } from './c.ts';", 'src/model/c.ts': '' }, want: [] },
+  { rule: 'names are of the field', name: 'a file and what it exports', files: { 'src/judges/desk.ts': 'export function openDesk(): void {}' }, want: ['src/judges/desk.ts: “desk”', '“openDesk”'] },
+  { rule: 'names are of the field', name: 'part of a word, and what stays inside', files: { 'src/judges/planes.ts': 'export const overlook = 1;\nconst desk = 1;' }, want: [] },
   { rule: 'floors 0 to 3 are pure', name: 'the clock', files: { 'src/pipeline/a.ts': 'export const a = () => Date.now() + performance.now();' }, want: ['Date', 'performance'] },
   { rule: 'floors 0 to 3 are pure', name: 'chance', files: { 'evaluators/a.ts': 'export const a = () => Math.random();' }, want: ['Math.random'] },
   { rule: 'floors 0 to 3 are pure', name: 'chance by another name', files: { 'evaluators/a.ts': "export const a = () => { const { random } = Math; return random() + Math['random'](); };" }, want: ['Math as a value', 'Math as a value'] },

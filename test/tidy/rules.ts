@@ -5,6 +5,7 @@ import { dialectsAreNamedAtHome, membersAreDocumented, membersAreInTheirTable, m
 import { importingDoesNothing, lowFloorsArePure, noModuleState } from './purity.ts';
 import { exportsAreNamed, filesAreShort, functionsAreShort, indexIsATable, namesSayWhatIsInside, typesAreHonest } from './shape.ts';
 import type { Rule } from './source.ts';
+import { namesAreOfTheField } from './vocabulary.ts';
 import { noBannedWords } from './words.ts';
 
 export const rules = {
@@ -19,6 +20,7 @@ export const rules = {
   'index.ts is the table of a family': indexIsATable,
   'exports are named': exportsAreNamed,
   'types are honest': typesAreHonest,
+  'names are of the field': namesAreOfTheField,
   'no banned words': noBannedWords,
   'members are in their table': membersAreInTheirTable,
   'members are named as their file': membersAreNamedAsTheirFile,

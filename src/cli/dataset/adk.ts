@@ -3,7 +3,7 @@
  * older test files, lists of `query`, `expected_tool_use` and `reference`, are read too.
  */
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../model/json.ts';
-import { callsIn, filled, listIn, others, told, toldText, type CallNames } from './entries.ts';
+import { callsIn, filled, listIn, others, presentMember, presentText, type CallNames } from './entries.ts';
 import type { ImportedExample, ImportedSet, SetFormat } from './set-format.ts';
 
 export const adk: SetFormat = { name: 'adk', summary: 'eval sets of the Agent Development Kit', read };
@@ -26,46 +26,46 @@ function read(value: JsonValue): ImportedSet {
       problems.faults.push(`${where} is no object`);
       return [];
     }
-    if (told(entry, 'query') !== undefined) return [olderTurn(entry, where, undefined, problems)];
-    const data = told(entry, 'data');
+    if (presentMember(entry, 'query') !== undefined) return [olderTurn(entry, where, undefined, problems)];
+    const data = presentMember(entry, 'data');
     return isJsonArray(data) ? olderSession(entry, data, where, problems) : evalCase(entry, where, problems);
   });
   return { examples, ...problems };
 }
 
 function evalCase(entry: JsonObject, where: string, { faults, leftOut }: Problems): readonly ImportedExample[] {
-  const turns = told(entry, 'conversation');
+  const turns = presentMember(entry, 'conversation');
   if (!isJsonArray(turns)) {
-    if (told(entry, 'conversation_scenario') === undefined) faults.push(`${where}.conversation is missing`);
+    if (presentMember(entry, 'conversation_scenario') === undefined) faults.push(`${where}.conversation is missing`);
     else leftOut.push(`${where} has a scenario that a simulated user plays, and expects nothing of one run`);
     return [];
   }
   return turns.flatMap((turn, at): readonly ImportedExample[] => {
     const place = `${where}.conversation[${at}]`;
-    if (isJsonObject(turn)) return [invocation(turn, place, numbered(toldText(entry, 'eval_id'), at, turns.length), others(entry, ['eval_id', 'conversation', 'creation_timestamp']), faults)];
+    if (isJsonObject(turn)) return [invocation(turn, place, numbered(presentText(entry, 'eval_id'), at, turns.length), others(entry, ['eval_id', 'conversation', 'creation_timestamp']), faults)];
     faults.push(`${place} is no object`);
     return [];
   });
 }
 
 function invocation(turn: JsonObject, where: string, id: string | undefined, ofCase: JsonObject | undefined, faults: string[]): ImportedExample {
-  const input = partsText(told(turn, 'user_content'));
+  const input = partsText(presentMember(turn, 'user_content'));
   if (input === undefined) faults.push(`${where}.user_content has no text`);
-  const data = told(turn, 'intermediate_data');
-  const expect = filled({ tool_calls: isJsonObject(data) ? callsIn(toolUses(data), `${where}.intermediate_data`, calls, faults) : undefined, output: partsText(told(turn, 'final_response')) });
+  const data = presentMember(turn, 'intermediate_data');
+  const expect = filled({ tool_calls: isJsonObject(data) ? callsIn(toolUses(data), `${where}.intermediate_data`, calls, faults) : undefined, output: partsText(presentMember(turn, 'final_response')) });
   const metadata = filled({ ...ofCase, ...others(turn, ['user_content', 'final_response', 'intermediate_data', 'creation_timestamp']) });
   return { ...(id === undefined ? {} : { id }), input: input ?? '', ...(expect === undefined ? {} : { expect }), ...(metadata === undefined ? {} : { metadata }) };
 }
 
 /** Calls in a list of their own, or among the events of the invocation. */
 function toolUses(data: JsonObject): JsonValue | undefined {
-  const events = told(data, 'invocation_events');
-  if (!isJsonArray(events)) return told(data, 'tool_uses');
-  return events.flatMap((event) => (isJsonObject(event) ? partsOf(told(event, 'content')) : [])).flatMap((part) => told(part, 'function_call') ?? []);
+  const events = presentMember(data, 'invocation_events');
+  if (!isJsonArray(events)) return presentMember(data, 'tool_uses');
+  return events.flatMap((event) => (isJsonObject(event) ? partsOf(presentMember(event, 'content')) : [])).flatMap((part) => presentMember(part, 'function_call') ?? []);
 }
 
 function partsOf(content: JsonValue | undefined): readonly JsonObject[] {
-  const parts = isJsonObject(content) ? told(content, 'parts') : undefined;
+  const parts = isJsonObject(content) ? presentMember(content, 'parts') : undefined;
   return isJsonArray(parts) ? parts.filter(isJsonObject) : [];
 }
 
@@ -81,16 +81,16 @@ function partsText(content: JsonValue | undefined): string | undefined {
 function olderSession(entry: JsonObject, data: readonly JsonValue[], where: string, problems: Problems): readonly ImportedExample[] {
   return data.flatMap((turn, at): readonly ImportedExample[] => {
     const place = `${where}.data[${at}]`;
-    if (isJsonObject(turn)) return [olderTurn(turn, place, numbered(toldText(entry, 'name'), at, data.length), problems)];
+    if (isJsonObject(turn)) return [olderTurn(turn, place, numbered(presentText(entry, 'name'), at, data.length), problems)];
     problems.faults.push(`${place} is no object`);
     return [];
   });
 }
 
 function olderTurn(turn: JsonObject, where: string, id: string | undefined, { faults }: Problems): ImportedExample {
-  const input = toldText(turn, 'query');
+  const input = presentText(turn, 'query');
   if (input === undefined) faults.push(`${where}.query is missing`);
-  const expect = filled({ tool_calls: callsIn(told(turn, 'expected_tool_use'), `${where}.expected_tool_use`, olderCalls, faults), output: told(turn, 'reference') });
+  const expect = filled({ tool_calls: callsIn(presentMember(turn, 'expected_tool_use'), `${where}.expected_tool_use`, olderCalls, faults), output: presentMember(turn, 'reference') });
   const metadata = others(turn, ['query', 'expected_tool_use', 'reference']);
   return { ...(id === undefined ? {} : { id }), input: input ?? '', ...(expect === undefined ? {} : { expect }), ...(metadata === undefined ? {} : { metadata }) };
 }

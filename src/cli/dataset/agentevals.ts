@@ -4,7 +4,7 @@
  */
 import { readMessages } from '../../../evaluators/expectation/messages.ts';
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../model/json.ts';
-import { filled, listIn, others, told, toldText } from './entries.ts';
+import { filled, listIn, others, presentMember, presentText } from './entries.ts';
 import type { ImportedExample, ImportedSet, SetFormat } from './set-format.ts';
 
 export const agentevals: SetFormat = { name: 'agentevals', summary: 'reference trajectories of agentevals, as OpenAI messages', read };
@@ -25,15 +25,15 @@ function read(value: JsonValue): ImportedSet {
 }
 
 function example(entry: JsonObject, where: string, faults: string[]): readonly ImportedExample[] {
-  const reference = told(entry, 'reference_outputs');
-  const expected = messagesIn(reference ?? told(entry, 'outputs') ?? told(entry, 'messages'), where, faults);
+  const reference = presentMember(entry, 'reference_outputs');
+  const expected = messagesIn(reference ?? presentMember(entry, 'outputs') ?? presentMember(entry, 'messages'), where, faults);
   if (expected === undefined) return [];
-  const run = reference === undefined ? undefined : told(entry, 'outputs');
+  const run = reference === undefined ? undefined : presentMember(entry, 'outputs');
   const messages = run === undefined ? undefined : messagesIn(run, `${where}.outputs`, faults);
   const calls = readMessages(expected).toolCalls.map(({ name, arguments: sent }) => ({ name, arguments: sent ?? {} }));
-  const id = toldText(entry, 'id') ?? toldText(entry, 'name');
-  const own = told(entry, 'metadata');
-  const tags = told(entry, 'tags');
+  const id = presentText(entry, 'id') ?? presentText(entry, 'name');
+  const own = presentMember(entry, 'metadata');
+  const tags = presentMember(entry, 'tags');
   const metadata = filled({ ...others(entry, taken), ...(isJsonObject(own) ? own : {}) });
   const input = inputOf(entry, expected);
   return [
@@ -50,7 +50,7 @@ function example(entry: JsonObject, where: string, faults: string[]): readonly I
 
 /** What the user said last stands for the input where no text is given: that is what a run is known by. */
 function inputOf(entry: JsonObject, messages: readonly JsonObject[]): JsonValue | undefined {
-  const given = told(entry, 'inputs');
+  const given = presentMember(entry, 'inputs');
   const texts = isJsonObject(given) ? Object.values(given).filter((one) => typeof one === 'string') : [];
   if (typeof given === 'string') return given;
   return texts.length === 1 ? texts[0] : readMessages(messages).messages.findLast(({ role }) => role === 'user')?.text;
@@ -59,7 +59,7 @@ function inputOf(entry: JsonObject, messages: readonly JsonObject[]): JsonValue 
 function messagesIn(value: JsonValue | undefined, where: string, faults: string[]): readonly JsonObject[] | undefined {
   const list = value === undefined ? undefined : listIn(value, ['messages']);
   if (list === undefined) {
-    const graph = isJsonObject(value) && told(value, 'steps') !== undefined;
+    const graph = isJsonObject(value) && presentMember(value, 'steps') !== undefined;
     faults.push(graph ? `${where} is a graph trajectory; only messages are read` : `${where} has no list of messages`);
     return undefined;
   }

@@ -1,6 +1,6 @@
 /** Goldens and test cases of DeepEval as JSON: a list, or an object with `goldens` or `test_cases`. */
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../../model/json.ts';
-import { callsIn, filled, listIn, others, told, toldText, type CallNames } from './entries.ts';
+import { callsIn, filled, listIn, others, presentMember, presentText, type CallNames } from './entries.ts';
 import type { ImportedExample, ImportedSet, SetFormat } from './set-format.ts';
 
 export const deepeval: SetFormat = { name: 'deepeval', summary: 'goldens and test cases of DeepEval', read };
@@ -19,8 +19,8 @@ function read(value: JsonValue): ImportedSet {
       faults.push(`${where} is no object`);
       return [];
     }
-    if (toldText(entry, 'input') !== undefined) return [example(entry, where, faults)];
-    if (told(entry, 'scenario') === undefined && told(entry, 'turns') === undefined) faults.push(`${where}.input is missing`);
+    if (presentText(entry, 'input') !== undefined) return [example(entry, where, faults)];
+    if (presentMember(entry, 'scenario') === undefined && presentMember(entry, 'turns') === undefined) faults.push(`${where}.input is missing`);
     else leftOut.push(`${where} is a golden of a whole conversation, without an input of one run`);
     return [];
   });
@@ -28,12 +28,12 @@ function read(value: JsonValue): ImportedSet {
 }
 
 function example(entry: JsonObject, where: string, faults: string[]): ImportedExample {
-  const input = toldText(entry, 'input') ?? '';
-  const expect = filled({ tool_calls: callsIn(told(entry, 'expected_tools'), `${where}.expected_tools`, calls, faults), output: told(entry, 'expected_output'), context: contextIn(entry, where, faults) });
-  const made = callsIn(told(entry, 'tools_called'), `${where}.tools_called`, calls, faults);
-  const answer = told(entry, 'actual_output');
-  const id = toldText(entry, 'id') ?? toldText(entry, 'name');
-  const tags = told(entry, 'tags');
+  const input = presentText(entry, 'input') ?? '';
+  const expect = filled({ tool_calls: callsIn(presentMember(entry, 'expected_tools'), `${where}.expected_tools`, calls, faults), output: presentMember(entry, 'expected_output'), context: contextIn(entry, where, faults) });
+  const made = callsIn(presentMember(entry, 'tools_called'), `${where}.tools_called`, calls, faults);
+  const answer = presentMember(entry, 'actual_output');
+  const id = presentText(entry, 'id') ?? presentText(entry, 'name');
+  const tags = presentMember(entry, 'tags');
   const metadata = others(entry, taken);
   return {
     ...(id === undefined ? {} : { id }),
@@ -48,7 +48,7 @@ function example(entry: JsonObject, where: string, faults: string[]): ImportedEx
 
 /** What the answer may rest on, in one text or several. What was retrieved in fact is `retrieval_context`, and no expectation. */
 function contextIn(entry: JsonObject, where: string, faults: string[]): readonly string[] | undefined {
-  const context = told(entry, 'context') ?? [];
+  const context = presentMember(entry, 'context') ?? [];
   const given: readonly JsonValue[] = isJsonArray(context) ? context : [context];
   const texts = given.filter((text) => typeof text === 'string');
   if (texts.length < given.length) faults.push(`${where}.context is no list of texts`);

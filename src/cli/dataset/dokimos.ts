@@ -1,6 +1,6 @@
 /** Datasets of Dokimos as JSON: an object with `examples`, each with one input and output or with maps of them, and metadata. */
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../../model/json.ts';
-import { callsIn, filled, listIn, others, told, toldText, type CallNames } from './entries.ts';
+import { callsIn, filled, listIn, others, presentMember, presentText, type CallNames } from './entries.ts';
 import type { ImportedExample, ImportedSet, SetFormat } from './set-format.ts';
 
 export const dokimos: SetFormat = { name: 'dokimos', summary: 'datasets of Dokimos', read };
@@ -22,16 +22,16 @@ function read(value: JsonValue): ImportedSet {
 function example(entry: JsonObject, where: string, faults: string[]): ImportedExample {
   const inputs = mapOf(entry, 'inputs', 'input', where, faults);
   const outputs = mapOf(entry, 'expected_outputs', 'expected_output', where, faults);
-  const about = told(entry, 'metadata');
+  const about = presentMember(entry, 'metadata');
   const given = isJsonObject(about) ? about : {};
-  const prompt = inputs === undefined ? undefined : told(inputs, 'input');
+  const prompt = inputs === undefined ? undefined : presentMember(inputs, 'input');
   if (inputs === undefined) faults.push(`${where} has no input`);
-  const expect = outputs === undefined ? undefined : filled({ tool_calls: callsIn(told(outputs, 'tool_calls'), `${where}.expectedOutputs.toolCalls`, calls, faults), output: outputOf(outputs) });
-  const [id, tasks, tools, constraints] = [toldText(entry, 'id'), told(given, 'tasks'), told(given, 'tools'), lines(told(given, 'constraints'))];
+  const expect = outputs === undefined ? undefined : filled({ tool_calls: callsIn(presentMember(outputs, 'tool_calls'), `${where}.expectedOutputs.toolCalls`, calls, faults), output: outputOf(outputs) });
+  const [id, tasks, tools, constraints] = [presentText(entry, 'id'), presentMember(given, 'tasks'), presentMember(given, 'tools'), lines(presentMember(given, 'constraints'))];
   const metadata = filled({
     ...others(given, ['tasks', 'tools', 'constraints']),
     inputs: prompt === undefined || inputs === undefined ? undefined : others(inputs, ['input']),
-    expected_outputs: outputs === undefined || told(outputs, 'output') === undefined ? undefined : others(outputs, ['output', 'tool_calls']),
+    expected_outputs: outputs === undefined || presentMember(outputs, 'output') === undefined ? undefined : others(outputs, ['output', 'tool_calls']),
   });
   return {
     ...(id === undefined ? {} : { id }),
@@ -46,16 +46,16 @@ function example(entry: JsonObject, where: string, faults: string[]): ImportedEx
 
 /** The map, or the single value as a map of one: `inputs` or `input`, `expectedOutputs` or `expectedOutput`. */
 function mapOf(entry: JsonObject, several: string, one: 'input' | 'expected_output', where: string, faults: string[]): JsonObject | undefined {
-  const map = told(entry, several);
+  const map = presentMember(entry, several);
   if (map !== undefined && !isJsonObject(map)) faults.push(`${where}.${several} is no object`);
   if (isJsonObject(map)) return map;
-  const single = told(entry, one);
+  const single = presentMember(entry, one);
   return single === undefined ? undefined : { [one === 'input' ? 'input' : 'output']: single };
 }
 
 /** Under the name `output`, else what else is expected: the only value, or all of them by name. */
 function outputOf(outputs: JsonObject): JsonValue | undefined {
-  const named = told(outputs, 'output');
+  const named = presentMember(outputs, 'output');
   const left = others(outputs, ['output', 'tool_calls']);
   if (named !== undefined || left === undefined) return named;
   const values = Object.values(left);

@@ -2,13 +2,13 @@
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../model/json.ts';
 
 /** A member under its snake_case name or the same in camelCase. */
-export function told(object: JsonObject, name: string): JsonValue | undefined {
+export function presentMember(object: JsonObject, name: string): JsonValue | undefined {
   const value = member(object, name) ?? member(object, camelCase(name));
   return value === null ? undefined : value;
 }
 
-export function toldText(object: JsonObject, name: string): string | undefined {
-  const value = told(object, name);
+export function presentText(object: JsonObject, name: string): string | undefined {
+  const value = presentMember(object, name);
   if (typeof value === 'number') return String(value);
   return typeof value === 'string' && value.trim() !== '' ? value : undefined;
 }
@@ -30,7 +30,7 @@ export function filled(members: { readonly [key: string]: JsonValue | undefined 
 export function listIn(value: JsonValue, names: readonly string[]): readonly JsonValue[] | undefined {
   if (isJsonArray(value)) return value;
   if (!isJsonObject(value)) return undefined;
-  return names.map((name) => told(value, name)).find(isJsonArray);
+  return names.map((name) => presentMember(value, name)).find(isJsonArray);
 }
 
 /** Where its own calls name members otherwise. */
@@ -49,14 +49,14 @@ export function callsIn(value: JsonValue | undefined, where: string, names: Call
   }
   return value.flatMap((given, at) => {
     const call = typeof given === 'string' ? { [names.name]: given } : given;
-    const name = isJsonObject(call) ? toldText(call, names.name) : undefined;
+    const name = isJsonObject(call) ? presentText(call, names.name) : undefined;
     if (!isJsonObject(call) || name === undefined) {
       faults.push(`${where}[${at}] has no ${names.name}`);
       return [];
     }
-    const sent = told(call, names.arguments);
+    const sent = presentMember(call, names.arguments);
     if (sent !== undefined && !isJsonObject(sent)) faults.push(`${where}[${at}].${names.arguments} is no object`);
-    const result = names.result === undefined ? undefined : told(call, names.result);
+    const result = names.result === undefined ? undefined : presentMember(call, names.result);
     return [filled({ name, arguments: isJsonObject(sent) ? sent : undefined, result }) ?? {}];
   });
 }

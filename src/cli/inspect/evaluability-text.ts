@@ -3,7 +3,7 @@ import type { Need } from '../../../evaluators/evaluator.ts';
 import { unreachable } from '../../model/ids.ts';
 import { needTexts } from '../needs.ts';
 import type { Evaluability } from './evaluability.ts';
-import { moreLines, wrapped } from './remedy-text.ts';
+import { moreLines, wrapped } from './missing-data-text.ts';
 import { oneLine } from './one-line.ts';
 
 const explanationMax = 200;

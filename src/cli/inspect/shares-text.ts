@@ -1,6 +1,6 @@
 /** Which share of each agent's runs every evaluator could score, as lines. */
 import type { Share } from '../../pipeline/reporting/evaluability.ts';
-import { moreLines, type Lacking } from './remedy-text.ts';
+import { moreLines, type Lacking } from './missing-data-text.ts';
 import { oneLine } from './one-line.ts';
 import type { AgentShares } from './shares.ts';
 

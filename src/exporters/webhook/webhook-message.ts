@@ -23,7 +23,7 @@ export interface Message {
 }
 
 /** More than this nobody reads. */
-export const runsToldMax = 10;
+export const runsListedMax = 10;
 const verdictsToldMax = 10;
 /** In a text; the others of the run are counted. */
 const verdictsInTextMax = 3;
@@ -38,7 +38,7 @@ export const messageType = 'tracejury.verdicts';
 /** Of at least one run. Those that ended first are told one by one. */
 export function messageOf(notices: readonly Notice[], settings: MessageSettings): Message {
   const sorted = notices.toSorted((a, b) => (a.run.endUnixNano < b.run.endUnixNano ? -1 : 1));
-  const [told, folded] = [sorted.slice(0, runsToldMax), sorted.slice(runsToldMax)];
+  const [told, folded] = [sorted.slice(0, runsListedMax), sorted.slice(runsListedMax)];
   const body = settings.body === 'slack' ? slackBody(told, folded, settings) : jsonBody(told, folded, settings);
   return { id: messageId(notices), body: JSON.stringify(body), told: told.length };
 }

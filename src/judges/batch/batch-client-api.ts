@@ -9,7 +9,7 @@ export interface BatchApi {
   submit(id: string, lines: readonly string[]): Promise<{ readonly kind: 'submitted'; readonly remoteId: string } | Trouble>;
   /** Among the newest ones there, the one that bears our id. */
   find(id: string): Promise<{ readonly kind: 'found'; readonly remoteId: string } | { readonly kind: 'absent' } | Trouble>;
-  look(remoteId: string): Promise<BatchLook | { readonly kind: 'gone' } | Trouble>;
+  look(remoteId: string): Promise<BatchStatus | { readonly kind: 'gone' } | Trouble>;
   /** Of a file of answers. */
   read(fileId: string): Promise<{ readonly kind: 'read'; readonly text: string } | Trouble>;
   /** As far as may be: it may be over already. */
@@ -18,7 +18,7 @@ export interface BatchApi {
   remove(fileIds: readonly string[]): Promise<void>;
 }
 
-export interface BatchLook {
+export interface BatchStatus {
   readonly kind: 'batch';
   readonly state: 'working' | 'ended' | 'expired' | 'failed';
   /** With answers and with errors; none that was not told. */
@@ -106,9 +106,9 @@ async function settled<Result>(work: () => Promise<Result>): Promise<Result | Tr
 }
 
 /** What is not known to be over is being worked on. */
-const states: { readonly [status: string]: BatchLook['state'] } = { completed: 'ended', cancelled: 'expired', expired: 'expired', failed: 'failed' };
+const states: { readonly [status: string]: BatchStatus['state'] } = { completed: 'ended', cancelled: 'expired', expired: 'expired', failed: 'failed' };
 
-function lookOf(batch: OpenAI.Batch): BatchLook {
+function lookOf(batch: OpenAI.Batch): BatchStatus {
   const status = textOf(batch, 'status') ?? '';
   const of = (...names: readonly string[]): readonly string[] => names.flatMap((name) => textOf(batch, name) ?? []);
   return { kind: 'batch', state: Object.hasOwn(states, status) ? (states[status] ?? 'working') : 'working', files: of('output_file_id', 'error_file_id'), input: of('input_file_id') };

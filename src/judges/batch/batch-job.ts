@@ -5,7 +5,7 @@ import type { Refusal, Settle, BudgetReservation, Tokens, Used } from '../../mod
 import type { Clock } from '../../model/clock.ts';
 import type { NoteCall } from '../../model/judge-call.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
-import type { BatchLook } from './batch-client-api.ts';
+import type { BatchStatus } from './batch-client-api.ts';
 import { readLines, type LineResult } from './batch-jsonl.ts';
 import type { BatchingJudge } from './batch-client.ts';
 import { endpointOf } from '../client/call-record.ts';
@@ -156,7 +156,7 @@ export function batchFlights({ settings, use, store, mayLie, till, flights, newI
   }
 
   /** Undefined: not yet. */
-  async function downloaded(look: BatchLook, isLate: boolean): Promise<readonly string[] | undefined> {
+  async function downloaded(look: BatchStatus, isLate: boolean): Promise<readonly string[] | undefined> {
     const texts: string[] = [];
     for (const file of look.files) {
       const reply = await use(({ batches }) => batches.api.read(file));
@@ -167,7 +167,7 @@ export function batchFlights({ settings, use, store, mayLie, till, flights, newI
     return texts;
   }
 
-  async function collected(flight: Flight, look: BatchLook, isLate: boolean): Promise<readonly BatchEnd[]> {
+  async function collected(flight: Flight, look: BatchStatus, isLate: boolean): Promise<readonly BatchEnd[]> {
     const texts = await downloaded(look, isLate);
     if (texts === undefined) return [];
     const { results, faults } = readLines(texts, flight.keys);
@@ -185,7 +185,7 @@ export function batchFlights({ settings, use, store, mayLie, till, flights, newI
     return ends;
   }
 
-  async function endOf(flight: Flight, waiting: Waiting, result: LineResult | undefined, look: BatchLook): Promise<BatchEnd> {
+  async function endOf(flight: Flight, waiting: Waiting, result: LineResult | undefined, look: BatchStatus): Promise<BatchEnd> {
     if (result?.kind !== 'completion') return { kind: 'direct', waiting, reason: result?.kind ?? (look.state === 'ended' ? 'missing' : look.state === 'failed' ? 'failed' : 'expired') };
     const most = await use(async ({ batches }) => batches.most(waiting.question));
     const completion = believed(result.completion, most, () => telemetry.add('tracejury.judge.usage.disbelieved', 1, { 'tracejury.judge': settings().name }));
@@ -268,7 +268,7 @@ function tokensOf(completion: Completion): Tokens | undefined {
 }
 
 /** What was refused costs nothing, and what was not reached never went to a model; of what is missing nobody knows. */
-function usedBy(result: LineResult | undefined, { state }: BatchLook): Used {
+function usedBy(result: LineResult | undefined, { state }: BatchStatus): Used {
   if (result?.kind === 'completion') return tokensOf(result.completion) ?? 'unknown';
   if (result?.kind === 'refused') return 'nothing';
   return result?.kind === 'expired' || state !== 'ended' ? 'unsent' : 'unknown';

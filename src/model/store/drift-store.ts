@@ -18,7 +18,7 @@ export interface DriftSeries {
 export const driftStates = ['open', 'kept', 'unfinished'] as const;
 export type DriftState = (typeof driftStates)[number];
 
-export interface DriftLook {
+export interface DriftMeasurement {
   /** Of the configured evaluator. */
   readonly name: string;
   readonly series: DriftSeries;
@@ -64,15 +64,15 @@ export interface DriftResult {
 }
 
 /** Of one evaluator the newest looks stay; the baseline of its newest series does in any case. */
-export const driftLooksMax = 400;
+export const driftMeasurementsMax = 400;
 
 export interface DriftStore {
   /** Evaluators with looks, by name. */
   names(): Promise<readonly string[]>;
   /** Newest first, of all series. */
-  looks(query: { readonly name: string; readonly state?: DriftState; readonly limit: number }): Promise<readonly DriftLook[]>;
+  looks(query: { readonly name: string; readonly state?: DriftState; readonly limit: number }): Promise<readonly DriftMeasurement[]>;
   /** Undefined: there is none that counts. */
-  baseline(name: string, series: number): Promise<DriftLook | undefined>;
+  baseline(name: string, series: number): Promise<DriftMeasurement | undefined>;
   /** Takes the place of the look of the same number and series. */
-  write(look: DriftLook): Promise<void>;
+  write(look: DriftMeasurement): Promise<void>;
 }

@@ -6,7 +6,7 @@ import type { AgentTrace, ModelCall, RetrievedDocument, SubAgent, ToolCall, Tool
 import type { Drafted } from '../../model/mutable.ts';
 import type { JsonValue } from '../../model/json.ts';
 import type { AgentScope } from './agent-scopes.ts';
-import { toldByMessages } from './linked-runs.ts';
+import { reportedByMessages } from './linked-runs.ts';
 import { tokensOf } from './model-calls.ts';
 import type { Node } from './span-tree.ts';
 import { truncatedParts } from './truncation.ts';
@@ -36,7 +36,7 @@ export function agentTrace({ scope, outer, own, models, family: { sessionId, las
   const trace: Drafted<Partial<AgentTrace>> = {};
   const agent = agentName(scope);
   if (agent !== undefined) trace.agent = agent;
-  const input = pick(outer, 'input') ?? lastUserText(scope.node?.told.facts.inputMessages) ?? lastUserText(firstModel?.inputMessages) ?? toldByMessages(own)?.input ?? pick(outer, 'inputDump');
+  const input = pick(outer, 'input') ?? lastUserText(scope.node?.told.facts.inputMessages) ?? lastUserText(firstModel?.inputMessages) ?? reportedByMessages(own)?.input ?? pick(outer, 'inputDump');
   if (input !== undefined) trace.input = input;
   const response = finalResponse(outer, lastModel) ?? pick(outer, 'outputDump');
   if (response !== undefined) trace.finalResponse = response;

@@ -18,7 +18,7 @@ export function keyPlace(scope: AgentScope, parent: RunKey | undefined): Pick<Ru
 }
 
 /** What the first span that passes messages on and knows the input tells. */
-export function toldByMessages(own: readonly Node[]): SpanFacts | undefined {
+export function reportedByMessages(own: readonly Node[]): SpanFacts | undefined {
   return own.find(({ told: { facts } }) => facts.followsLinks === true && facts.input !== undefined)?.told.facts;
 }
 

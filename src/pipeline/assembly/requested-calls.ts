@@ -196,7 +196,7 @@ function isSameResult(one: ReportedResult, other: ReportedResult): boolean {
 }
 
 /** Results without an id, in order; only the longest telling, for every request repeats the history. */
-export function toldWithoutId(models: readonly Node[]): readonly ReportedResult[] {
+export function reportedWithoutId(models: readonly Node[]): readonly ReportedResult[] {
   let longest: readonly ReportedResult[] = none;
   for (let at = 1; at < models.length; at++) {
     const messages = models[at]?.told.facts.inputMessages ?? none;

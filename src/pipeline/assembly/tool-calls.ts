@@ -3,7 +3,7 @@ import type { RequestedCall, ReportedResult, ToolFacts } from '../../../collecto
 import type { Provenance, ToolCall, ToolError } from '../../model/agent-trace.ts';
 import type { Drafted } from '../../model/mutable.ts';
 import { isJsonObject, plainText } from '../../model/json.ts';
-import { requestedCalls, canonical, ownReadings, toldWithoutId, type Requested, type TracedReadings } from './requested-calls.ts';
+import { requestedCalls, canonical, ownReadings, reportedWithoutId, type Requested, type TracedReadings } from './requested-calls.ts';
 import { executionsOf, type Execution } from './tool-executions.ts';
 import { errorOf } from './span-facts.ts';
 import { spansPerStep, type Steps } from '../../runtime/cooperative.ts';
@@ -66,7 +66,7 @@ function asks(node: Node): boolean {
 
 /** What the models were told about each call, in their order: by its id, else the next result of its name, or without a name, that nobody claimed yet. */
 function answersOf(asked: readonly Requested[], toldById: (one: Requested) => ReportedResult | undefined, models: readonly Node[]): readonly (ReportedResult | undefined)[] {
-  const withoutId = toldWithoutId(models);
+  const withoutId = reportedWithoutId(models);
   const unclaimed = withoutId.length === 0 ? undefined : queuesOf(withoutId.map((told, place) => ({ told, place })), ({ told }) => told.name);
   return asked.map((one) => (one.call.id === undefined ? undefined : toldById(one)) ?? earlier(unclaimed?.get(one.call.name), unclaimed?.get(undefined))?.told);
 }

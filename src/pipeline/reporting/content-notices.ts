@@ -16,7 +16,7 @@ export interface ContentNotice {
 }
 
 /** One run may end early or in an error; several that all lack the same are how the agent is instrumented. */
-export const runsBeforeTelling = 3;
+export const runsBeforeNotice = 3;
 /** Pairs of agent and dialect that are watched. Of those that come later nothing is said; the metrics count them all the same. */
 export const agentsWatchedMax = 500;
 const agentCharsMax = 200;
@@ -50,8 +50,8 @@ export function contentNotices(): (item: ScoredRun) => readonly ContentNotice[] 
       if (lack === undefined || !isCarried(lack)) return [];
       const runs = own.get(lack) ?? 0;
       if (runs === 'settled') return [];
-      own.set(lack, runs + 1 < runsBeforeTelling ? runs + 1 : 'settled');
-      return runs + 1 < runsBeforeTelling ? [] : [notice(lack, { agent, dialect, run, evaluators: some.map(({ name }) => name) })];
+      own.set(lack, runs + 1 < runsBeforeNotice ? runs + 1 : 'settled');
+      return runs + 1 < runsBeforeNotice ? [] : [notice(lack, { agent, dialect, run, evaluators: some.map(({ name }) => name) })];
     });
   };
 }

@@ -1,6 +1,6 @@
 /** Looks of drift watches in the SQLite store. */
 import type { Kysely, Selectable } from 'kysely';
-import { driftLooksMax, driftStates, type DriftAnswer, type DriftLook, type DriftResult, type DriftStore } from '../../model/store/drift-store.ts';
+import { driftMeasurementsMax, driftStates, type DriftAnswer, type DriftMeasurement, type DriftResult, type DriftStore } from '../../model/store/drift-store.ts';
 import { isJsonObject, jsonText, parseJson, type JsonValue } from '../../model/json.ts';
 import type { Tables } from './tables.ts';
 
@@ -23,14 +23,14 @@ export function driftStore(db: Kysely<Tables>): DriftStore {
       const columns = { series_began_us: series.beganAt, asked: text(series.asked), because: text(series.because), state, began_us: beganAt, ended_us: endedAt ?? null, runs, answers: text(answers), result: result === undefined ? null : text(result) };
       await db.transaction().execute(async (tx) => {
         await tx.insertInto('drift_looks').values({ name, series: series.number, look, ...columns }).onConflict((conflict) => conflict.columns(['name', 'series', 'look']).doUpdateSet(columns)).execute();
-        const surplus = await tx.selectFrom('drift_looks').select(['series', 'look']).where('name', '=', name).orderBy('series', 'desc').orderBy('look', 'desc').limit(driftLooksMax).offset(driftLooksMax).execute();
+        const surplus = await tx.selectFrom('drift_looks').select(['series', 'look']).where('name', '=', name).orderBy('series', 'desc').orderBy('look', 'desc').limit(driftMeasurementsMax).offset(driftMeasurementsMax).execute();
         for (const one of surplus) if (one.look !== 0 || one.series !== series.number) await tx.deleteFrom('drift_looks').where('name', '=', name).where('series', '=', one.series).where('look', '=', one.look).execute();
       });
     },
   };
 }
 
-function lookOf(row: Selectable<Tables['drift_looks']>): DriftLook {
+function lookOf(row: Selectable<Tables['drift_looks']>): DriftMeasurement {
   const asked = parseJson(row.asked);
   return {
     name: row.name,

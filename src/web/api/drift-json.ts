@@ -1,6 +1,6 @@
 /** Looks at fixed sets, as the API writes them. */
 import { driftFigures } from '../../analytics/drift.ts';
-import { driftStates, driftWords, type DriftLook, type DriftStore } from '../../model/store/drift-store.ts';
+import { driftStates, driftWords, type DriftMeasurement, type DriftStore } from '../../model/store/drift-store.ts';
 import { member, type JsonObject } from '../../model/json.ts';
 import { timeText } from '../../model/timestamp.ts';
 import { notEstimable } from '../../statistics/estimate.ts';
@@ -50,7 +50,7 @@ export async function driftJson(store: DriftStore, name: string | undefined): Pr
   return told;
 }
 
-function lookJson({ series, look, state, beganAt, endedAt, runs, answers, result }: DriftLook): JsonObject {
+function lookJson({ series, look, state, beganAt, endedAt, runs, answers, result }: DriftMeasurement): JsonObject {
   const words = (...wanted: readonly string[]): number => answers.filter(({ word }) => wanted.includes(word)).length;
   const figures = result === undefined ? undefined : driftFigures(result.counts, { look, planned: result.planned });
   const told = figures?.kind === 'estimated' ? figures : undefined;
