@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { tracesPath } from '../receivers/grpc-client.ts';
 
 export const frameTypes = { data: 0, headers: 1, priority: 2, reset: 3, settings: 4, ping: 6, windowUpdate: 8, continuation: 9 } as const;
-export const flags = { none: 0, ack: 1, endStream: 1, endHeaders: 4 } as const;
+export const flags = { none: 0, ack: 1, endStream: 1, endHeaders: 4, padded: 8 } as const;
 
 const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
 

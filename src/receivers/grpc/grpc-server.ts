@@ -17,6 +17,9 @@ export const defaultGrpcBounds: GrpcBounds = {
   ageMs: 1_800_000,
   farewellMs: 1_000,
   pingsMax: 100,
+  settingsMax: 100,
+  overheadBytesMax: 1024 * 1024,
+  overheadCheckMs: 1_000,
   requestMs: 20_000,
   answerMs: 5_000,
   stopMs: 10_000,
@@ -74,7 +77,7 @@ export function grpcServer({ tls, bounds, clock, connections, ended, call }: Grp
     session.setLocalWindowSize(sessionWindowBytes);
     // It says so on its way out.
     connections.endedBy(session.socket, () => session.destroy());
-    boundedSession({ session, bounds: { ...bounds, ageMs: spread(bounds.ageMs, opened++) }, clock, ended });
+    boundedSession({ session, bounds: { ...bounds, streamWindowBytes, headerBytesMax, requestOverheadBytes: 2 * headerBytesMax, ageMs: spread(bounds.ageMs, opened++) }, clock, ended });
   });
   server.on('stream', (stream, headers) => {
     const peer = stream.session?.socket;
