@@ -1,5 +1,5 @@
 /**
- * A map that forgets what was set longest ago: it keeps at least the newest half of `entriesMax` and never more than all of it. Two generations, of
+ * A map that forgets what was set longest ago: it keeps at least the newest half of `entriesMax`, deleted ones counted, and never more than all of it. Two generations, of
  * which the older one goes as a whole: taking single entries off the front of a large Map is slow, for it steps over every one that was taken before.
  */
 export interface RecentMap<Key, Value> {

@@ -32,7 +32,7 @@ for (const { entry, types, default: code } of entries) {
     expect(outside.filter((target) => ![...parsers, 'ajv', 'ajv/dist/2020.js', 're2js', 'node:crypto'].includes(target) && !network.some((known) => known.test(target)))).toEqual([]);
     const files = [...reached].filter((target) => target.startsWith('/')).map((path) => relative(root, path));
     const own = entry === './judges' ? /^src\/judges\// : /^src\/judges\/scripted\.ts$/;
-    expect(files.filter((path) => !own.test(path) && !/^(src\/(library|model|pipeline|telemetry)\/|collectors\/|evaluators\/)/.test(path))).toEqual([]);
+    expect(files.filter((path) => !own.test(path) && !/^(src\/(library|model|runtime|pipeline|telemetry)\/|collectors\/|evaluators\/)/.test(path))).toEqual([]);
   });
 }
 

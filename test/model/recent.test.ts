@@ -7,13 +7,17 @@ test('recent: what was set or replaced last is there, what was deleted is not, a
   fc.assert(
     fc.property(fc.integer({ min: 2, max: 20 }), fc.array(step, { maxLength: 200 }), (entriesMax, steps) => {
       const map = recentMap<number, number>(entriesMax);
-      // Oldest first.
-      const whole = new Map<number, number>();
+      // Oldest first. What is deleted keeps its place: a map within its bound cannot bring back what a later entry has pushed out.
+      const whole = new Map<number, number | undefined>();
       for (const [kind, key, value] of steps) {
-        whole.delete(key);
-        if (kind === 'set') whole.set(key, value);
-        if (kind === 'set') map.set(key, value);
-        else map.delete(key);
+        if (kind === 'set') {
+          whole.delete(key);
+          whole.set(key, value);
+          map.set(key, value);
+        } else {
+          if (whole.has(key)) whole.set(key, undefined);
+          map.delete(key);
+        }
       }
       const newest = [...whole].slice(-Math.floor(entriesMax / 2));
       expect(newest.map(([key]) => map.get(key))).toEqual(newest.map(([, value]) => value));
