@@ -3,9 +3,11 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { pino } from 'pino';
+import { pino, type Logger } from 'pino';
 import { evaluators } from '../../evaluators/index.ts';
 import { watchedFile } from '../../src/config/files/watched-file.ts';
+import type { ConfigFlags } from '../../src/config/overrides.ts';
+import type { Environment } from '../../src/config/substitution.ts';
 import { service } from '../../src/service.ts';
 import { eventually, sample, sendAgentRun } from './running.ts';
 
@@ -30,10 +32,16 @@ interface Watched {
   names(agent: string): Promise<readonly string[]>;
 }
 
-async function watched(file: string): Promise<Watched> {
-  const source = watchedFile({ file, env: {}, evaluators });
+interface Beside {
+  readonly env?: Environment;
+  readonly flags?: ConfigFlags;
+  readonly logger?: Logger;
+}
+
+async function watched(file: string, { env = {}, flags = {}, logger = pino({ level: 'silent' }) }: Beside = {}): Promise<Watched> {
+  const source = watchedFile({ file, env, evaluators, flags });
   const { config, prints } = await source.read();
-  const started = service({ config, prints, source, watchMs: 20, logger: pino({ level: 'silent' }), stopMs: 500 });
+  const started = service({ config, prints, source, watchMs: 20, logger, stopMs: 500 });
   open.push(started.stop);
   const { otlpHttp, console: page } = await started.start();
   const metrics = async (): Promise<string> => (await fetch(`${page}/metrics`)).text();
@@ -105,4 +113,19 @@ test('watched: files that the configuration names, also one that is still missin
   writeFileSync(join(folder, 'more.json'), '[]');
   await jury.until('applied', 2);
   expect(await jury.read('refused')).toBe(1);
+}, 60_000);
+
+test('watched: what flags and the environment said holds when the file is read again', async () => {
+  const file = join(folder, 'tracejury.yaml');
+  const lines: { readonly [field: string]: unknown }[] = [];
+  const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line) as { readonly [field: string]: unknown }) });
+  const write = (port: number, level: string, evaluator: string): void =>
+    writeFileSync(file, `listen: { otlp_http: "127.0.0.1:${port}", otlp_grpc: "127.0.0.1:0", console: "127.0.0.1:${port + 1}" }\nlog: { level: ${level} }\nclosing: { settle: 5ms, quiet: 50ms }\nstore: { url: "memory:" }\njournal: { url: "memory:" }\nevaluators: [ ${evaluator} ]\n`);
+  write(1, 'error', 'tool_error');
+  const jury = await watched(file, { logger, flags: { port: 0, logLevel: 'info' }, env: { TRACEJURY_LISTEN_CONSOLE: '127.0.0.1:0' } });
+  write(3, 'fatal', 'tool_recovery');
+  await jury.until('applied', 1);
+  expect(await jury.names('after')).toEqual(['tool_recovery']);
+  const read = lines.filter(({ changed, keys }) => changed !== undefined || keys !== undefined);
+  expect(read.map(({ changed, keys }) => ({ changed, keys }))).toEqual([{ changed: ['evaluators'], keys: undefined }]);
 }, 60_000);
