@@ -5,6 +5,7 @@ import { dialectsAreNamedAtHome, membersAreDocumented, membersAreInTheirTable, m
 import { importingDoesNothing, lowFloorsArePure, noModuleState } from './purity.ts';
 import { exportsAreNamed, filesAreShort, functionsAreShort, indexIsATable, namesSayWhatIsInside, typesAreHonest } from './shape.ts';
 import type { Rule } from './source.ts';
+import { testsStandWhereTheirUnitStands } from './mirror.ts';
 import { namesAreOfTheField } from './vocabulary.ts';
 import { noBannedWords } from './words.ts';
 
@@ -20,6 +21,7 @@ export const rules = {
   'index.ts is the table of a family': indexIsATable,
   'exports are named': exportsAreNamed,
   'types are honest': typesAreHonest,
+  'tests stand where their unit stands': testsStandWhereTheirUnitStands,
   'names are of the field': namesAreOfTheField,
   'no banned words': noBannedWords,
   'members are in their table': membersAreInTheirTable,

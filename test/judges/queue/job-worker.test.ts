@@ -1,0 +1,198 @@
+/** What waits in the store, taken out of it: within places and bounds, and never forgotten before it is written. */
+import { expect, test } from 'vitest';
+import { jobWorker, type JobWorkerOptions } from '../../../src/judges/queue/job-worker.ts';
+import { manualClock } from '../../../src/model/clock.ts';
+import { parseTraceId } from '../../../src/model/ids.ts';
+import type { AskEnd } from '../../../src/pipeline/jury/judge-driver.ts';
+import { memoryStore } from '../../../src/stores/memory.ts';
+import { metricRegistry } from '../../../src/telemetry/registry.ts';
+import { manualSleep, settled } from '../../builders/manual-sleep.ts';
+import { run } from '../../builders/scored-run.ts';
+
+const startMs = 1_700_000_000_000;
+
+function bench(given: Partial<JobWorkerOptions> = {}) {
+  const store = memoryStore();
+  const clock = manualClock(startMs);
+  const telemetry = metricRegistry();
+  const sleep = manualSleep();
+  const faults: unknown[] = [];
+  const begun: { readonly name: string; readonly as: AskEnd | undefined; readonly done: (ended: boolean) => void }[] = [];
+  const keeping = { offered: 0, settled: 0 };
+  const own = jobWorker({
+    store: store.judgeJobs,
+    owner: 'me',
+    keep: { rows: 100, ageMs: 60_000 },
+    places: () => 1,
+    resume: ({ name }, done, as) => void begun.push({ name, as, done }),
+    keeping: { offered: () => keeping.offered, settled: () => keeping.settled },
+    telemetry, clock, sleep: sleep.sleep, onFault: (error) => faults.push(error),
+    ...given,
+  });
+  const counts = (): { readonly [outcome: string]: number } => Object.fromEntries(telemetry.snapshot().find(({ name }) => name === 'tracejury.judge.jobs')?.points.map((point) => [point.labels['tracejury.outcome'] ?? '', point.kind === 'number' ? point.value : 0] as const) ?? []);
+  return {
+    own, store, clock, sleep, begun, keeping, faults, counts,
+    write: (names: readonly string[], party = 'main') => store.write(names.map((name, at) => ({ run: run({ traceId: parseTraceId(`${party.length}${at}`.padEnd(32, 'f')) ?? run().traceId }), evaluations: [], decisions: [], jobs: [{ name, evaluator: 'e', evaluatorKind: 'judge', party, optionsHash: 'o', probability: 1, offeredAt: clock.nowMs() * 1_000 }] }))),
+    names: () => begun.map(({ name }) => name),
+    /** A whole look, whatever it was about when this was called. */
+    async look() {
+      for (let turns = 0; turns < 20 && sleep.asleep() === 0; turns++) await settled();
+      await sleep.wakeAll();
+      for (let turns = 0; turns < 20; turns++) await settled();
+    },
+  };
+}
+
+test('desk: each party has its places, the oldest first, and a little more so that none stands empty', async () => {
+  const to = bench();
+  await to.write(['a', 'b', 'c']);
+  await to.write(['d'], 'http:x');
+  to.own.start();
+  await to.look();
+  expect(to.names().toSorted()).toEqual(['a', 'b', 'd']);
+  await to.look();
+  expect(to.begun).toHaveLength(3);
+  to.keeping.offered = 1;
+  to.begun.find(({ name }) => name === 'a')?.done(true);
+  await to.look();
+  expect(to.names().toSorted()).toEqual(['a', 'b', 'c', 'd']);
+  await to.own.stop();
+});
+
+test('desk: what has ended is not taken again before its verdict is written, and is when that was lost', async () => {
+  const to = bench();
+  await to.write(['a']);
+  to.own.start();
+  await to.look();
+  to.keeping.offered = 1;
+  to.begun[0]?.done(true);
+  await to.look();
+  expect(to.names()).toEqual(['a']);
+  // The store has given it up: its row stands.
+  to.keeping.settled = 1;
+  await to.look();
+  expect(to.names()).toEqual(['a', 'a']);
+  await to.own.stop();
+});
+
+test('desk: what found no room is taken again', async () => {
+  const to = bench();
+  await to.write(['a']);
+  to.own.start();
+  await to.look();
+  to.begun[0]?.done(false);
+  await to.look();
+  expect(to.names()).toEqual(['a', 'a']);
+  await to.own.stop();
+});
+
+test('desk: those of a party that answers late may wait for longer', async () => {
+  const to = bench({ places: () => 0, moreMs: (party) => (party === 'slow' ? 60_000 : 0) });
+  await to.write(['a']);
+  await to.write(['b'], 'slow');
+  to.clock.advance(60_001);
+  to.own.start();
+  await to.look();
+  expect(to.names()).toEqual(['a']);
+  to.clock.advance(60_000);
+  await to.look();
+  expect(to.begun.slice(1).map(({ name, as }) => [name, as])).toContainEqual(['b', { kind: 'overload', reason: 'too_old' }]);
+  await to.own.stop();
+});
+
+test('desk: what is too old ends as overload, although nobody has a place for it', async () => {
+  const to = bench({ places: () => 0 });
+  await to.write(['a']);
+  to.clock.advance(60_001);
+  to.own.start();
+  await to.look();
+  expect(to.begun.map(({ name, as }) => [name, as])).toEqual([['a', { kind: 'overload', reason: 'too_old' }]]);
+  expect(to.counts()).toEqual({ too_old: 1 });
+  await to.own.stop();
+});
+
+test('desk: beyond the bound nothing is let in, counting what is not written yet, until there is room', async () => {
+  const to = bench({ keep: { rows: 2, ageMs: 60_000 }, places: () => 0 });
+  to.own.start();
+  await to.look();
+  expect([to.own.admits('main'), to.own.admits('main'), to.own.admits('main')]).toEqual([true, true, false]);
+  await to.write(['a']);
+  Object.assign(to.keeping, { offered: 2, settled: 2 });
+  await to.look();
+  // One of the two was written, the other one was lost.
+  expect([to.own.admits('main'), to.own.admits('main')]).toEqual([true, false]);
+  expect(to.counts()).toEqual({ kept: 3, refused: 2 });
+  // One row, and one that was let in, of three questions each.
+  expect([to.own.waiting((party) => (party === 'main' ? 3 : 0)), to.own.waiting((party) => (party === 'other' ? 1 : 0))]).toEqual([6, 0]);
+  await to.own.stop();
+});
+
+test('desk: what cannot be read goes, and is counted', async () => {
+  const { judgeJobs } = memoryStore();
+  const dropped: number[] = [];
+  let left = 1;
+  const to = bench({ store: {
+    ...judgeJobs,
+    take: async () => (left === 0 ? [] : [{ id: 7, name: 'a', evaluator: 'e', evaluatorKind: 'judge', party: 'main', optionsHash: 'o', probability: 1, offeredAt: startMs * 1_000, run: undefined }]),
+    counts: async () => (left === 0 ? [] : [{ party: 'main', waiting: 1, oldestAt: startMs * 1_000 }]),
+    async drop(ids) {
+      dropped.push(...ids);
+      left = 0;
+    },
+  } });
+  to.own.start();
+  await to.look();
+  expect([dropped, to.begun, to.counts()]).toEqual([[7], [], { unreadable: 1 }]);
+  await to.own.stop();
+});
+
+test('desk: a store that cannot be read is told of, and asked again', async () => {
+  const { judgeJobs } = memoryStore();
+  let isDown = true;
+  const to = bench({ store: { ...judgeJobs, counts: () => (isDown ? Promise.reject(new Error('disk')) : judgeJobs.counts()) } });
+  to.own.start();
+  await to.look();
+  expect(to.faults.length).toBeGreaterThan(0);
+  const before = to.faults.length;
+  isDown = false;
+  await to.look();
+  await to.look();
+  expect(to.faults.length).toBe(before);
+  await to.own.stop();
+});
+
+test('desk: an idle worker looks once a second, goes on doing so, and is woken by what is let in', async () => {
+  const to = bench();
+  to.own.start();
+  for (let looks = 1; looks <= 3; looks++) {
+    for (let turns = 0; turns < 20; turns++) await settled();
+    expect({ looks, slept: to.sleep.slept, asleep: to.sleep.asleep() }).toEqual({ looks, slept: Array<number>(looks).fill(1_000), asleep: 1 });
+    await to.sleep.wakeAll();
+  }
+  // What another process has written is found at the next look, without a word.
+  await to.write(['a']);
+  await to.look();
+  expect(to.names()).toEqual(['a']);
+  for (let turns = 0; turns < 20; turns++) await settled();
+  expect(to.sleep.slept.at(-1)).toBe(50);
+  await to.own.stop();
+});
+
+test('desk: what is let in wakes an idle worker at once, which then looks often until it is written', async () => {
+  const to = bench();
+  to.own.start();
+  for (let turns = 0; turns < 20; turns++) await settled();
+  expect(to.sleep.slept).toEqual([1_000]);
+  to.own.admits('main');
+  for (let turns = 0; turns < 20; turns++) await settled();
+  expect(to.sleep.slept).toEqual([1_000, 50]);
+  // A worker that waits for the store is not woken by further ones.
+  to.keeping.offered = 1;
+  to.own.admits('main');
+  for (let turns = 0; turns < 20; turns++) await settled();
+  expect(to.sleep.slept).toEqual([1_000, 50]);
+  to.keeping.settled = 2;
+  await to.look();
+  expect(to.sleep.slept).toEqual([1_000, 50, 1_000]);
+  await to.own.stop();
+});

@@ -1,0 +1,67 @@
+/** Reading, against bodies made by another protobuf library from the published messages. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { readLogs, readTraces } from '../../../src/otlp/read/read.ts';
+import { logsRequest, traceRequest } from '../descriptors.ts';
+import { plainRecord, plainSpan } from '../plain.ts';
+import { logsRequests, traceRequests } from '../requests.ts';
+
+describe('otlp', () => {
+  test('otlp: reads from a protobuf body the spans that were encoded', () => {
+    fc.assert(
+      fc.property(traceRequests, (request) => {
+        const { spans, rejections } = readTraces(traceRequest.encode(request.proto), 'protobuf');
+        expect(spans.map(plainSpan)).toEqual(request.read);
+        expect(rejections).toEqual([]);
+      }),
+    );
+  });
+
+  test('otlp: reads from a JSON body the same spans', () => {
+    fc.assert(
+      fc.property(traceRequests, (request) => {
+        const { spans, rejections } = readTraces(Buffer.from(JSON.stringify(request.json)), 'json');
+        expect(spans.map(plainSpan)).toEqual(request.read);
+        expect(rejections).toEqual([]);
+      }),
+    );
+  });
+
+  test('otlp: reads from a protobuf body the log records that were encoded', () => {
+    fc.assert(
+      fc.property(logsRequests, (request) => {
+        const { records, ignored, rejections } = readLogs(logsRequest.encode(request.proto), 'protobuf');
+        expect(records.map(plainRecord)).toEqual(request.read);
+        expect({ ignored, rejections }).toEqual({ ignored: 0, rejections: [] });
+      }),
+    );
+  });
+
+  test('otlp: reads from a JSON body the same log records', () => {
+    fc.assert(
+      fc.property(logsRequests, (request) => {
+        const { records, ignored, rejections } = readLogs(Buffer.from(JSON.stringify(request.json)), 'json');
+        expect(records.map(plainRecord)).toEqual(request.read);
+        expect({ ignored, rejections }).toEqual({ ignored: 0, rejections: [] });
+      }),
+    );
+  });
+
+  test('otlp: an attribute reads the same every time and maps have no prototype', () => {
+    const body = traceRequest.encode({
+      resourceSpans: [{ scopeSpans: [{ spans: [{ traceId: Buffer.alloc(16, 1), spanId: Buffer.alloc(8, 1), attributes: [{ key: 'm', value: { kvlistValue: { values: [{ key: '__proto__', value: { intValue: 1 } }] } } }] }] }] }],
+    });
+    const [span] = readTraces(body, 'protobuf').spans;
+    const map = span?.attribute('m');
+    expect(map).toEqual(span?.attribute('m'));
+    expect(Object.getPrototypeOf(map)).toBeNull();
+    expect(Object.keys(map ?? {})).toEqual(['__proto__']);
+    expect(span?.attribute('constructor')).toBeUndefined();
+  });
+
+  test('otlp: the empty protobuf body and the empty JSON object hold no spans', () => {
+    expect(readTraces(new Uint8Array(), 'protobuf')).toEqual({ spans: [], rejections: [] });
+    expect(readTraces(Buffer.from('{}'), 'json')).toEqual({ spans: [], rejections: [] });
+    expect(readLogs(new Uint8Array(), 'protobuf')).toEqual({ records: [], ignored: 0, rejections: [] });
+  });
+});

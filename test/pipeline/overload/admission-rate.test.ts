@@ -1,0 +1,92 @@
+/** What is let in while the service is pressed, of a service that is simulated: it does so much a second, and shows late that it had too much. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { manualClock } from '../../../src/model/clock.ts';
+import { intakePace } from '../../../src/pipeline/overload/admission-rate.ts';
+
+const lookMs = 100;
+const requestBytes = 10_000;
+
+interface Traffic {
+  /** Bytes a second. */
+  readonly capacity: number;
+  readonly offered: number;
+  readonly seconds: number;
+  /** After how long what was taken is due to be done. */
+  readonly settleMs?: number;
+  /** What waits when the pace is told that it is too much, in milliseconds of work. */
+  readonly pressedMs?: number;
+}
+
+/** Bytes that were taken in each second, and the most that ever waited. */
+function simulated({ capacity, offered, seconds, settleMs = 500, pressedMs = 100 }: Traffic): { readonly taken: readonly number[]; readonly waitingMax: number } {
+  const clock = manualClock();
+  const pace = intakePace({ clock });
+  /** What was taken at each look, oldest first, until it is due. */
+  const young: number[] = [];
+  const taken: number[] = [];
+  let [due, waitingMax] = [0, 0];
+  for (let look = 0; look < (seconds * 1_000) / lookMs; look++) {
+    let now = 0;
+    for (let offer = requestBytes; offer <= (offered * lookMs) / 1_000; offer += requestBytes) {
+      if (!pace.admits()) continue;
+      pace.took(requestBytes);
+      now += requestBytes;
+    }
+    young.push(now);
+    if (young.length > settleMs / lookMs) due += young.shift() ?? 0;
+    due = Math.max(0, due - (capacity * lookMs) / 1_000);
+    waitingMax = Math.max(waitingMax, due);
+    const second = Math.floor((look * lookMs) / 1_000);
+    taken[second] = (taken[second] ?? 0) + now;
+    clock.advance(lookMs);
+    pace.observe({ openBytes: due + young.reduce((sum, one) => sum + one, 0), isPressed: due > (capacity * pressedMs) / 1_000 });
+  }
+  return { taken, waitingMax };
+}
+
+const sum = (values: readonly number[]): number => values.reduce((all, one) => all + one, 0);
+
+describe('intake pace', () => {
+  test('intake pace: what can be done is let in whole', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 200, max: 5_000 }), fc.double({ min: 0.1, max: 0.95, noNaN: true }), (kilobytes, share) => {
+        const capacity = kilobytes * 1_000;
+        const offered = Math.floor((capacity * share) / 100_000) * 100_000;
+        expect(sum(simulated({ capacity, offered, seconds: 20 }).taken)).toBe(offered * 20);
+      }),
+    );
+  });
+
+  test('intake pace: of many times too much about what can be done is let in, in every ten seconds, and what waits stays bounded', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1_000, max: 10_000 }), fc.integer({ min: 2, max: 20 }), fc.constantFrom(200, 500, 1_000), (kilobytes, times, settleMs) => {
+        const capacity = kilobytes * 1_000;
+        const { taken, waitingMax } = simulated({ capacity, offered: capacity * times, seconds: 60, settleMs });
+        for (let from = 10; from + 10 <= 60; from++) {
+          const share = sum(taken.slice(from, from + 10)) / (capacity * 10);
+          expect(share).toBeGreaterThan(0.8);
+          expect(share).toBeLessThan(1.2);
+        }
+        // What came before it showed: a second at most, or two.
+        expect(waitingMax).toBeLessThan(capacity * times * ((settleMs + 1_500) / 1_000));
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  test('intake pace: it is free again when less is offered', () => {
+    const clock = manualClock();
+    const pace = intakePace({ clock });
+    const look = (openBytes: number, isPressed: boolean): void => {
+      clock.advance(lookMs);
+      pace.observe({ openBytes, isPressed });
+    };
+    const admitted = (): number => Array.from({ length: 1_000 }, () => pace.admits()).filter(Boolean).length;
+    pace.took(100 * requestBytes);
+    for (let at = 0; at < 10; at++) look((100 - at * 10) * requestBytes, true);
+    expect(admitted()).toBeLessThan(50);
+    for (let at = 0; at < 600; at++) look(0, false);
+    expect(admitted()).toBe(1_000);
+  });
+});

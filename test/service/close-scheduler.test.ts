@@ -1,0 +1,91 @@
+/** Closing between requests: in time it asks for little, behind it takes its share, however many requests there are. */
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { manualClock } from '../../src/model/clock.ts';
+import { tickerOf } from '../../src/service/close-scheduler.ts';
+import { eventually } from './running.ts';
+
+/** A flow in which every step takes a millisecond, and requests that take `requestMs` of each turn of the event loop. */
+async function shared({ lateMs, requestMs, turns }: { readonly lateMs: number; readonly requestMs: number; readonly turns: number }) {
+  const clock = manualClock();
+  let closingMs = 0;
+  const flow = {
+    advance() {
+      clock.advance(1);
+      closingMs++;
+    },
+    nextDueMs: () => clock.nowMs() - lateMs,
+  };
+  const ticker = tickerOf({ flow, clock, onFault: () => undefined });
+  ticker.wake();
+  // The first tick has no turn before it.
+  await turn();
+  closingMs = 0;
+  for (let at = 0; at < turns; at++) {
+    clock.advance(requestMs);
+    await turn();
+  }
+  ticker.stop();
+  return closingMs / (closingMs + turns * requestMs);
+}
+
+const cases = [
+  { name: 'in time it takes a millisecond a turn', lateMs: 0, requestMs: 15, least: 0.05, most: 0.07 },
+  { name: 'in time, but not much longer, it takes up to five', lateMs: 99, requestMs: 15, least: 0.2, most: 0.3 },
+  { name: 'a little behind it gets half', lateMs: 100, requestMs: 10, least: 0.45, most: 0.55 },
+  { name: 'far behind it gets nine parts of ten', lateMs: 5_000, requestMs: 10, least: 0.85, most: 0.92 },
+  { name: 'one turn never takes more than a tenth of a second', lateMs: 5_000, requestMs: 100, least: 0.45, most: 0.55 },
+] as const;
+
+for (const { name, least, most, ...load } of cases) {
+  test(`ticker: ${name}`, async () => {
+    const share = await shared({ ...load, turns: 50 });
+    expect(share).toBeGreaterThanOrEqual(least);
+    expect(share).toBeLessThanOrEqual(most);
+  });
+}
+
+test('ticker: a trace that cannot be closed is told, and the others go on', async () => {
+  const clock = manualClock();
+  const faults: unknown[] = [];
+  let left = 3;
+  const flow = {
+    advance() {
+      if (--left === 1) throw new Error('broken');
+    },
+    nextDueMs: () => (left > 0 ? clock.nowMs() : undefined),
+  };
+  const ticker = tickerOf({ flow, clock, onFault: (error) => faults.push(error) });
+  ticker.wake();
+  for (let at = 0; at < 5; at++) await turn();
+  ticker.stop();
+  expect([left, faults.length]).toEqual([0, 1]);
+});
+
+test('ticker: nothing closes while whoever takes it is behind, and all goes on when they have caught up', async () => {
+  const clock = manualClock();
+  let isBehind = true;
+  let closed = 0;
+  const flow = {
+    advance() {
+      closed++;
+      // Three fill the queue again.
+      if (closed === 3) isBehind = true;
+    },
+    nextDueMs: () => (closed < 5 ? clock.nowMs() - 1 : undefined),
+  };
+  const ticker = tickerOf({ flow, clock, mustWait: () => isBehind, onFault: () => undefined });
+  ticker.wake();
+  for (let at = 0; at < 5; at++) await turn();
+  expect(closed).toBe(0);
+  isBehind = false;
+  await eventually(() => (closed === 3 ? true : undefined), 'three runs');
+  for (let at = 0; at < 5; at++) {
+    ticker.wake();
+    await turn();
+  }
+  expect(closed).toBe(3);
+  isBehind = false;
+  await eventually(() => (closed === 5 ? true : undefined), 'the others');
+  ticker.stop();
+});
