@@ -7,7 +7,7 @@
  * Without an agent's span (or a root that stands in) only `abandon` after the trace's last span closes it: abandoned.
  * When memory runs short the oldest trace closes at once: evicted.
  * Spans that come later, within `late`, make the next revision, and only if they change the content.
- * Traces that turn out to hold parts of one run are gathered together (`joining.ts`).
+ * Traces that turn out to hold parts of one run are gathered together (`trace-joining.ts`).
  */
 import type { Completeness, Run } from '../../model/agent-trace.ts';
 import { wire } from '../../model/attributes.ts';
