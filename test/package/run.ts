@@ -80,7 +80,7 @@ async function onOlderNodes(): Promise<void> {
     const outcome = await ran(node, [launcher, '--version']);
     probe(`on ${version} it says one sentence and ends with 1`, outcome.code === 1 && outcome.out === '' && /^tracejury needs Node 24 or newer[^\n]*\n$/.test(outcome.err), outcome);
   }
-  if (older === 0) process.stdout.write('no older Node is on the PATH: test/cli/launcher.test.ts holds what one would see\n');
+  if (older === 0) process.stdout.write('no older Node is on the PATH: test/cli/launcher.long.test.ts holds what one would see\n');
 }
 
 async function serves(): Promise<boolean> {
