@@ -83,10 +83,11 @@ function isTooLong({ result }: ToolCall): boolean {
 
 /** For calls that no pattern was found in, though not all of their results was searched. */
 export function notSearched(cut: readonly PlacedCall[]): Outcome {
-  return skipped('too_large', `The ${cut.length === 1 ? 'result' : 'results'} of ${listed(cut.slice(0, namedMax).map(callName), ', ', cut.length)} ${cut.length === 1 ? 'is' : 'are'} longer than the ${searchedTextMax} characters in which error_patterns are searched.`);
+  return skipped('too_large', `The ${cut.length === 1 ? 'result' : 'results'} of ${listed(cut.slice(0, namedInReasonMax).map(callName), ', ', cut.length)} ${cut.length === 1 ? 'is' : 'are'} longer than the ${searchedTextMax} characters in which error_patterns are searched.`);
 }
 
-const namedMax = 3;
+/** Calls that the reason for a skip names. */
+const namedInReasonMax = 3;
 
 /** Writing a result down costs more than most of what is asked about it. */
 function firstFound(patterns: readonly Pattern[], result: JsonValue): Pattern | undefined {

@@ -6,7 +6,7 @@ import { isJsonArray, isJsonObject, jsonText, type JsonObject, type JsonValue } 
 
 /** Characters that the search for one answer's values compares. Nothing that is written for a judge to read comes near; what does counts as a quotation. */
 const comparedMax = 20_000_000;
-/** Texts are compared in steps of so many characters, so that the count follows what was compared. */
+/** Characters that one step of a comparison reads; the budget counts by step. */
 const stepChars = 64;
 const numberChars = 400;
 

@@ -6,7 +6,7 @@ import type { LogRecord, Span } from '../model/span.ts';
 import { bundle, type BundlePart } from '../otlp/cut/bundle.ts';
 import { excerpts, type OtlpSignal } from '../otlp/cut/trace-extract.ts';
 import { logsInSteps, tracesInSteps } from '../otlp/read/read.ts';
-import type { Steps } from '../otlp/read/cooperative.ts';
+import type { Steps } from '../runtime/cooperative.ts';
 import { writeLogsJson } from '../otlp/write/write-logs-json.ts';
 import { writeTraces } from '../otlp/write/write.ts';
 import type { FinishedTrace } from '../pipeline/gathering/journal-references.ts';

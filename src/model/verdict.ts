@@ -3,6 +3,15 @@ import type { Completeness, RunKey } from './agent-trace.ts';
 import type { SpanId, Tenant } from './ids.ts';
 import type { JsonObject } from './json.ts';
 
+/** What an error's text begins with when it names its kind: `rate_limit: …`. */
+const errorWord = /^[A-Za-z][A-Za-z0-9_.]{0,63}$/;
+
+/** The word before the colon; `_OTHER`, as OpenTelemetry prescribes, when the error does not begin with one. */
+export function errorType(error: string): string {
+  const word = error.split(':', 1)[0]?.trim() ?? '';
+  return errorWord.test(word) ? word : '_OTHER';
+}
+
 /** Why there was nothing to score. Machine-readable; the explanation says it in words. */
 export type SkipReason =
   | 'no_tool_calls'

@@ -1,5 +1,5 @@
 /** Reading a request between other work: a large one must not keep the small ones waiting. */
-import type { Steps } from '../otlp/read/cooperative.ts';
+import type { Steps } from '../runtime/cooperative.ts';
 import { aborted } from './body.ts';
 
 /** What the steps give; the event loop turns between two of them. Rejects with `aborted` when the client is gone meanwhile. */

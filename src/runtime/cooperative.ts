@@ -1,13 +1,10 @@
-/** Long work in pieces, so that whoever does it can do other work in between. */
+/** Long work in steps: the event loop runs other work between two of them. */
 
-/** Each `yield` is the end of a piece. */
+/** Each `yield` ends a step. */
 export type Steps<Result> = Generator<undefined, Result, undefined>;
 
-/** Spans that one piece reads, or makes runs of: it takes some milliseconds. A smaller trace is one piece. */
-export const spansPerStep = 500;
-
-/** All of it at once. */
-export function ended<Result>(steps: Steps<Result>): Result {
+/** Runs all steps at once, and returns the result. */
+export function runSteps<Result>(steps: Steps<Result>): Result {
   for (;;) {
     const step = steps.next();
     if (step.done === true) return step.value;

@@ -5,7 +5,7 @@ import type { JournalRecord, Position } from '../../src/journals/journal.ts';
 import { readBack, type ReadBackOptions } from '../../src/journals/span-reader.ts';
 import { noTenant, tenant } from '../../src/model/ids.ts';
 import { unbundled } from '../../src/otlp/cut/bundle.ts';
-import { atOnce } from '../../src/otlp/read/cooperative.ts';
+import { runSteps } from '../../src/runtime/cooperative.ts';
 import { writeLogsJson } from '../../src/otlp/write/write-logs-json.ts';
 import { writeTraces } from '../../src/otlp/write/write.ts';
 import { span, record, traceId } from '../builders/spans.ts';
@@ -26,7 +26,7 @@ function journalOf(...records: readonly (JournalRecord | undefined)[]): ReadBack
   };
 }
 
-const spansOf = (found: Awaited<ReturnType<typeof readBack>>): readonly (readonly string[])[] => found.map(({ bundle }) => (bundle === undefined ? [] : atOnce(unbundled([bundle])).spans.map(({ name }) => name)));
+const spansOf = (found: Awaited<ReturnType<typeof readBack>>): readonly (readonly string[])[] => found.map(({ bundle }) => (bundle === undefined ? [] : runSteps(unbundled([bundle])).spans.map(({ name }) => name)));
 const named = (trace: number, name: string, bytes = 0) => span({ id: name.length * 1_000 + trace, trace, name, attributes: { text: 'x'.repeat(bytes) } });
 const pb = (...names: readonly (readonly [number, string])[]): JournalRecord => ({ ...base, body: writeTraces(names.map(([trace, name]) => named(trace, name)), 'protobuf') });
 
@@ -38,7 +38,7 @@ test('read back: each request is read once, in order, and each trace gets its ow
   expect(journal.read).toEqual([0, 1, 2, 3]);
   expect(spansOf(found)).toEqual([['a', 'bb'], ['a', 'ccc'], ['a']]);
   expect(found.map(({ spans, isWhole, isLater }) => [spans, isWhole, isLater])).toEqual([[2, true, false], [2, true, false], [1, true, false]]);
-  expect(atOnce(unbundled([found[1]?.bundle ?? Buffer.alloc(0)])).records.map((one) => one.body())).toEqual(['said']);
+  expect(runSteps(unbundled([found[1]?.bundle ?? Buffer.alloc(0)])).records.map((one) => one.body())).toEqual(['said']);
 });
 
 test('read back: nothing comes from a request of another tenant', async () => {

@@ -8,7 +8,7 @@ import type { JournalRecord, Position } from '../../src/journals/journal.ts';
 import { memoryJournal, memoryRecords } from '../../src/journals/memory.ts';
 import type { Run } from '../../src/model/agent-trace.ts';
 import type { Span } from '../../src/model/span.ts';
-import { atOnce } from '../../src/otlp/read/cooperative.ts';
+import { runSteps } from '../../src/runtime/cooperative.ts';
 import { unbundled } from '../../src/otlp/cut/bundle.ts';
 import { readTraces } from '../../src/otlp/read/read.ts';
 import { writeTraces } from '../../src/otlp/write/write.ts';
@@ -126,7 +126,7 @@ describe('arrival order', () => {
     const origin = await written(a);
     const positions = [await written(b), await written({ ...a, isCopy: true, origin }), await written(c)];
     const [found] = await readBack([{ keys: [traceId(1)], positions }], { journal, inflatedBytesMax: 1_000_000 });
-    expect(atOnce(unbundled([found?.bundle ?? Buffer.alloc(0)])).spans.map(({ name, spanId: id }) => [name, id])).toEqual([5, 3, 4].map((at) => [`span ${9_000 - at}`, spanId(9_000 - at)]));
+    expect(runSteps(unbundled([found?.bundle ?? Buffer.alloc(0)])).spans.map(({ name, spanId: id }) => [name, id])).toEqual([5, 3, 4].map((at) => [`span ${9_000 - at}`, spanId(9_000 - at)]));
   });
 
   for (const encoding of ['protobuf', 'json'] as const) {

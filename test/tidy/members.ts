@@ -46,7 +46,7 @@ export const membersAreTested: Rule = (files) => {
   const paths = files.map((file) => file.path);
   return membersOf(files).flatMap(({ family, file, name }) => {
     const folder = `test/${posix.basename(family.folder)}`;
-    const tested = paths.some((path) => path.startsWith(`${folder}/`) && path.endsWith('.test.ts') && `/${path}`.split('/').some((part) => part === name || part === `${name}.test.ts`));
+    const tested = paths.some((path) => path.startsWith(`${folder}/`) && path.endsWith('.test.ts') && path.split('/').some((part) => part === name || part === `${name}.test.ts`));
     return tested ? [] : [`${file.path}: has no ${folder}/${name}.test.ts`];
   });
 };

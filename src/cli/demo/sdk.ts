@@ -7,6 +7,7 @@ export interface SpanData {
   readonly kind?: SpanKind;
   readonly attributes: Attributes;
 }
+
 export interface Sdk {
   readonly scope: string;
   /** Its spans tell which tools there are. */

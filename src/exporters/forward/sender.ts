@@ -5,7 +5,7 @@ import type { SpansStatus } from '../../model/exporter-status.ts';
 import { protobufOfJson } from '../../otlp/write/protobuf-of-json.ts';
 import { pieces } from '../../otlp/cut/trace-extract.ts';
 import { spliced, type Cut } from '../../otlp/cut/span-append.ts';
-import type { Steps } from '../../otlp/read/cooperative.ts';
+import type { Steps } from '../../runtime/cooperative.ts';
 import { breaker, restMs, type BreakerOptions, type Circuit } from '../../runtime/circuit-breaker.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { BackendNews } from '../delivery/outage-log.ts';

@@ -4,10 +4,11 @@
  */
 import { wire } from '../../model/attributes.ts';
 import { parseSpanId, type SpanId } from '../../model/ids.ts';
-import { type Evaluation, type EvaluationKey, evaluationKeyText, type PartVerdict, runTargetId } from '../../model/verdict.ts';
+import { type Evaluation, type EvaluationKey, evaluationKeyText, type PartVerdict, runTargetId, errorType } from '../../model/verdict.ts';
 import { cutText } from '../delivery/cut-text.ts';
 import { itemRevision, type ExportedRun, type ExportItem } from '../../model/scored-run.ts';
-import { addAnnotations, type NewAttributes, type CarrierValue } from './open-inference.ts';
+import { addAnnotations } from './open-inference.ts';
+import type { NewAttributes, CarrierValue } from '../../otlp/write/attributes.ts';
 import { hash } from 'node:crypto';
 
 export interface Carrier {
@@ -167,12 +168,3 @@ function addExplanation(to: NewAttributes, explanation: string): void {
 export interface CarrierAttributes {
   readonly [key: string]: CarrierValue;
 }
-
-const WORD = /^[A-Za-z][A-Za-z0-9_.]{0,63}$/;
-
-/** The word before the colon; `_OTHER`, as OpenTelemetry prescribes, when the error does not begin with one. */
-export function errorType(error: string): string {
-  const word = error.split(':', 1)[0]?.trim() ?? '';
-  return WORD.test(word) ? word : '_OTHER';
-}
-

@@ -2,24 +2,12 @@
  * Verdicts as OpenInference's page on annotations has them: `evaluations.N.evaluation.*` of the span that the carrier links to, and
  * `session.evaluations.N.evaluation.*` of the session that it names. Numbers are contiguous in each.
  */
-import { hash } from 'node:crypto';
+import { evaluationId } from '../../model/evaluation-key.ts';
+import type { NewAttributes } from '../../otlp/write/attributes.ts';
 import { wire } from '../../model/attributes.ts';
 import { jsonText } from '../../model/json.ts';
-import { type Evaluation, type Verdict, type EvaluationKey, evaluationKeyText } from '../../model/verdict.ts';
+import { type Evaluation, type Verdict } from '../../model/verdict.ts';
 import { cutText } from '../delivery/cut-text.ts';
-
-/** Attributes of what tells of verdicts. */
-export type CarrierValue = string | number | boolean | readonly string[];
-
-/** While they are put together, one after the other: to spread objects into each other takes many times as long. */
-export interface NewAttributes {
-  [key: string]: CarrierValue;
-}
-
-/** 32 hex digits, the same for every revision. */
-export function evaluationId(key: EvaluationKey): string {
-  return hash('sha256', evaluationKeyText(key), 'hex').slice(0, 32);
-}
 
 interface Keys {
   readonly name: string;

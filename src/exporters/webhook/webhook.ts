@@ -6,7 +6,7 @@ import { JuryError } from '../../model/errors.ts';
 import { parseJson } from '../../model/json.ts';
 import { recentMap } from '../../model/recent-map.ts';
 import type { Evaluation } from '../../model/verdict.ts';
-import { evaluationId } from '../otlp/open-inference.ts';
+import { evaluationId } from '../../model/evaluation-key.ts';
 import { exportOutcome, refusalNamed } from '../delivery/export-outcome.ts';
 import type { Exporter, ExportOutcome, PlannedRequest } from '../exporter.ts';
 import type { ExportItem } from '../../model/scored-run.ts';

@@ -2,7 +2,7 @@
 import type { LogRecord, Span } from '../../model/span.ts';
 import type { OtlpSignal } from './trace-extract.ts';
 import { logsInSteps, tracesInSteps, type OtlpEncoding } from '../read/read.ts';
-import type { Steps } from '../read/cooperative.ts';
+import type { Steps } from '../../runtime/cooperative.ts';
 
 /** One request. */
 export interface BundlePart {

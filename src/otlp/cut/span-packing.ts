@@ -4,7 +4,7 @@ import type { KeyShapes } from '../read/key-shapes.ts';
 import { defaultOtlpLimits } from '../read/limits.ts';
 import { protobufWriter, type ProtobufWriter } from '../write/protobuf-writer.ts';
 import { tracesInSteps } from '../read/read.ts';
-import { atOnce } from '../read/cooperative.ts';
+import { runSteps } from '../../runtime/cooperative.ts';
 import { isEmptyScope, writeResource, writeScope } from '../write/write-protobuf.ts';
 
 export interface SpanPacker {
@@ -26,7 +26,7 @@ export function spanPacker(shapes: KeyShapes): SpanPacker {
       for (let at = 0; at < spans.length; ) at = writeBlock(out, spans, at);
       return out.lent();
     },
-    unpack: (packed) => atOnce(tracesInSteps(packed, 'protobuf', limits, shapes)).spans,
+    unpack: (packed) => runSteps(tracesInSteps(packed, 'protobuf', limits, shapes)).spans,
   };
 }
 

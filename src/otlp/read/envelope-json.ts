@@ -6,7 +6,8 @@ import { noAttributes } from './attributes.ts';
 import { parseBody, type ParsedItem } from './json-body.ts';
 import { blocks, list, object, text } from './json-fields.ts';
 import { reject, takeBlock, takeFault, type Fault, type Scan } from './decode-state.ts';
-import { isPauseDue, newPace, stepBytes, type Steps } from './cooperative.ts';
+import { isPauseDue, newPace, stepBytes } from './decode-pace.ts';
+import type { Steps } from '../../runtime/cooperative.ts';
 
 export interface JsonItemKind<Item> {
   /** Both spellings of each list. */

@@ -18,7 +18,8 @@ import { type Scanned, note, reject, takeBlock, takeFault, type Fault, type Scan
 import { closeTable, emptied, type AttributeRanges } from './attribute-table.ts';
 import { noAttributes } from './attributes.ts';
 import { cursorAt, enter, leave, readTag, readText, skip, type Cursor } from './protobuf.ts';
-import { isPauseDue, newPace, type Steps } from './cooperative.ts';
+import { isPauseDue, newPace } from './decode-pace.ts';
+import type { Steps } from '../../runtime/cooperative.ts';
 
 /** Reads one item; the cursor has entered it. Undefined: it is not wanted, or it has a fault, which `scan.fault` tells. */
 export type ReadItem<Item> = (cursor: Cursor, scan: Scan, resource: Resource, scope: Scope) => Item | undefined;

@@ -5,7 +5,7 @@ import { outlineOf, type OutlinedItem, type Replacement } from './json-prescan.t
 import type { OtlpLimits } from './limits.ts';
 import { malformed } from './protobuf.ts';
 import type { Fault } from './decode-state.ts';
-import type { Steps } from './cooperative.ts';
+import type { Steps } from '../../runtime/cooperative.ts';
 import { utf8Text } from './utf8.ts';
 
 export interface JsonBody {

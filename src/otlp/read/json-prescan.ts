@@ -7,7 +7,8 @@
 import type { OtlpLimits } from './limits.ts';
 import { malformed } from './protobuf.ts';
 import type { Fault } from './decode-state.ts';
-import { stepBytes, type Steps } from './cooperative.ts';
+import { stepBytes } from './decode-pace.ts';
+import type { Steps } from '../../runtime/cooperative.ts';
 
 /** A part of the body that is not parsed as it stands: an integer, or items with nothing but commas between them. */
 export interface Replacement {

@@ -8,7 +8,7 @@ import { readLogsProtobuf } from './records-protobuf.ts';
 import { rejections, scanWithin, type Rejection, type Scan } from './decode-state.ts';
 import { readTracesJson } from './spans-json.ts';
 import { readTracesProtobuf } from './spans-protobuf.ts';
-import { atOnce, type Steps } from './cooperative.ts';
+import { runSteps, type Steps } from '../../runtime/cooperative.ts';
 
 export type { Rejection } from './decode-state.ts';
 export type OtlpEncoding = 'protobuf' | 'json';
@@ -28,12 +28,12 @@ export interface ReadLogs {
 
 /** The spans of an ExportTraceServiceRequest. They keep the body alive. Throws OTLP_MALFORMED when the body as a whole cannot be read. */
 export function readTraces(body: Uint8Array, encoding: OtlpEncoding, limits?: OtlpLimits): ReadTraces {
-  return atOnce(tracesInSteps(body, encoding, limits));
+  return runSteps(tracesInSteps(body, encoding, limits));
 }
 
 /** The log records of an ExportLogsServiceRequest, likewise. */
 export function readLogs(body: Uint8Array, encoding: OtlpEncoding, limits?: OtlpLimits): ReadLogs {
-  return atOnce(logsInSteps(body, encoding, limits));
+  return runSteps(logsInSteps(body, encoding, limits));
 }
 
 /** `shapes`: what was learned of attribute keys in earlier requests. */

@@ -7,7 +7,7 @@ import { readJsonEnvelope } from './envelope-json.ts';
 import { eventNameIn, optionalSpanId, recordTraceId } from './span-ids.ts';
 import { field, text, time } from './json-fields.ts';
 import type { Scan } from './decode-state.ts';
-import type { Steps } from './cooperative.ts';
+import type { Steps } from '../../runtime/cooperative.ts';
 
 /** Records without a trace id are left out and counted in `ignored`. */
 export function* readLogsJson(body: Buffer, scan: Scan): Steps<{ readonly records: readonly LogRecord[]; readonly ignored: number }> {

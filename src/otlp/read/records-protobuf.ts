@@ -7,7 +7,7 @@ import { emptied, type AttributeRanges } from './attribute-table.ts';
 import { readEnvelope } from './envelope-protobuf.ts';
 import { eventNameIn, optionalSpanId, recordTraceId } from './span-ids.ts';
 import { enter, leave, readFixed64, readHex, readTag, readText, skip, type Cursor } from './protobuf.ts';
-import type { Steps } from './cooperative.ts';
+import type { Steps } from '../../runtime/cooperative.ts';
 
 /** Records without a trace id are left out and counted in `ignored`. */
 export function* readLogsProtobuf(scan: Scan): Steps<{ readonly records: readonly LogRecord[]; readonly ignored: number }> {

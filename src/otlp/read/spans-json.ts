@@ -7,7 +7,7 @@ import { readJsonEnvelope } from './envelope-json.ts';
 import { optionalSpanId, requiredIds } from './span-ids.ts';
 import { enumeration, object, objects, text, time, uint32 } from './json-fields.ts';
 import { note, takeItem, type Scan } from './decode-state.ts';
-import type { Steps } from './cooperative.ts';
+import type { Steps } from '../../runtime/cooperative.ts';
 
 export function readTracesJson(body: Buffer, scan: Scan): Steps<readonly Span[]> {
   const itemsMax = scan.limits.spansPerRequest;

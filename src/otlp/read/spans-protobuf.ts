@@ -8,7 +8,7 @@ import { optionalSpanId, requiredIds } from './span-ids.ts';
 import { enter, leave, readFixed32, readFixed64, readHex, readHexAgain, readTag, readText, readUint32, skip, type Cursor } from './protobuf.ts';
 import { ProtobufEvent, ProtobufLink, ProtobufSpan } from './protobuf-items.ts';
 import { note, takeItem, type Scan } from './decode-state.ts';
-import type { Steps } from './cooperative.ts';
+import type { Steps } from '../../runtime/cooperative.ts';
 
 export function readTracesProtobuf(scan: Scan): Steps<readonly Span[]> {
   const itemsMax = scan.limits.spansPerRequest;

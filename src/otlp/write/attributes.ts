@@ -1,7 +1,15 @@
-/** Attributes of what we send, as OTLP/JSON. */
+/** Attributes of outgoing spans and log records, as OTLP/JSON and as protobuf. */
 import { isJsonArray, type JsonObject, type JsonValue, isJsonObject, jsonText } from '../../model/json.ts';
 import { wire } from '../../model/attributes.ts';
 import type { ProtobufWriter } from './protobuf-writer.ts';
+
+/** The value of an attribute on an evaluation span or log record. */
+export type CarrierValue = string | number | boolean | readonly string[];
+
+/** Attributes that a writer adds one at a time; spreading objects into each other takes many times as long. */
+export interface NewAttributes {
+  [key: string]: CarrierValue;
+}
 
 export function pairs(attributes: JsonObject): readonly JsonValue[] {
   return Object.entries(attributes).flatMap(([key, value]) => {

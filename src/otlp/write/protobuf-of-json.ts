@@ -10,7 +10,8 @@ import { defaultOtlpLimits } from '../read/limits.ts';
 import { anyValueFields, logFields, resourceBlockFields, scopeBlockFields, spanFields, type Fields, type Form } from '../read/message-fields.ts';
 import { protobufWriter, type ProtobufWriter } from './protobuf-writer.ts';
 import type { OtlpSignal } from './responses.ts';
-import { isPauseDue, newPace, type Steps } from '../read/cooperative.ts';
+import { isPauseDue, newPace } from '../read/decode-pace.ts';
+import type { Steps } from '../../runtime/cooperative.ts';
 
 const names = {
   traces: { resources: ['resourceSpans', 'resource_spans'], scopes: ['scopeSpans', 'scope_spans'], items: ['spans'], fields: spanFields, itemsMax: defaultOtlpLimits.spansPerRequest },

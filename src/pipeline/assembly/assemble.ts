@@ -10,7 +10,8 @@ import type { Fragment } from './fragments.ts';
 import { keyPlace } from './linked-runs.ts';
 import { modelSpans, withoutNestedModels } from './model-calls.ts';
 import { toolCalls } from './tool-calls.ts';
-import { ended, spansPerStep, type Steps } from '../../runtime/cooperative.ts';
+import { runSteps, type Steps } from '../../runtime/cooperative.ts';
+import { spansPerStep } from './span-tree.ts';
 import { countBelow } from '../../model/nano-time.ts';
 import { byStart, looseNode, tree, type Node } from './span-tree.ts';
 
@@ -51,7 +52,7 @@ export interface AssembleInput extends Reading {
 
 /** All runs of a trace, agents before their sub-agents. Empty: no agent, model or tool span in it. */
 export function assemble(input: AssembleInput): readonly Draft[] {
-  return ended(assembling(input));
+  return runSteps(assembling(input));
 }
 
 /** The same, a piece at a time. `held` stays as it is meanwhile. */

@@ -2,8 +2,11 @@
 import type { SpanId } from '../../model/ids.ts';
 import type { Span } from '../../model/span.ts';
 import type { SpanReading } from './span-facts.ts';
-import { spansPerStep, type Steps } from '../../runtime/cooperative.ts';
+import type { Steps } from '../../runtime/cooperative.ts';
 import { compare, sortedBy } from '../../model/nano-time.ts';
+
+/** Spans that one step reads, or makes runs of; a step takes some milliseconds. A smaller trace is one step. */
+export const spansPerStep = 500;
 
 export interface Node {
   readonly span: Span;

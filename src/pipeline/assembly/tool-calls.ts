@@ -6,7 +6,8 @@ import { isJsonObject, plainText } from '../../model/json.ts';
 import { requestedCalls, canonical, ownReadings, reportedWithoutId, type Requested, type TracedReadings } from './requested-calls.ts';
 import { executionsOf, type Execution } from './tool-executions.ts';
 import { errorOf } from './span-facts.ts';
-import { spansPerStep, type Steps } from '../../runtime/cooperative.ts';
+import { spansPerStep } from './span-tree.ts';
+import type { Steps } from '../../runtime/cooperative.ts';
 import { compare, sortedBy } from '../../model/nano-time.ts';
 import { byStart, type Node } from './span-tree.ts';
 

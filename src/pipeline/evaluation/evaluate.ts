@@ -11,7 +11,7 @@ import { wire } from '../../model/attributes.ts';
 import { targetKey } from '../../model/evaluation-key.ts';
 import type { Clock } from '../../model/clock.ts';
 import { runTargetId, type Decision, type Evaluation, type Verdict } from '../../model/verdict.ts';
-import { ended, type Steps } from '../../runtime/cooperative.ts';
+import { runSteps, type Steps } from '../../runtime/cooperative.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { unpaced, type Paced } from './budget-pacing.ts';
 import type { Panel } from '../jury/jury-panel.ts';
@@ -80,7 +80,7 @@ export function evaluateRun(run: Run, whole: readonly PlannedEvaluator[], option
   const expected = expectedOf(run);
   const wanted = wantedOf(run, plan);
   // Rules first, wherever they stand: what they find says how many of such runs are asked about.
-  const evaluations = ruleVerdicts ?? ended(ruleEvaluations(run, wanted, expected, options));
+  const evaluations = ruleVerdicts ?? runSteps(ruleEvaluations(run, wanted, expected, options));
   const verdicts = new Map<string, Verdict>();
   for (const { key, verdict } of evaluations) verdicts.set(key.name, verdict);
   const decisions: RunDecision[] = [];

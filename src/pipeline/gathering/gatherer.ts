@@ -32,7 +32,8 @@ import { closing } from './revisions.ts';
 import { sessionTools } from '../assembly/session-tool-definitions.ts';
 import { slabs } from './slab-allocator.ts';
 import { journalReferences } from './journal-references.ts';
-import { ended, spansPerStep, type Steps } from '../../runtime/cooperative.ts';
+import { runSteps, type Steps } from '../../runtime/cooperative.ts';
+import { spansPerStep } from '../assembly/span-tree.ts';
 import { roleDetection } from './role-detection.ts';
 import { traceTable, type Trace } from './trace-table.ts';
 import { isRoot } from '../assembly/span-tree.ts';
@@ -115,7 +116,7 @@ export function gathering(options: GatheringOptions): Gathering {
   }
 
   function draftsOf(trace: Trace): Lasting {
-    return ended(drafting(trace, looking.whole(trace), tell.reading(trace)));
+    return runSteps(drafting(trace, looking.whole(trace), tell.reading(trace)));
   }
 
   function* drafting(trace: Trace, { held }: Scan, reading: Reading): Steps<Lasting> {
@@ -185,7 +186,7 @@ export function gathering(options: GatheringOptions): Gathering {
   /** Whatever may still come, and at once. */
   function end(trace: Trace, closes: (draft: Draft) => Completeness, withoutRun: { readonly 'tracejury.reason': string }): void {
     const lasting = draftsOf(trace);
-    ended(closing(to, trace, lasting, closes));
+    runSteps(closing(to, trace, lasting, closes));
     if (lasting.drafts.length === 0) telemetry.add('tracejury.traces.dropped', 1, withoutRun);
     standings.finish(trace);
     drop(trace);

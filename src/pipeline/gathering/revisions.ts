@@ -5,7 +5,8 @@ import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { Draft } from '../assembly/assemble.ts';
 import type { Lasting } from './run-identity.ts';
 import { contentHash, expectedOf, partOf, runOf } from './run.ts';
-import { spansPerStep, type Steps } from '../../runtime/cooperative.ts';
+import { spansPerStep } from '../assembly/span-tree.ts';
+import type { Steps } from '../../runtime/cooperative.ts';
 import type { Trace } from './trace-table.ts';
 
 /** What closing a run costs beside its spans, in spans: it is scored and handed on. */

@@ -8,7 +8,7 @@ import { manualClock } from '../../../src/model/clock.ts';
 import { noTenant } from '../../../src/model/ids.ts';
 import { keyShapes } from '../../../src/otlp/read/key-shapes.ts';
 import { tracesInSteps } from '../../../src/otlp/read/read.ts';
-import { atOnce } from '../../../src/otlp/read/cooperative.ts';
+import { runSteps } from '../../../src/runtime/cooperative.ts';
 import { pipeline } from '../../../src/pipeline/pipeline.ts';
 import { squeezing } from '../../../src/service/idle-compactor.ts';
 import { machineMemory } from '../../../src/service/node-runtime.ts';
@@ -46,7 +46,7 @@ let packedMs = clock.nowMs();
 
 function take(): number {
   const { body, spans } = bodies.next();
-  flow.spans(noTenant, atOnce(tracesInSteps(body, 'protobuf', undefined, shapes)).spans);
+  flow.spans(noTenant, runSteps(tracesInSteps(body, 'protobuf', undefined, shapes)).spans);
   clock.advance(msPerBody);
   flow.advance(16);
   // As the service does, forty times a second.

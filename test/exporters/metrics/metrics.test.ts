@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { errorType } from '../../../src/exporters/otlp/evaluation-span.ts';
+import { errorType } from '../../../src/model/verdict.ts';
 import { exporters } from '../../../src/exporters/index.ts';
 import type { RunDecision } from '../../../src/model/scored-run.ts';
 import { tenantLabelsMax } from '../../../src/exporters/metrics/metrics.ts';

@@ -4,12 +4,12 @@ import { expect, test } from 'vitest';
 import { JuryError } from '../../../src/model/errors.ts';
 import { protobufOfJson } from '../../../src/otlp/write/protobuf-of-json.ts';
 import type { OtlpSignal } from '../../../src/otlp/write/responses.ts';
-import { atOnce } from '../../../src/otlp/read/cooperative.ts';
+import { runSteps } from '../../../src/runtime/cooperative.ts';
 import { logsRequest, traceRequest, type Message } from '../descriptors.ts';
 import { logsRequests, traceRequests } from '../requests.ts';
 
 const signals = [['traces', traceRequests, traceRequest], ['logs', logsRequests, logsRequest]] as const;
-const asProtobuf = (json: unknown, signal: OtlpSignal): Buffer => atOnce(protobufOfJson(Buffer.from(JSON.stringify(json)), signal));
+const asProtobuf = (json: unknown, signal: OtlpSignal): Buffer => runSteps(protobufOfJson(Buffer.from(JSON.stringify(json)), signal));
 
 /** What the published messages read of a request in which nothing is left at its default. */
 const read = (message: Message, bytes: Buffer): unknown => message.decode(message.encode(message.decode(bytes)));
@@ -29,7 +29,7 @@ for (const [signal, requests, message] of signals) {
         const body = Buffer.from(JSON.stringify(json));
         body[place % body.length] = byte;
         try {
-          message.decode(atOnce(protobufOfJson(body, signal)));
+          message.decode(runSteps(protobufOfJson(body, signal)));
         } catch (error) {
           expect(error).toBeInstanceOf(JuryError);
         }

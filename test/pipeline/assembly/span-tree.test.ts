@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { SpanRole } from '../../../collectors/collector.ts';
-import { ended } from '../../../src/runtime/cooperative.ts';
+import { runSteps } from '../../../src/runtime/cooperative.ts';
 import { looseNode, tree, type Node, type Tree } from '../../../src/pipeline/assembly/span-tree.ts';
 import { remoteParent, span, type SpanData } from '../../builders/spans.ts';
 
@@ -65,7 +65,7 @@ describe('tree', () => {
 });
 
 function treeOf(spans: readonly Held[]): Tree {
-  return ended(tree(spans.map((data, arrival) => looseNode(span(data), 0, { facts: data.role === undefined ? {} : { role: data.role }, dialects: [], fromLogs: new Set<never>() }, arrival))));
+  return runSteps(tree(spans.map((data, arrival) => looseNode(span(data), 0, { facts: data.role === undefined ? {} : { role: data.role }, dialects: [], fromLogs: new Set<never>() }, arrival))));
 }
 
 function idOf(node: Node): number {

@@ -11,7 +11,7 @@ import { noTenant, type SpanId } from '../../../src/model/ids.ts';
 import type { Span } from '../../../src/model/span.ts';
 import { defaultGroupLimits, type GroupLimits } from '../../../src/pipeline/gathering/close-policy.ts';
 import { pipeline } from '../../../src/pipeline/pipeline.ts';
-import { spansPerStep } from '../../../src/runtime/cooperative.ts';
+import { spansPerStep } from '../../../src/pipeline/assembly/span-tree.ts';
 import { metricRegistry } from '../../../src/telemetry/registry.ts';
 import { agentSpan, choiceRecord, modelSpan, modelSpanWithRecords } from '../../builders/gen-ai-spans.ts';
 import { largeRun, spansPerHelper } from '../../builders/large-run.ts';

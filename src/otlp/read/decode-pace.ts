@@ -1,14 +1,4 @@
-/** Reading in steps, so that whoever reads can do other work in between: between two steps lie a few milliseconds of work at most. */
-
-export type Steps<Result> = Generator<undefined, Result, undefined>;
-
-/** All steps at once. */
-export function atOnce<Result>(steps: Steps<Result>): Result {
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
-}
+/** When a decoder pauses: a few milliseconds of work lie between two pauses at most. */
 
 /** What was read since the last pause. */
 export interface Pace {
